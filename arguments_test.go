@@ -25,7 +25,7 @@ var fewTexts = []string{"red green blue", "red green", "blue red", "salt pepper 
 func few(t testing.TB) *corpus.Corpus {
 	t.Helper()
 	labels := []string{"colour", "colour", "colour", "spice", "spice", "spice"}
-	return gram.Must(gram.Texts(t.Context(), fewTexts, labels, gram.ReadOptions{MinDF: 1}))
+	return gram.Must(gram.FromTexts(t.Context(), fewTexts, labels, gram.ReadOptions{MinDF: 1}))
 }
 
 // Empty inputs are valid if an empty result makes sense.
@@ -35,14 +35,14 @@ func TestEmptyArguments(t *testing.T) {
 	if p := gram.Must(m.PredictTexts(t.Context(), nil)); p.Label(0) != "" || p.Label(-1) != "" {
 		t.Errorf("predictions of nothing: %+v", p)
 	}
-	if c := gram.NewRows(3).Corpus(); c.Documents.Rows() != 0 {
+	if c := gram.NewCorpusBuilder(3).Corpus(); c.Documents.Rows() != 0 {
 		t.Errorf("%d documents of none", c.Documents.Rows())
 	}
 	if len(gram.Kernels()) == 0 || m.About().Support == 0 {
 		t.Error("no kernels, or no support vectors")
 	}
 	path := filepath.Join(t.TempDir(), "a.model")
-	musttest.Do(t, errors.Join(m.Save(path), m.Close(), m.Close()))
+	musttest.NoError(t, errors.Join(m.Save(path), m.Close(), m.Close()))
 	musttest.Get(os.Stat(path))(t)
 	func() {
 		defer func() {
@@ -112,8 +112,8 @@ func TestInvalidArguments(t *testing.T) {
 		{"got -2", of(gram.Gram(ctx, vectors, "", gram.Options{}))},
 		{"destination", gram.GramTo(ctx, c, "", nil, gram.Options{})},
 		{"2", gram.GramTo(ctx, c, "", &engine.Symmetric{N: 2}, gram.Options{})},
-		{"none", of(gram.Cross(ctx, c, c, "none", gram.Options{}))},
-		{"2", gram.CrossTo(ctx, c, c, "", engine.NewDense(2, 6), gram.Options{})},
+		{"none", of(gram.CrossGram(ctx, c, c, "none", gram.Options{}))},
+		{"2", gram.CrossGramTo(ctx, c, c, "", engine.NewDense(2, 6), gram.Options{})},
 		{"number of neighbours must be positive, got -1", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{K: -1}))},
 		{"NaN", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{Min: &nan}))},
 		{"none", of(gram.Neighbours(ctx, c, gram.NeighbourOptions{Kernel: "none"}))},
@@ -131,14 +131,14 @@ func TestInvalidArguments(t *testing.T) {
 		{"Grid C: values must be numbers, got ten", search("C", "ten")},
 		{"Grid gamma: unknown parameter", search("gamma", "1")},
 		{"(did you mean C?)", search("c", "1")},
-		{"1 label", of(gram.Texts(ctx, fewTexts, []string{"x"}, gram.ReadOptions{}))},
-		{"expected", of(gram.Texts(ctx, nil, nil, gram.ReadOptions{}))},
-		{"2 labels", of(gram.Terms([][]string{{"a"}}, []string{"x", "y"}))},
+		{"1 label", of(gram.FromTexts(ctx, fewTexts, []string{"x"}, gram.ReadOptions{}))},
+		{"expected", of(gram.FromTexts(ctx, nil, nil, gram.ReadOptions{}))},
+		{"2 labels", of(gram.FromTerms([][]string{{"a"}}, []string{"x", "y"}))},
 		{"matrix", of(gram.FromMatrix(nil, nil))},
 		{"NaN", of(gram.FromMatrix(mat.NewDense(1, 1, []float64{nan}), nil))},
-		{"column", gram.NewRows(3).Add([]uint32{2, 0}, []float64{1, 2})},
-		{"3", gram.NewRows(3).Add([]uint32{3}, []float64{1})},
-		{"value", gram.NewRows(3).Add([]uint32{0}, nil)},
+		{"column", gram.NewCorpusBuilder(3).Add([]uint32{2, 0}, []float64{1, 2})},
+		{"3", gram.NewCorpusBuilder(3).Add([]uint32{3}, []float64{1})},
+		{"value", gram.NewCorpusBuilder(3).Add([]uint32{0}, nil)},
 		{"none", of(gram.NewIndex(ctx, fewTexts, gram.IndexOptions{Embedding: "none"}))},
 		{"K must be positive unless Within is set, got -1", of(index.Query(ctx, fewTexts, gram.IndexQuery{K: -1}))},
 		{"Within must be nonnegative, got -1", of(index.Query(ctx, fewTexts, gram.IndexQuery{Within: &below}))},
@@ -150,7 +150,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"-1", of(m.Explain(ctx, -1))},
 		{"number of terms must be at least 1, got 0", of(m.ExplainText(ctx, "red", 0))},
 		{"document index must be between 0 and 5, got 6", of(m.ExplainDocument(ctx, c, 6, 3))},
-		{"mmx", of(m.With(other).Predict(ctx, c))},
+		{"mmx", of(m.WithOptions(other).Predict(ctx, c))},
 		{"corpus", of(m.Evaluate(ctx, nil, gram.EvaluateOptions{}))},
 		{"vectors", of(m.Evaluate(ctx, vectors, gram.EvaluateOptions{}))},
 		{"no/such.tsv", of(gram.Read(ctx, "no/such.tsv", gram.ReadOptions{}))},
@@ -176,5 +176,5 @@ func TestInvalidArguments(t *testing.T) {
 	if err := of(gram.Gram(ctx, c, "", little)); !errors.As(err, new(*corpus.MemoryError)) {
 		t.Errorf("%v is no MemoryError", err)
 	}
-	musttest.Fails(of(gram.Read(ctx, none, gram.ReadOptions{})))(t, "a file that doesn't exist", fs.ErrNotExist)
+	musttest.WantError(of(gram.Read(ctx, none, gram.ReadOptions{})))(t, "a file that doesn't exist", fs.ErrNotExist)
 }

@@ -39,12 +39,12 @@ type rowsOnly struct{ solver.Matrix }
 // The panic of a callback becomes a PanicError that names the callback, for every calling package.
 func TestPanicsOfCallbacks(t *testing.T) {
 	ctx, c := t.Context(), few(t)
-	x := musttest.Get(sparse.Sphere.Fit(c.Documents).Transform(c.Documents))(t)
+	x := musttest.Get(sparse.SphereEmbedding.Fit(c.Documents).Transform(c.Documents))(t)
 	e := musttest.Get(engine.New(x, engine.Options{}))(t)
 	defer e.Close()
 	in := panicsIn{musttest.Get(solver.NewDense(3, make([]float32, 9)))(t)}
 	// It panics from c = 0.3 to 0.9, so that kernel.New accepts it after trying 0, 0.25 and 1.
-	own := musttest.Get(kernel.New(kernel.Custom{Name: "mine", Embedding: sparse.Sphere,
+	own := musttest.Get(kernel.New(kernel.Custom{Name: "mine", Embedding: sparse.SphereEmbedding,
 		Eval: func(c, _, _ float64) float64 {
 			if c > 0.3 && c < 0.9 {
 				panic(errCallback)
@@ -72,13 +72,13 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"gram: kernel mine", of(gram.Gram(ctx, c, "mine", gram.Options{Kernels: failing.Kernels}))},
 		{"engine: kernel mine", of(e.Gram(ctx, own, nil))},
 		{"engine: kernel mine", of(e.Neighbours(ctx, own, engine.NeighbourOptions{Count: 1}))},
-		{"engine: visit", e.Each(ctx, nil, engine.Request{}, func(*engine.Tile) error { visit(); return nil })},
+		{"engine: visit", e.EachTile(ctx, nil, engine.Request{}, func(*engine.Tile) error { visit(); return nil })},
 		{"engine: Options.Progress", func() error {
 			e := musttest.Get(engine.New(x, engine.Options{Progress: func(engine.Progress) { visit() }}))(t)
 			defer e.Close()
 			return of(e.Gram(ctx, diffusion, nil))
 		}()},
-		{"spectrum: the matrix", of(spectrum.All(ctx, in, 1))},
+		{"spectrum: the matrix", of(spectrum.Eigenvalues(ctx, in, 1))},
 		{"spectrum: Apply", of(spectrum.Lanczos(ctx, in, spectrum.Options{K: 1}))},
 		{"solver: Matrix.Row", of(solver.Train(ctx, in, training, solver.Options{}))},
 		{"solver: Matrix.Rows", of(solver.Train(ctx, rowsOnly{in}, training, solver.Options{}))},
@@ -87,7 +87,7 @@ func TestPanicsOfCallbacks(t *testing.T) {
 		{"corpus: Options.Progress", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
 			corpus.Options{Progress: func(corpus.Progress) { visit() }}))},
 		{"corpus: Options.VocabularyLater", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
-			corpus.Options{VocabularyLater: func() ([]string, error) { visit(); return nil, nil }}))},
+			corpus.Options{LoadVocabulary: func() ([]string, error) { visit(); return nil, nil }}))},
 		{"corpus: the reader", of(corpus.ReadFrom(ctx, io.Reader(in), "a.tsv", corpus.Options{}))},
 	} {
 		failed := (*engine.PanicError)(nil)

@@ -41,14 +41,14 @@ func TestEnded(t *testing.T) {
 	embedding := k.Embedding()
 	x := gram.Must(embedding.Fit(c.Documents).Transform(c.Documents))
 	e := gram.Must(engine.New(x, engine.Options{Workers: 2}))
-	cached := gram.Must(e.Cached(engine.CachedOptions{}))
+	cached := gram.Must(e.NewCache(engine.CacheOptions{}))
 	opt := svm.Options{Workers: 2}
 	p := gram.Must(svm.NewProblem(live, c, embedding, opt))
 	served := gram.Must(cached.Matrix(k))
 	s := svm.Settings{Kernel: k}
 	little := gram.Must(svm.NewProblem(live, few, embedding, opt))
 	machines, _, err := little.Train(live, s)
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	predictor := gram.Must(svm.NewPredictor(t.Context(), machines, svm.Options{Workers: 2}))
 	dot := gram.Must(sparse.ParseEmbedding("tf-l2"))
 	lines := gram.Must(linear.Train(live, few, dot, linear.Settings{}, linear.Options{}))
@@ -56,7 +56,7 @@ func TestEnded(t *testing.T) {
 	near := gram.Must(knn.Train(c, knn.Settings{}))
 	on := gram.Must(landmark.Train(live, few, landmark.Settings{Landmarks: 20}, landmark.Options{}))
 	vectors, product := mat.NewDense(e.Len(), 200, nil), mat.NewDense(e.Len(), 200, nil)
-	rows := gram.Must(e.Rectangle(k, x, 64<<20))
+	rows := gram.Must(e.CrossMatrix(k, x, 64<<20))
 	all, parts := make([]int, e.Len()), make([]int, e.Len())
 	for i := range all {
 		all[i], parts[i] = i, i%2
@@ -66,21 +66,21 @@ func TestEnded(t *testing.T) {
 
 	many := engine.NeighbourOptions{Count: 200}
 	work := [][]any{ // functions with their arguments except the context; missing arguments are zero values
-		{engine.NewContext, x}, {e.Gram, k}, {e.Rows, k, engine.Request{Test: x}}, {e.Digest, k},
-		{e.Each, k, engine.Request{Half: true}, func(*engine.Tile) error { return nil }},
+		{engine.NewContext, x}, {e.Gram, k}, {e.Rows, k, engine.Request{TestDocuments: x}}, {e.Digest, k},
+		{e.EachTile, k, engine.Request{OmitSymmetric: true}, func(*engine.Tile) error { return nil }},
 		{e.Multiply, k, (*sparse.Embedded)(nil), vectors, product}, {e.Multiply, k, x, vectors, product},
-		{rows.Multiply, vectors, product}, {rows.Pass, vectors, func(int, *mat.Dense) error { return nil }, product},
-		{e.Neighbours, k, many}, {e.Neighbours, k, engine.NeighbourOptions{Count: 200, Test: x}},
-		{engine.GroupsWithin, x, 0.1}, {cached.Build}, {served.Ready}, {served.Of, all},
+		{rows.Multiply, vectors, product}, {rows.MultiplyTwice, vectors, func(int, *mat.Dense) error { return nil }, product},
+		{e.Neighbours, k, many}, {e.Neighbours, k, engine.NeighbourOptions{Count: 200, TestDocuments: x}},
+		{engine.GroupsWithin, x, 0.1}, {cached.Build}, {served.Materialise}, {served.Submatrix, all},
 		{cached.Rows, k, []int{0}, [][2]int{{0, e.Len()}}, [][]float32{make([]float32, e.Len())}},
-		{spectrum.All, square, 2},
-		{svm.NewProblem, c, embedding, opt}, {p.Build}, {p.Train, s},
+		{spectrum.Eigenvalues, square, 2},
+		{svm.NewProblem, c, embedding, opt}, {p.ComputeTiles}, {p.Train, s},
 		{(&svm.Evaluator{Settings: s}).Evaluate, []tune.Candidate{{Kernel: k}}},
 		{predictor.Predict, c.Documents}, {lines.Predict, c.Documents},
 		{logistic.Train, c, dot},
 		{curves.Predict, c.Documents}, {near.Predict, c.Documents},
-		{on.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{Components: 50}},
-		{pca.FitNystrom, e, x, k, c.Documents, pca.Options{Components: 50}},
+		{on.Predict, c.Documents}, {pca.Fit, e, x, k, pca.Options{NumComponents: 50}},
+		{pca.FitNystrom, e, x, k, c.Documents, pca.Options{NumComponents: 50}},
 		{solver.Train, matrix, solver.Training{Labels: parts, Classes: 2}},
 	}
 	ended, cancel := context.WithCancel(live)

@@ -25,13 +25,13 @@ func mixed(t *testing.T, from, n int) *corpus.Corpus {
 		}
 		texts, labels = append(texts, strings.Join(words, ", ")+"."), append(labels, fmt.Sprintf("class%d", (class+i%7/6)%3))
 	}
-	return gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	return gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 }
 
 // labelsOf returns the class of each document.
 func labelsOf(c *corpus.Corpus) (labels []string) {
 	for i := range c.Documents.Rows() {
-		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
+		labels = append(labels, c.Classes[c.Labels.Classes(i)[0]])
 	}
 	return labels
 }
@@ -48,13 +48,14 @@ func TestEvaluate(t *testing.T) {
 		m := gram.Must(gram.Train(t.Context(), train, o))
 		if o.Embedding != "" { // a model that also has character n-grams
 			views := gram.ReadOptions{Tokenizer: gram.Must(token.ParseViews("words + chars:2..3"))}
-			m = gram.Must(gram.Train(t.Context(), gram.Must(gram.Texts(t.Context(), train.Texts, labelsOf(train), views)), o))
+			m = gram.Must(gram.Train(t.Context(), gram.Must(gram.FromTexts(t.Context(), train.Texts, labelsOf(train), views)),
+				o))
 		}
 		v := gram.Must(m.Evaluate(t.Context(), test, gram.EvaluateOptions{Mistakes: 5, Terms: 4}))
 		p := gram.Must(m.PredictTexts(t.Context(), test.Texts))
 		right := 0
 		for i := range test.Texts {
-			if is := p.Label(i) == test.Classes[test.Labels.Of(i)[0]]; is != v.Outcomes[i].Correct {
+			if is := p.Label(i) == test.Classes[test.Labels.Classes(i)[0]]; is != v.Outcomes[i].Correct {
 				t.Errorf("%+v: document %d right: %v", o, i, v.Outcomes[i].Correct)
 			} else if is {
 				right++
@@ -63,11 +64,11 @@ func TestEvaluate(t *testing.T) {
 		if v.Score.Correct != right || right == len(test.Texts) || len(v.Mistakes) != min(5, len(test.Texts)-right) {
 			t.Fatalf("%+v: %d right, expected %d, not all; %d mistakes", o, v.Score.Correct, right, len(v.Mistakes))
 		}
-		last := v.Coverage[len(v.Coverage)-1]
-		if last.Documents != 1 || !(math.Abs(last.Error-1+v.Score.Accuracy) <= 1e-12) {
+		last := v.CoverageCurve[len(v.CoverageCurve)-1]
+		if last.Fraction != 1 || !(math.Abs(last.ErrorRate-1+v.Score.Accuracy) <= 1e-12) {
 			t.Errorf("%+v: coverage ends at %+v, accuracy %v", o, last, v.Score.Accuracy)
 		}
-		for _, at := range v.Coverage {
+		for _, at := range v.CoverageCurve {
 			surer, wrong := 0.0, 0.0
 			for _, x := range v.Outcomes {
 				if x.Confidence >= at.Confidence {
@@ -76,7 +77,7 @@ func TestEvaluate(t *testing.T) {
 					}
 				}
 			}
-			if !(math.Abs(at.Documents-surer/60) <= 1e-12) || !(math.Abs(at.Error-wrong/surer) <= 1e-12) {
+			if !(math.Abs(at.Fraction-surer/60) <= 1e-12) || !(math.Abs(at.ErrorRate-wrong/surer) <= 1e-12) {
 				t.Fatalf("%+v: %+v, expected part %v and error %v", o, at, surer/60, wrong/surer)
 			}
 		}
@@ -86,16 +87,17 @@ func TestEvaluate(t *testing.T) {
 				t.Errorf("%+v: mistake %d is worse than the one before", o, k)
 			}
 			if o.Type == "logistic" {
-				checkWords(t, m, text, x.Why.Terms[0].Term, x.Why.Label, x.Why.Against, x.Why.Terms[0].Effect)
+				checkWords(t, m, text, x.Explanation.Terms[0].Term, x.Explanation.Label, x.Explanation.SecondClass,
+					x.Explanation.Terms[0].Effect)
 			}
-			if !(math.Abs(x.Why.Value-margin) <= 1e-6*(1+math.Abs(margin))) {
-				t.Errorf("%+v: decision value %v, explained as %v", o, margin, x.Why.Value)
+			if !(math.Abs(x.Explanation.Value-margin) <= 1e-6*(1+math.Abs(margin))) {
+				t.Errorf("%+v: decision value %v, explained as %v", o, margin, x.Explanation.Value)
 			}
-			if len(x.Why.Terms) > 0 && len(x.Marks) == 0 {
+			if len(x.Explanation.Terms) > 0 && len(x.Occurrences) == 0 {
 				t.Errorf("%+v: no word of mistake %d is marked", o, k)
 			}
-			for _, at := range x.Marks {
-				if word := strings.ToLower(text[at.From:at.To]); at.Effect == 0 || !slices.ContainsFunc(x.Why.Terms,
+			for _, at := range x.Occurrences {
+				if word := strings.ToLower(text[at.Start:at.End]); at.Effect == 0 || !slices.ContainsFunc(x.Explanation.Terms,
 					func(e gram.TermEffect) bool { return e.Term == word && e.Effect == at.Effect }) {
 					t.Errorf("%+v: mark %+v of %q", o, at, word)
 				}
@@ -134,7 +136,7 @@ func TestEvaluateLabels(t *testing.T) {
 				own[i] += "," + more
 			}
 		}
-		return gram.Must(gram.Texts(t.Context(), c.Texts, own, gram.ReadOptions{}))
+		return gram.Must(gram.FromTexts(t.Context(), c.Texts, own, gram.ReadOptions{}))
 	}
 	train, test = several(train), several(test)
 	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1, Scheme: "labels"}))
@@ -146,7 +148,7 @@ func TestEvaluateLabels(t *testing.T) {
 		for k, name := range p.DecisionFunctions {
 			given := p.Scores[x.Document][k] > 0
 			truth := false
-			for _, id := range test.Labels.Of(x.Document) {
+			for _, id := range test.Labels.Classes(x.Document) {
 				truth = truth || test.Classes[id] == name
 			}
 			if f := math.Abs(p.Scores[x.Document][k]); given != truth && f > sure {
@@ -155,21 +157,22 @@ func TestEvaluateLabels(t *testing.T) {
 				}
 			}
 		}
-		if x.Label != worst || x.Why.Label != worst || !(math.Abs(x.Why.Value-sure) <= 1e-6*sure) ||
+		if x.WrongLabel != worst || x.Explanation.Label != worst || !(math.Abs(x.Explanation.Value-sure) <= 1e-6*sure) ||
 			v.Outcomes[x.Document].Confidence != sure {
-			t.Errorf("document %d: wrong %q, explained %q %v, confidence %v, expected %q %v", x.Document, x.Label, x.Why.Label,
-				x.Why.Value, v.Outcomes[x.Document].Confidence, worst, sure)
+			t.Errorf("document %d: wrong %q, explained %q %v, confidence %v, expected %q %v", x.Document, x.WrongLabel,
+				x.Explanation.Label,
+				x.Explanation.Value, v.Outcomes[x.Document].Confidence, worst, sure)
 		}
 		if strings.HasPrefix(worst, "not ") {
 			missed++
 		}
 	}
 	own := gram.Must(m.Evaluate(t.Context(), train, gram.EvaluateOptions{Mistakes: -1}))
-	i := slices.IndexFunc(own.Outcomes, func(x gram.Outcome) bool { return x.Correct && x.Prediction != "" })
-	stranger := gram.Must(gram.Texts(t.Context(), train.Texts[i:i+1], []string{own.Outcomes[i].Truth + ",unknown"},
+	i := slices.IndexFunc(own.Outcomes, func(x gram.Outcome) bool { return x.Correct && x.PredictedLabel != "" })
+	stranger := gram.Must(gram.FromTexts(t.Context(), train.Texts[i:i+1], []string{own.Outcomes[i].TrueLabel + ",unknown"},
 		gram.ReadOptions{}))
 	other := gram.Must(m.Evaluate(t.Context(), stranger, gram.EvaluateOptions{}))
-	if len(other.Mistakes) != 1 || other.Mistakes[0].Label != "" || other.Outcomes[0].Confidence != 0 {
+	if len(other.Mistakes) != 1 || other.Mistakes[0].WrongLabel != "" || other.Outcomes[0].Confidence != 0 {
 		t.Errorf("of a label that the model doesn't know: %+v, confidence %v", other.Mistakes, other.Outcomes[0].Confidence)
 	}
 	if missed == 0 || missed == len(v.Mistakes) {
@@ -182,21 +185,21 @@ func TestEvaluateCopies(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	texts := append(slices.Clone(test.Texts), strings.ToUpper(train.Texts[7]), "nothing known",
 		train.Texts[8], train.Texts[9]+" and words that the model lacks")
-	labels := musttest.Make(len(texts), func(i int) string { return fmt.Sprintf("class%d", i%3) })
-	more := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	labels := musttest.MakeSlice(len(texts), func(i int) string { return fmt.Sprintf("class%d", i%3) })
+	more := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear", C: 1}))
 	// A training text without known words isn't near any other text.
-	all := gram.Must(gram.Texts(t.Context(), append(slices.Clone(train.Texts), "unheard of"),
+	all := gram.Must(gram.FromTexts(t.Context(), append(slices.Clone(train.Texts), "unheard of"),
 		append(labelsOf(train), "class0"), gram.ReadOptions{}))
 	v := gram.Must(m.Evaluate(t.Context(), more, gram.EvaluateOptions{Mistakes: -1, Training: all}))
 	near := map[int]int{61: -1, 63: -1}
-	for _, c := range v.Copies {
-		near[c.Document] = c.Training
+	for _, c := range v.NearDuplicates {
+		near[c.Document] = c.TrainingDocument
 	}
 	if near[60] != 7 || near[62] != 8 || near[61] != -1 || near[63] != -1 || len(v.Mistakes) != 0 {
-		t.Errorf("copies %+v, expected 60 of 7 and 62 of 8", v.Copies)
+		t.Errorf("copies %+v, expected 60 of 7 and 62 of 8", v.NearDuplicates)
 	}
-	unlabelled := gram.Must(gram.Texts(t.Context(), texts, nil, gram.ReadOptions{}))
-	musttest.Fails(m.Evaluate(t.Context(), unlabelled, gram.EvaluateOptions{}))(t,
+	unlabelled := gram.Must(gram.FromTexts(t.Context(), texts, nil, gram.ReadOptions{}))
+	musttest.WantError(m.Evaluate(t.Context(), unlabelled, gram.EvaluateOptions{}))(t,
 		"no labels", "has no labels, but none of the model's labels")
 }

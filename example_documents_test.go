@@ -14,7 +14,7 @@ import (
 )
 
 // This example builds documents from counts of events that arrive on a channel.
-func ExampleNewRows() {
+func ExampleNewCorpusBuilder() {
 	const login, search, order, refund, columns = 0, 1, 2, 3, 4
 	type visit struct {
 		columns []uint32
@@ -29,7 +29,7 @@ func ExampleNewRows() {
 		visits <- visit{[]uint32{login, search}, []float64{1, 9}, "visitor"}
 		visits <- visit{[]uint32{search, refund}, []float64{7, 1}, "visitor"}
 	}()
-	ctx, rows := context.Background(), gram.NewRows(columns)
+	ctx, rows := context.Background(), gram.NewCorpusBuilder(columns)
 	for v := range visits {
 		if err := rows.Add(v.columns, v.counts, v.class); err != nil {
 			fmt.Println(err) // this document is skipped, the others remain
@@ -44,7 +44,7 @@ func ExampleNewRows() {
 
 // This example computes a Gram matrix of counts, as a mat.Symmetric, and its eigenvalues.
 func ExampleGram() {
-	rows := gram.NewRows(4)
+	rows := gram.NewCorpusBuilder(4)
 	rows.Add([]uint32{0, 1}, []float64{2, 2})
 	rows.Add([]uint32{0, 1}, []float64{1, 1})
 	rows.Add([]uint32{2, 3}, []float64{5, 1})
@@ -64,7 +64,7 @@ func ExampleGram() {
 func ExampleNeighbours() {
 	ctx := context.Background()
 	texts := []string{"the cat sat on the mat", "a dog barked", "the cat sat on a mat"}
-	c, err := gram.Texts(ctx, texts, nil, gram.ReadOptions{MinDF: 1})
+	c, err := gram.FromTexts(ctx, texts, nil, gram.ReadOptions{MinDF: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

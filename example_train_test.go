@@ -23,7 +23,7 @@ import (
 // This example trains a model of texts in memory with automatically chosen settings.
 func ExampleTrain() {
 	ctx, texts := context.Background(), []string{"my password", "reset password", "pay an invoice", "the invoice"}
-	c := gram.Must(gram.Texts(ctx, texts, []string{"login", "login", "billing", "billing"}, gram.ReadOptions{}))
+	c := gram.Must(gram.FromTexts(ctx, texts, []string{"login", "login", "billing", "billing"}, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{}))
 	p := gram.Must(m.PredictTexts(ctx, []string{"where is my invoice"}))
 	fmt.Println(p.Label(0))
@@ -31,12 +31,12 @@ func ExampleTrain() {
 }
 
 // This example trains a support vector machine on texts in memory.
-func ExampleTexts() {
+func ExampleFromTexts() {
 	ctx, texts := context.Background(), []string{"a good film", "a good book", "a bad film", "a bad book"}
-	c := gram.Must(gram.Texts(ctx, texts, []string{"yes", "yes", "no", "no"}, gram.ReadOptions{}))
+	c := gram.Must(gram.FromTexts(ctx, texts, []string{"yes", "yes", "no", "no"}, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
 	p := gram.Must(m.PredictTexts(ctx, []string{"good acting"}))
-	fmt.Println(p.Label(0), p.Known[0])
+	fmt.Println(p.Label(0), p.KnownWordCounts[0])
 	// Output: yes 1
 }
 
@@ -56,7 +56,8 @@ func ExampleModel_Evaluate() {
 	v := gram.Must(m.Evaluate(ctx, test, gram.EvaluateOptions{}))
 	fmt.Printf("%d of %d correct, macro F1 %.2f\n", v.Score.Correct, v.Score.Documents, v.Score.MacroF1)
 	for _, wrong := range v.Mistakes { // the most confident first
-		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Document, wrong.Why.Label, wrong.Why.Terms[0].Term)
+		fmt.Printf("document %d isn't %s, in spite of %q\n", wrong.Document, wrong.Explanation.Label,
+			wrong.Explanation.Terms[0].Term)
 	}
 	// Output:
 	// 3 of 4 correct, macro F1 0.73
@@ -69,7 +70,7 @@ func ExampleModel_Explain() {
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
 
-	for _, row := range gram.Must(m.Explain(ctx, 2)).Rows {
+	for _, row := range gram.Must(m.Explain(ctx, 2)).Functions {
 		fmt.Println("for", row.Class, row.Positive[0].Term, row.Positive[1].Term, "against", row.Negative[0].Term,
 			row.Negative[1].Term)
 	}
@@ -99,9 +100,9 @@ func ExampleSearch() {
 		TrainOptions: gram.TrainOptions{Kernel: "diffusion"},
 		Grid:         map[string][]string{"C": {"0.1", "1", "10"}, "t": {"0.5", "2"}},
 	}))
-	best := r.Points[r.Best]
+	best := r.Points[r.BestIndex]
 	fmt.Printf("%s, C = %v: %s %.2f\n", best.Options.Kernel, best.Options.C, r.Measure, best.Mean)
-	m := gram.Must(gram.Train(ctx, c, r.Train))
+	m := gram.Must(gram.Train(ctx, c, r.TrainOptions))
 	fmt.Println(m.About().Classes)
 	// Output:
 	// diffusion:t=0.5, C = 0.1: accuracy 1.00
@@ -141,7 +142,7 @@ func ExampleReadFrom_columns() {
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1}))
 	columns := []string{"title", "body", "price"}
 	p := gram.Must(m.PredictRows(ctx, columns, [][]string{{"Red car", "for sale", "2000"}}))
-	fmt.Println(p.Label(0), m.Warm(ctx) == nil)
+	fmt.Println(p.Label(0), m.WarmUp(ctx) == nil)
 	why := gram.Must(m.ExplainRow(ctx, columns, []string{"House", "wanted", "1450"}, 2))
 	fmt.Println(why.Label, why.Terms[0].Term)
 	// Output:
@@ -150,7 +151,7 @@ func ExampleReadFrom_columns() {
 }
 
 // This example uses its own tokenizer, which splits paths.
-func ExampleTerms() {
+func ExampleFromTerms() {
 	cut := func(paths ...string) (documents [][]string) {
 		for _, p := range paths {
 			documents = append(documents, strings.FieldsFunc(p, func(r rune) bool { return r == '/' || r == '.' }))
@@ -158,7 +159,7 @@ func ExampleTerms() {
 		return documents
 	}
 	ctx := context.Background()
-	c := gram.Must(gram.Terms(cut("src/net/http.go", "src/net/dial.go", "doc/net/http.md", "doc/faq.md"),
+	c := gram.Must(gram.FromTerms(cut("src/net/http.go", "src/net/dial.go", "doc/net/http.md", "doc/faq.md"),
 		[]string{"code", "code", "text", "text"}))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 10}))
 	p := gram.Must(m.PredictTerms(ctx, cut("src/os/file.go", "doc/install.md")))
@@ -170,20 +171,20 @@ func ExampleTerms() {
 func ExampleOptions() {
 	student := gram.Must(kernel.New(kernel.Custom{
 		Name:      "student", // stored in models, so it should contain all parameters
-		Embedding: sparse.Sphere,
+		Embedding: sparse.SphereEmbedding,
 		Eval:      func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
 	}))
 	own := gram.Options{Kernels: []kernel.Kernel{student}}
 
 	ctx := context.Background()
-	c := gram.Must(gram.Texts(ctx, []string{"a good film", "a good book", "a bad film", "a bad book"},
+	c := gram.Must(gram.FromTexts(ctx, []string{"a good film", "a good book", "a bad film", "a bad book"},
 		[]string{"yes", "yes", "no", "no"}, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "student", C: 10, Options: own}))
 	var file bytes.Buffer
 	if err := m.Write(ctx, &file); err != nil {
 		fmt.Println(err)
 	}
-	loaded := gram.Must(gram.LoadFrom(ctx, &file)).With(own)
+	loaded := gram.Must(gram.LoadFrom(ctx, &file)).WithOptions(own)
 	fmt.Println(gram.Must(loaded.PredictTexts(ctx, []string{"good acting"})).Label(0))
 	// Output: yes
 }
@@ -199,8 +200,8 @@ func (s *service) use(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	m = m.With(gram.Options{Workers: 1}) // one goroutine per request
-	if err := m.Warm(ctx); err != nil {  // otherwise the first requests would be slow
+	m = m.WithOptions(gram.Options{Workers: 1}) // one goroutine per request
+	if err := m.WarmUp(ctx); err != nil {       // otherwise the first requests would be slow
 		return err
 	}
 	s.model.Store(m)
@@ -217,7 +218,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
-	case 2*p.Known[0] <= p.Words[0]:
+	case 2*p.KnownWordCounts[0] <= p.WordCounts[0]:
 		http.Error(w, "most words of the text are unknown", http.StatusUnprocessableEntity)
 	default:
 		fmt.Fprintln(w, p.Label(0))
@@ -281,7 +282,7 @@ func Example_errors() {
 		var memory *corpus.MemoryError
 		switch {
 		case errors.As(err, &memory):
-			fmt.Println("needs more than", memory.Limit, "bytes")
+			fmt.Println("needs more than", memory.LimitBytes, "bytes")
 		case errors.Is(err, context.Canceled):
 			fmt.Println("cancelled")
 		default:
@@ -289,7 +290,7 @@ func Example_errors() {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := gram.Must(gram.Texts(ctx, texts, all, gram.ReadOptions{MinDF: 1}))
+	c := gram.Must(gram.FromTexts(ctx, texts, all, gram.ReadOptions{MinDF: 1}))
 	_, err := gram.Gram(ctx, c, "", gram.Options{MemoryBytes: 1000})
 	report(err)
 	_, err = gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 1})

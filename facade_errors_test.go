@@ -32,7 +32,7 @@ func trainings(t *testing.T, c *corpus.Corpus, o gram.TrainOptions) []error {
 func TestNothingToLearnFrom(t *testing.T) {
 	texts, _ := ordered(200)
 	for _, labels := range [][]string{nil, make([]string, 200)} {
-		c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+		c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 		for _, o := range []gram.TrainOptions{{}, {Kernel: "linear"}, {Kernel: "linear", C: 1}, {Type: "logistic"}} {
 			for _, err := range trainings(t, c, o) {
 				if err == nil || !strings.HasPrefix(err.Error(), "gram: texts has no labels; Type one_class needs none") {
@@ -42,7 +42,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 		}
 		gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "one_class"}))
 	}
-	for _, m := range []*gram.Model{nil, {}, new(gram.Model).With(gram.Options{Workers: 1})} {
+	for _, m := range []*gram.Model{nil, {}, new(gram.Model).WithOptions(gram.Options{Workers: 1})} {
 		_, predicted := m.Predict(t.Context(), few(t))
 		_, texts := m.PredictTexts(t.Context(), fewTexts)
 		_, terms := m.PredictTerms(t.Context(), nil)
@@ -50,7 +50,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 		_, whyText := m.ExplainText(t.Context(), "red", 1)
 		for i, err := range []error{predicted, texts, terms, why, whyText, m.Save(filepath.Join(t.TempDir(), "a")),
 			m.Write(t.Context(), io.Discard), m.Close()} {
-			musttest.Fails(err)(t, i, "gram: Model is not initialized")
+			musttest.WantError(err)(t, i, "gram: Model is not initialized")
 		}
 		if a := m.About(); a.Classes != nil || m.ReadOptions().Vocabulary != nil {
 			t.Errorf("an empty model has %v", a)
@@ -64,7 +64,7 @@ func TestRowsOfTables(t *testing.T) {
 	rows := [][]string{{"red bike", "1", "07"}, {"a house", "9", "11"}, {"blue bike", "", "07"}, {"a flat", "8", "11"}}
 	read := gram.ReadOptions{MinDF: 1,
 		Tokenizer: gram.Must(corpus.ParseTokenizer("title=words + zip=categories + price=numbers"))}
-	c := gram.Must(gram.Table(t.Context(), columns, rows, labels, read))
+	c := gram.Must(gram.FromRows(t.Context(), columns, rows, labels, read))
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
 	want := gram.Must(m.PredictRows(t.Context(), columns, [][]string{{"old bike", "2", ""}})).Margins[0]
 	for _, given := range [][2][]string{{{"price", "title"}, {"2", "old bike"}},
@@ -74,7 +74,7 @@ func TestRowsOfTables(t *testing.T) {
 		}
 	}
 	withIDs := [][]string{{"k7", "red bike", "1", "07"}, {"k9", "a house", "9", "x"}}
-	inferred := gram.Must(gram.Table(t.Context(), append([]string{"id"}, columns...), withIDs, labels[:2],
+	inferred := gram.Must(gram.FromRows(t.Context(), append([]string{"id"}, columns...), withIDs, labels[:2],
 		gram.ReadOptions{Columns: "zip=category"}))
 	if inferred.DescribeTable() != "id: id; text: title; category: zip; number: price; ignored: none" ||
 		inferred.DocumentName(1) != "k9" ||
@@ -90,9 +90,9 @@ func TestRowsOfTables(t *testing.T) {
 		return err
 	}
 	_, text := m.PredictTexts(t.Context(), []string{"bike"})
-	_, made := gram.Table(t.Context(), columns, [][]string{{"a", "1"}}, nil, read)
-	_, none := gram.Table(t.Context(), nil, nil, nil, read)
-	_, empty := gram.Table(t.Context(), nil, [][]string{{}}, nil, gram.ReadOptions{})
+	_, made := gram.FromRows(t.Context(), columns, [][]string{{"a", "1"}}, nil, read)
+	_, none := gram.FromRows(t.Context(), nil, nil, nil, read)
+	_, empty := gram.FromRows(t.Context(), nil, [][]string{{}}, nil, gram.ReadOptions{})
 	for want, err := range map[string]error{
 		"rows: no columns, expected at least one":           empty,
 		"gram: column title: no such column among price":    row([]string{"price"}, "1"),
@@ -102,7 +102,7 @@ func TestRowsOfTables(t *testing.T) {
 		"row 0 has 2 fields, but there are 3 columns (":     made,
 		"column title: no such column":                      none,
 	} {
-		musttest.Fails(err)(t, "rows", want)
+		musttest.WantError(err)(t, "rows", want)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestRowsOfTables(t *testing.T) {
 func TestErrorsNameFields(t *testing.T) {
 	c := few(t)
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn:k=1"}))
-	musttest.Fails(m.Explain(t.Context(), 1))(t, "explaining nearest neighbours", "such as Type linear or")
+	musttest.WantError(m.Explain(t.Context(), 1))(t, "explaining nearest neighbours", "such as Type linear or")
 	var warnings []string
 	o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
 	gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Options: o, Type: "linear:passes=1", C: 1e6}))
@@ -128,11 +128,11 @@ func TestErrorsLeaveNames(t *testing.T) {
 	for i := range 30 {
 		texts, numbers = append(texts, "red"), append(numbers, strconv.Itoa(i))
 	}
-	c := gram.Must(gram.Texts(t.Context(), texts, numbers, gram.ReadOptions{MinDF: 1}))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, numbers, gram.ReadOptions{MinDF: 1}))
 	c.Source = folder
 	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{})
 	for _, err := range []error{read, loaded, trained} {
-		musttest.Fails(err)(t, "a name that looks like flags", folder)
+		musttest.WantError(err)(t, "a name that looks like flags", folder)
 	}
 	if !strings.Contains(trained.Error(), "use Type epsilon_svr ") {
 		t.Errorf("%v, expected an error that names Type", trained)
@@ -151,15 +151,15 @@ func TestErrorsCountFromZero(t *testing.T) {
 	_, trained := gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=2", C: 1})
 	half := gram.Must(gram.FromMatrix(mat.NewDense(2, 1, []float64{1, 2}), []string{"5", ""}))
 	_, estimated := gram.Train(t.Context(), half, gram.TrainOptions{Type: "nu_svr"})
-	targets := musttest.Make(30, func(i int) string { return strconv.Itoa(i) })
+	targets := musttest.MakeSlice(30, func(i int) string { return strconv.Itoa(i) })
 	numbered := gram.Must(gram.FromMatrix(mat.NewDense(30, 1, make([]float64, 30)), targets))
 	_, asked := gram.Train(t.Context(), numbered, gram.TrainOptions{})
-	_, text := gram.Texts(t.Context(), []string{"a b", "a \xff"}, nil, gram.ReadOptions{Strict: true})
-	r := gram.NewRows(2)
+	_, text := gram.FromTexts(t.Context(), []string{"a b", "a \xff"}, nil, gram.ReadOptions{Strict: true})
+	r := gram.NewCorpusBuilder(2)
 	const cube = "polynomial:gamma=1,degree=3"
 	big := gram.Must(gram.FromMatrix(mat.NewDense(3, 1, []float64{1, 1, 1e12}), []string{"x", "y", "x"}))
 	_, beyond := gram.Gram(t.Context(), big, cube, gram.Options{})
-	_, across := gram.Cross(t.Context(), big, big, cube, gram.Options{})
+	_, across := gram.CrossGram(t.Context(), big, big, cube, gram.Options{})
 	_, machine := gram.Train(t.Context(), big, gram.TrainOptions{Kernel: cube, C: 1})
 	_, nearest := gram.Train(t.Context(), big, gram.TrainOptions{Type: "knn", Kernel: "exp(100*bhattacharyya)"})
 	_, near := gram.Neighbours(t.Context(), big, gram.NeighbourOptions{Kernel: "exp(100*bhattacharyya)", K: 1})
@@ -231,11 +231,11 @@ func TestOptionsApply(t *testing.T) {
 
 // The error for a missing user-defined kernel of a model suggests a remedy.
 func TestKernelOfModelUnknown(t *testing.T) {
-	own := gram.Must(kernel.New(kernel.Custom{Name: "cauchy-3", Embedding: sparse.Sphere,
+	own := gram.Must(kernel.New(kernel.Custom{Name: "cauchy-3", Embedding: sparse.SphereEmbedding,
 		Eval: func(c, _, _ float64) float64 { return 1 / (1 + c) }}))
 	o := gram.Options{Kernels: []kernel.Kernel{own}}
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Options: o, Kernel: "cauchy-3"}))
-	_, err := m.With(gram.Options{}).PredictTexts(t.Context(), fewTexts)
+	_, err := m.WithOptions(gram.Options{}).PredictTexts(t.Context(), fewTexts)
 	const want = `gram: the model's kernel "cauchy-3" is unknown; set it by Model.With(Options{Kernels: ...})`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
@@ -244,15 +244,15 @@ func TestKernelOfModelUnknown(t *testing.T) {
 
 // Rows that NewRows didn't make give an error, and no documents give empty results.
 func TestNoRows(t *testing.T) {
-	var zero gram.Rows
+	var zero gram.CorpusBuilder
 	err := zero.Add([]uint32{0}, []float64{1})
 	if err == nil || err.Error() != "gram: Rows is not initialized; use NewRows" {
 		t.Errorf("zero Rows: %v", err)
 	}
-	if c := new(gram.Rows).Corpus(); c.Documents.Rows() != 0 || c.Documents.Cols != 0 {
+	if c := new(gram.CorpusBuilder).Corpus(); c.Documents.Rows() != 0 || c.Documents.Cols != 0 {
 		t.Errorf("zero Rows have %+v", c)
 	}
-	c := gram.NewRows(3).Corpus()
+	c := gram.NewCorpusBuilder(3).Corpus()
 	k := gram.Must(gram.Gram(t.Context(), c, "", gram.Options{}))
 	near := gram.Must(gram.Neighbours(t.Context(), c, gram.NeighbourOptions{}))
 	values := gram.Must(gram.Spectrum(t.Context(), c, gram.SpectrumOptions{}))
@@ -272,7 +272,7 @@ func TestStreams(t *testing.T) {
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
 	var model, index bytes.Buffer
-	musttest.Do(t, errors.Join(m.Write(t.Context(), &model), x.Write(&index)))
+	musttest.NoError(t, errors.Join(m.Write(t.Context(), &model), x.Write(&index)))
 	for name, read := range map[string]func(ctx context.Context, r io.Reader, limit int64) error{
 		"texts": func(ctx context.Context, r io.Reader, _ int64) error {
 			_, err := gram.ReadFrom(ctx, r, "a.txt", gram.ReadOptions{})
@@ -297,7 +297,7 @@ func TestStreams(t *testing.T) {
 			t.Errorf("%s: %v, expected that it was cancelled", name, err)
 		}
 		other.Close()
-		musttest.Fails(read(t.Context(), failing{}, 0))(t, name, "out of order")
+		musttest.WantError(read(t.Context(), failing{}, 0))(t, name, "out of order")
 		saved := map[string][]byte{"texts": []byte("a b"), "model": model.Bytes(), "index": index.Bytes()}[name]
 		if err := read(t.Context(), bytes.NewReader(saved), 0); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -26,7 +26,7 @@ func TestModelPredictsConcurrently(t *testing.T) {
 	for _, o := range []gram.TrainOptions{{Kernel: "diffusion:t=1", C: 1}, {Type: "logistic"}, {Type: "knn:k=1"}} {
 		m := gram.Must(gram.Train(t.Context(), few(t), o))
 		want := gram.Must(m.PredictTexts(t.Context(), fewTexts))
-		m = m.With(gram.Options{Workers: 1}) // nothing is prepared
+		m = m.WithOptions(gram.Options{Workers: 1}) // nothing is prepared
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -36,7 +36,7 @@ func TestModelPredictsConcurrently(t *testing.T) {
 			})
 		}
 		all.Wait()
-		musttest.Do(t, m.Close())
+		musttest.NoError(t, m.Close())
 	}
 }
 
@@ -51,7 +51,7 @@ func TestReadKeepsTexts(t *testing.T) {
 				o = gram.ReadOptions{Tokenizer: gram.Must(corpus.ParseTokenizer(views)), MinDF: least}
 			}
 			c := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
-			if c.Kept() != kept {
+			if c.HasRaw() != kept {
 				t.Errorf("views %q, MinDF %d: texts %v", views, least, c.Texts)
 			}
 		}
@@ -66,7 +66,7 @@ func TestModelWarm(t *testing.T) {
 		texts = append(texts, fmt.Sprintf("w%c%c w%c%c w%c", 'a'+i%26, 'a'+i%17, 'a'+i%5, 'a'+i%3, 'a'+i%7))
 		labels = append(labels, fmt.Sprint(i%3))
 	}
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 	allocated := func(m *gram.Model) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -75,22 +75,23 @@ func TestModelWarm(t *testing.T) {
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	trained := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "diffusion:t=1", C: 1}))
-	m := trained.With(gram.Options{Workers: 1})
+	m := trained.WithOptions(gram.Options{Workers: 1})
 	cold := allocated(m)
-	m = trained.With(gram.Options{Workers: 1})
-	musttest.Do(t, m.Warm(t.Context()))
+	m = trained.WithOptions(gram.Options{Workers: 1})
+	musttest.NoError(t, m.WarmUp(t.Context()))
 	if first, second := allocated(m), allocated(m); first > 2*second || cold < 4*second {
 		t.Errorf("the first predictions allocate %d and %d bytes after Warm, %d without", first, second, cold)
 	}
 	numbers := gram.Must(gram.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}), []string{"x", "y"}))
 	m = gram.Must(gram.Train(t.Context(), numbers, gram.TrainOptions{Kernel: "linear", C: 1}))
-	musttest.Do(t, m.Warm(t.Context()))
-	musttest.Fails(new(gram.Model).Warm(t.Context()))(t, "an empty model")
+	musttest.NoError(t, m.WarmUp(t.Context()))
+	musttest.WantError(new(gram.Model).WarmUp(t.Context()))(t, "an empty model")
 }
 
 // The margin of a prediction equals the explained value, for all schemes and nearest neighbours.
 func TestMarginsAreExplained(t *testing.T) {
-	c := gram.Must(gram.Texts(t.Context(), fewTexts, []string{"a", "a", "b", "b", "c", "c"}, gram.ReadOptions{MinDF: 1}))
+	c := gram.Must(gram.FromTexts(t.Context(), fewTexts, []string{"a", "a", "b", "b", "c", "c"},
+		gram.ReadOptions{MinDF: 1}))
 	for _, o := range []gram.TrainOptions{
 		{Kernel: "linear", C: 1, Scheme: "one-vs-one"}, {Kernel: "linear", C: 1, Scheme: "one-vs-rest"},
 		{Kernel: "linear", C: 1, Scheme: "labels"}, {Type: "logistic"}, {Type: "knn:k=1"},
@@ -99,8 +100,9 @@ func TestMarginsAreExplained(t *testing.T) {
 		p := gram.Must(m.PredictTexts(t.Context(), fewTexts))
 		for i, text := range fewTexts {
 			why := gram.Must(m.ExplainText(t.Context(), text, 1))
-			if p.Margins[i] != why.Value || p.Seconds[i] != why.Against {
-				t.Errorf("%+v: margin %v to %q, explained %v to %q", o, p.Margins[i], p.Seconds[i], why.Value, why.Against)
+			if p.Margins[i] != why.Value || p.SecondClasses[i] != why.SecondClass {
+				t.Errorf("%+v: margin %v to %q, explained %v to %q", o, p.Margins[i], p.SecondClasses[i], why.Value,
+					why.SecondClass)
 			}
 		}
 	}
@@ -123,23 +125,23 @@ func TestPredictTextsKnown(t *testing.T) {
 		if strings.Contains(q.cut, "+") {
 			cut, err = corpus.Tokenizer{Views: q.cut}, nil
 		}
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		o := gram.ReadOptions{Tokenizer: cut, MinDF: 1}
-		c := gram.Must(gram.Texts(t.Context(), fewTexts, labels, o))
+		c := gram.Must(gram.FromTexts(t.Context(), fewTexts, labels, o))
 		m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
 		p := gram.Must(m.PredictTexts(t.Context(), texts))
-		if !slices.Equal(p.Known, q.known) || !slices.Equal(p.Words, q.words) {
-			t.Errorf("%s: known %v of %v, expected %v of %v", q.cut, p.Known, p.Words, q.known, q.words)
+		if !slices.Equal(p.KnownWordCounts, q.known) || !slices.Equal(p.WordCounts, q.words) {
+			t.Errorf("%s: known %v of %v, expected %v of %v", q.cut, p.KnownWordCounts, p.WordCounts, q.known, q.words)
 		}
-		d := gram.Must(gram.Texts(t.Context(), texts, nil, m.ReadOptions()))
-		if p := gram.Must(m.Predict(t.Context(), d)); !slices.Equal(p.Known, q.known) || p.Words != nil {
-			t.Errorf("%s: known of a corpus %v of %v, expected %v", q.cut, p.Known, p.Words, q.known)
+		d := gram.Must(gram.FromTexts(t.Context(), texts, nil, m.ReadOptions()))
+		if p := gram.Must(m.Predict(t.Context(), d)); !slices.Equal(p.KnownWordCounts, q.known) || p.WordCounts != nil {
+			t.Errorf("%s: known of a corpus %v of %v, expected %v", q.cut, p.KnownWordCounts, p.WordCounts, q.known)
 		}
 	}
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
 	p := gram.Must(m.PredictTerms(t.Context(), [][]string{{"red", "red", "x"}, nil}))
-	if !slices.Equal(p.Known, []int{1, 0}) {
-		t.Errorf("known terms %v, expected 1 and 0", p.Known)
+	if !slices.Equal(p.KnownWordCounts, []int{1, 0}) {
+		t.Errorf("known terms %v, expected 1 and 0", p.KnownWordCounts)
 	}
 }
 
@@ -148,7 +150,7 @@ func TestTextsWarn(t *testing.T) {
 	for minDF, want := range map[int]bool{0: true, 1: false, 2: false} {
 		var warnings []string
 		o := gram.ReadOptions{MinDF: minDF, Options: gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}}
-		gram.Must(gram.Texts(t.Context(), []string{"one two", "three four", "five six"}, nil, o))
+		gram.Must(gram.FromTexts(t.Context(), []string{"one two", "three four", "five six"}, nil, o))
 		if all := strings.Join(warnings, "\n"); strings.Contains(all, "MinDF 1") != want || minDF == 1 && all != "" {
 			t.Errorf("MinDF %d: warnings %q", minDF, all)
 		}
@@ -160,9 +162,9 @@ func TestLoadLIBSVM(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.model")
 	const text = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2\nrho 0.5\nlabel 1 -1\nnr_sv 1 1\nSV\n" +
 		"1 1:1\n-1 2:1\n"
-	musttest.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	r := gram.NewRows(2) // column i-1 is LIBSVM's index i
-	musttest.Do(t, errors.Join(r.Add([]uint32{0}, []float64{3}), r.Add([]uint32{1}, []float64{3})))
+	musttest.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	r := gram.NewCorpusBuilder(2) // column i-1 is LIBSVM's index i
+	musttest.NoError(t, errors.Join(r.Add([]uint32{0}, []float64{3}), r.Add([]uint32{1}, []float64{3})))
 	p := gram.Must(gram.Must(gram.Load(path)).Predict(t.Context(), r.Corpus()))
 	if p.Label(0) != "1" || p.Label(1) != "-1" || !(math.Abs(p.Scores[0][0]-2.5) <= 1e-6) {
 		t.Errorf("%+v", p)
@@ -211,7 +213,9 @@ func ordered(n int) (texts, labels []string) {
 // A model with chosen terms predicts any corpus as its texts, or returns an error.
 func TestPredictCutsAsTraining(t *testing.T) {
 	texts, labels := ordered(200)
-	read := func(o gram.ReadOptions) *corpus.Corpus { return gram.Must(gram.Texts(t.Context(), texts, labels, o)) }
+	read := func(o gram.ReadOptions) *corpus.Corpus {
+		return gram.Must(gram.FromTexts(t.Context(), texts, labels, o))
+	}
 	c := read(gram.ReadOptions{})
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{}))
 	if m.About().Tokenizer == c.Tokenizer {
@@ -229,7 +233,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 	d := read(gram.ReadOptions{Vocabulary: c.Vocabulary})
 	_, predicted := m.Predict(t.Context(), d)
 	_, explained := m.ExplainDocument(t.Context(), d, 0, 1)
-	_, crossed := gram.Cross(t.Context(), d, read(m.ReadOptions()), "", gram.Options{})
+	_, crossed := gram.CrossGram(t.Context(), d, read(m.ReadOptions()), "", gram.Options{})
 	for _, err := range []error{predicted, explained, crossed} {
 		if err == nil || !strings.Contains(err.Error(), " was tokenised by word") ||
 			!strings.Contains(err.Error(), m.About().Tokenizer.String()) {
@@ -241,7 +245,7 @@ func TestPredictCutsAsTraining(t *testing.T) {
 // A kernel that may not be positive definite gives a warning, unless its parameter is chosen.
 func TestWarnsOfNamedKernels(t *testing.T) {
 	texts, labels := ordered(200)
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: corpus.Tokenizer{MinN: 2}}))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{Tokenizer: corpus.Tokenizer{MinN: 2}}))
 	for spec, want := range map[string]bool{"": false, "diffusion:t=2": false, "sigmoid:gamma=1,r=-1": true,
 		"polynomial:r=-1,degree=2": true} {
 		var warnings []string
@@ -259,9 +263,9 @@ func TestPredictKnownColumns(t *testing.T) {
 		9, 1, 0, 0, 2, 8, 2, 0, 0, 1, 7, 1, 0, 0, 1,
 		1, 9, 0, 0, 1, 2, 8, 0, 0, 2, 1, 7, 0, 0, 1,
 	}), []string{"a", "a", "a", "b", "b", "b"}))
-	r := gram.NewRows(9)
+	r := gram.NewCorpusBuilder(9)
 	for _, columns := range [][]uint32{{0, 1, 4}, {0, 2, 3}, {2, 3, 7, 8}, nil} {
-		musttest.Do(t, r.Add(columns, make([]float64, len(columns))))
+		musttest.NoError(t, r.Add(columns, make([]float64, len(columns))))
 	}
 	test := r.Corpus()
 	for i := range test.Documents.Values {
@@ -269,8 +273,8 @@ func TestPredictKnownColumns(t *testing.T) {
 	}
 	for _, kind := range []string{"", "linear", "logistic", "landmark", "knn:k=1"} {
 		m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Type: kind}))
-		if p := gram.Must(m.Predict(t.Context(), test)); !slices.Equal(p.Known, []int{3, 1, 0, 0}) {
-			t.Errorf("%q: known %v, expected 3, 1, 0 and 0 columns", kind, p.Known)
+		if p := gram.Must(m.Predict(t.Context(), test)); !slices.Equal(p.KnownWordCounts, []int{3, 1, 0, 0}) {
+			t.Errorf("%q: known %v, expected 3, 1, 0 and 0 columns", kind, p.KnownWordCounts)
 		}
 	}
 }
@@ -280,14 +284,14 @@ func TestPredictKnownColumns(t *testing.T) {
 func TestPredictUnseenColumns(t *testing.T) {
 	points := mat.NewDense(4, 2, []float64{1, 0, 1.1, 0, 0, 1, 0, 1.2})
 	train := gram.Must(gram.FromMatrix(points, []string{"a", "a", "b", "b"}))
-	r := gram.NewRows(3)
-	musttest.Do(t, r.Add([]uint32{0}, []float64{1}))
-	musttest.Do(t, r.Add([]uint32{0, 2}, []float64{1, 9}))
+	r := gram.NewCorpusBuilder(3)
+	musttest.NoError(t, r.Add([]uint32{0}, []float64{1}))
+	musttest.NoError(t, r.Add([]uint32{0, 2}, []float64{1, 9}))
 	test := r.Corpus()
 	for _, kind := range []string{"", "one_class", "landmark:m=4", "knn:k=4"} {
 		var warned string
 		m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Type: kind, Kernel: "rbf:gamma=1,embed=tf"}))
-		m = m.With(gram.Options{Warn: func(text string) { warned += text }}).WithNovelty(nil)
+		m = m.WithOptions(gram.Options{Warn: func(text string) { warned += text }}).WithNovelty(nil)
 		p := gram.Must(m.Predict(t.Context(), test))
 		const want = "1 of 3 values are ignored, because their columns are unknown to the model (first in document 1)"
 		if warned != want {
@@ -296,8 +300,9 @@ func TestPredictUnseenColumns(t *testing.T) {
 		if one := p.Scores[1][0]; kind == "landmark:m=4" && math.Abs(one) > 0.1 {
 			t.Errorf("%q: %v, as for the document without it", kind, p.Scores)
 		}
-		if p.Nearest != nil && (!(p.Nearest[0] > 0.9) || !(p.Nearest[1] < 1e-30) || p.Ranks[1] > p.Ranks[0]) {
-			t.Errorf("%q: nearest %v, ranks %v", kind, p.Nearest, p.Ranks)
+		if p.NearestValues != nil && (!(p.NearestValues[0] > 0.9) || !(p.NearestValues[1] < 1e-30) ||
+			p.NearestRanks[1] > p.NearestRanks[0]) {
+			t.Errorf("%q: nearest %v, ranks %v", kind, p.NearestValues, p.NearestRanks)
 		}
 		if kind == "one_class" && p.Label(1) != "-1" {
 			t.Errorf("one class: %v", p.Labels)
@@ -313,17 +318,17 @@ func TestPredictColumnsByName(t *testing.T) {
 		texts = append(texts, fmt.Sprintf("zebra yak%c common%c end", 'a'+i%2, 'a'+i%5))
 		labels = append(labels, string(rune('x'+i%2)))
 	}
-	train := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 2}))
+	train := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 2}))
 	m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Kernel: "linear:embed=tfidf-l2"}))
 	test := []string{"aardvark yaka commonb", "commona zebra zulu yakb yakb", "unknown", "yaka end zebra"}
 	want := gram.Must(m.PredictTexts(t.Context(), test))
 	for _, o := range []gram.ReadOptions{{MinDF: 1}, m.ReadOptions()} {
-		c := gram.Must(gram.Texts(t.Context(), test, nil, o))
+		c := gram.Must(gram.FromTexts(t.Context(), test, nil, o))
 		c.Texts = nil // which would be tokenised again
 		got := gram.Must(m.Predict(t.Context(), c))
-		if !slices.Equal(got.Margins, want.Margins) || !slices.Equal(got.Known, want.Known) {
-			t.Errorf("%d columns: margins %v, known %v, expected %v and %v", c.Documents.Cols, got.Margins, got.Known,
-				want.Margins, want.Known)
+		if !slices.Equal(got.Margins, want.Margins) || !slices.Equal(got.KnownWordCounts, want.KnownWordCounts) {
+			t.Errorf("%d columns: margins %v, known %v, expected %v and %v", c.Documents.Cols, got.Margins, got.KnownWordCounts,
+				want.Margins, want.KnownWordCounts)
 		}
 	}
 }
@@ -349,7 +354,7 @@ func TestMostProbable(t *testing.T) {
 		if p.Label(i) != classes[best] {
 			t.Fatalf("document %d is of class %s, probabilities %v of %v", i, p.Label(i), own, classes)
 		}
-		if p.Label(i) == test.Classes[test.Labels.Of(i)[0]] {
+		if p.Label(i) == test.Classes[test.Labels.Classes(i)[0]] {
 			right++
 		}
 		if votes[best] == slices.Max(votes) {
@@ -376,12 +381,13 @@ func TestPredictTextsOfTerms(t *testing.T) {
 	for term, want := range map[string]bool{"net/http": true, "net": false} {
 		var warnings []string
 		o := gram.Options{Warn: func(s string) { warnings = append(warnings, s) }}
-		c := gram.Must(gram.Terms([][]string{{term}, {term + "s"}}, labels))
-		m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).With(o)
+		c := gram.Must(gram.FromTerms([][]string{{term}, {term + "s"}}, labels))
+		m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).WithOptions(o)
 		gram.Must(m.PredictTexts(t.Context(), []string{"net"}))
 		gram.Must(m.PredictTexts(t.Context(), []string{"of", "net"}))
 		gram.Must(m.PredictTexts(t.Context(), []string{"of", "others"}))
-		gram.Must(m.Predict(t.Context(), gram.Must(gram.Texts(t.Context(), []string{"of"}, nil, gram.ReadOptions{MinDF: 1}))))
+		gram.Must(m.Predict(t.Context(), gram.Must(gram.FromTexts(t.Context(), []string{"of"}, nil,
+			gram.ReadOptions{MinDF: 1}))))
 		gram.Must(m.PredictTerms(t.Context(), [][]string{{"of"}}))
 		all := strings.Join(warnings, "\n")
 		empty := 3 // number of calls
@@ -400,10 +406,11 @@ func TestEmptyByAllViews(t *testing.T) {
 	cut := corpus.Tokenizer{Views: "word + char_wb:ngrams=2..3"}
 	texts := []string{"rivers and capitals", "poets and painters", "rivers and lakes", "poets and authors"}
 	o := gram.ReadOptions{Tokenizer: cut, MinDF: 1}
-	c := gram.Must(gram.Texts(t.Context(), texts, []string{"a", "b", "a", "b"}, o))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, []string{"a", "b", "a", "b"}, o))
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
 	p := gram.Must(m.PredictTexts(t.Context(), []string{"riversx", "rivers", "qqq"}))
-	if want := []bool{false, false, true}; !slices.Equal(p.Empty, want) || p.Known[0] == 0 || p.Known[2] != 0 {
-		t.Errorf("empty %v, known %v, expected %v and known terms of the first alone", p.Empty, p.Known, want)
+	if want := []bool{false, false, true}; !slices.Equal(p.Empty, want) || p.KnownWordCounts[0] == 0 ||
+		p.KnownWordCounts[2] != 0 {
+		t.Errorf("empty %v, known %v, expected %v and known terms of the first alone", p.Empty, p.KnownWordCounts, want)
 	}
 }

@@ -28,9 +28,9 @@
 //	pca         PCA, Components.Project
 //
 // A [corpus.Corpus] holds documents as rows of counts, the text of each term, and the classes of
-// each document. [Read], [ReadFrom], [Texts], [Table], [Terms], [FromMatrix] and [Rows] create
+// each document. [Read], [ReadFrom], [FromTexts], [FromRows], [FromTerms], [FromMatrix] and [CorpusBuilder] create
 // corpora. It is an error if a file or a list of texts contains no documents. A corpus built by
-// [Rows] may be empty; the matrix, neighbours and predictions of an empty corpus are empty.
+// [CorpusBuilder] may be empty; the matrix, neighbours and predictions of an empty corpus are empty.
 // Documents and columns are numbered from 0. An error about a file contains the line number,
 // counted from 1, or the document number if documents aren't lines.
 //
@@ -107,7 +107,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-func (o *Options) tell(stage string, done, total int64) {
+func (o *Options) reportProgress(stage string, done, total int64) {
 	if o.Progress != nil {
 		defer run.Rethrow("gram: Options.Progress")
 		o.Progress(Progress{stage, done, total})
@@ -134,13 +134,13 @@ var (
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
-	return "gram: " + flagtext.TrimPackages(flagtext.InFields(e.error))
+	return "gram: " + flagtext.TrimPackages(flagtext.FieldMessage(e.error))
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// inFields converts err to an error of this package. It returns context errors unchanged, so that
+// wrapError converts err to an error of this package. It returns context errors unchanged, so that
 // callers can compare them by ==.
-func inFields(err error) error {
+func wrapError(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {
 		return err
@@ -148,8 +148,8 @@ func inFields(err error) error {
 	return fieldError{err}
 }
 
-// facade converts an error, or a panic in a callback, to an error of this package.
-func facade(err *error) {
+// convertError converts an error, or a panic in a callback, to an error of this package.
+func convertError(err *error) {
 	if v := recover(); v != nil {
 		failed, ok := v.(*engine.PanicError)
 		if !ok {
@@ -157,16 +157,16 @@ func facade(err *error) {
 		}
 		*err = failed
 	}
-	*err = inFields(*err)
+	*err = wrapError(*err)
 }
 
-// kernel returns the kernel for a specification, which may contain names of user-defined kernels.
-func (o *Options) kernel(spec string) (kernel.Kernel, error) {
+// parseKernel returns the kernel for a specification, which may contain names of user-defined kernels.
+func (o *Options) parseKernel(spec string) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// engine converts the options to [engine.Options] for the embedded documents x.
-func (o *Options) engine(x *sparse.Embedded, stage string) engine.Options {
+// engineOptions converts the options to [engine.Options] for the embedded documents x.
+func (o *Options) engineOptions(x *sparse.Embedded, stage string) engine.Options {
 	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p engine.Progress) { o.tell(stage, p.Done, p.Total) }}
+		Progress: func(p engine.Progress) { o.reportProgress(stage, p.Done, p.Total) }}
 }

@@ -46,41 +46,41 @@ type Match = engine.Match
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
 type Index struct {
-	o         IndexOptions
-	embedding sparse.Embedding
-	tokenizer corpus.Tokenizer
-	scanners  sync.Pool // pool of *token.Scanner
-	made      bool
+	o           IndexOptions
+	embedding   sparse.Embedding
+	tokenizer   corpus.Tokenizer
+	scanners    sync.Pool // pool of *token.Scanner
+	initialized bool
 
-	writing sync.Mutex   // held during a change
-	mu      sync.RWMutex // guards the fields below
-	column  map[string]uint32
-	names   []string // terms indexed by column
-	state   *indexState
+	writeMu    sync.Mutex   // held during a change
+	mu         sync.RWMutex // guards the fields below
+	column     map[string]uint32
+	vocabulary []string // terms indexed by column
+	state      *indexState
 }
 
 // indexState is an immutable state of an index. Each change creates a new state.
 type indexState struct {
-	near      *engine.Index    // index of the documents at the last call of build
-	embedder  *sparse.Embedder // fitted embedder, with spare columns for new terms
-	known     int              // number of columns with fitted term weights
-	documents []indexed        // documents of near, then documents added later, ascending by number
-	built     int              // number of documents in near
-	removed   []uint64         // bit set of the indices of removed documents
-	gone      int              // number of bits set in removed
-	next      int              // number of the next document
-	age       IndexAge         // changes reported by Index.Age; NewTerms isn't set
+	index         *engine.Index    // index of the documents at the last call of build
+	embedder      *sparse.Embedder // fitted embedder, with spare columns for new terms
+	fittedColumns int              // number of columns with fitted term weights
+	documents     []indexDocument  // documents of near, then documents added later, ascending by number
+	builtCount    int              // number of documents in near
+	removed       []uint64         // bit set of the indices of removed documents
+	removedCount  int              // number of bits set in removed
+	nextNumber    int              // number of the next document
+	stats         IndexStats       // changes reported by Index.Age; NewTerms isn't set
 }
 
-// has reports whether documents[at] is still in the index.
-func (s *indexState) has(at int) bool {
+// contains reports whether documents[at] is still in the index.
+func (s *indexState) contains(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }
 
-// present returns the documents that haven't been removed.
-func (s *indexState) present() (documents []indexed) {
+// currentDocuments returns the documents that haven't been removed.
+func (s *indexState) currentDocuments() (documents []indexDocument) {
 	for at, d := range s.documents {
-		if s.has(at) {
+		if s.contains(at) {
 			documents = append(documents, d)
 		}
 	}
@@ -88,7 +88,7 @@ func (s *indexState) present() (documents []indexed) {
 }
 
 // matrixOf returns the counts of documents as a matrix with the given number of columns.
-func matrixOf(documents []indexed, columns int) *sparse.CSR {
+func matrixOf(documents []indexDocument, columns int) *sparse.CSR {
 	m := &sparse.CSR{Cols: columns, Offsets: []int64{0}}
 	for _, d := range documents {
 		m.Terms, m.Values = append(m.Terms, d.terms...), append(m.Values, d.counts...)
@@ -97,16 +97,16 @@ func matrixOf(documents []indexed, columns int) *sparse.CSR {
 	return m
 }
 
-// indexed is a document with its counts.
-type indexed struct {
+// indexDocument is a document with its counts.
+type indexDocument struct {
 	number int
 	terms  []uint32
 	counts []float32
 	x      *sparse.Embedded // vector; nil if the document is in indexState.near
 }
 
-// IndexAge counts the changes of an index since [NewIndex], [LoadIndex] or [Index.Refit].
-type IndexAge struct {
+// IndexStats counts the changes of an index since [NewIndex], [LoadIndex] or [Index.Refit].
+type IndexStats struct {
 	Documents      int // number of documents in the index
 	Added, Removed int // numbers of documents added and removed
 	NewTerms       int // number of terms added since term weights were computed
@@ -116,16 +116,17 @@ type IndexAge struct {
 func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256([]byte(text))) }
 
 const (
-	spareColumns = 1 << 16 // minimum number of columns that build reserves for new terms
-	fewDocuments = 1 << 10 // number of added or removed documents that never causes a rebuild
+	spareColumns     = 1 << 16 // minimum number of columns that build reserves for new terms
+	rebuildThreshold = 1 << 10 // number of added or removed documents that never causes a rebuild
 )
 
-// weights returns the fitted embedder without spare columns.
-func (s *indexState) weights() sparse.Embedder {
+// fittedEmbedder returns the fitted embedder without spare columns.
+func (s *indexState) fittedEmbedder() sparse.Embedder {
 	e := s.embedder
-	out := sparse.Embedder{Embedding: e.Embedding, Documents: e.Documents, DF: e.DF[:s.known], Terms: e.Terms[:s.known]}
+	out := sparse.Embedder{Embedding: e.Embedding, Documents: e.Documents, DF: e.DF[:s.fittedColumns],
+		Terms: e.Terms[:s.fittedColumns]}
 	if e.Weights != nil {
-		out.Weights = e.Weights[:s.known]
+		out.Weights = e.Weights[:s.fittedColumns]
 	}
 	return out
 }
@@ -133,15 +134,15 @@ func (s *indexState) weights() sparse.Embedder {
 // rebuild rebuilds the index with the current term weights. room is the number of additional
 // columns to reserve for new terms.
 func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
-	names, documents, err := x.living(s, s.known)
+	names, documents, err := x.compact(s, s.fittedColumns)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := sparse.RestoreEmbedder(s.weights())
+	weights, err := sparse.RestoreEmbedder(s.fittedEmbedder())
 	if err != nil {
 		return nil, err
 	}
-	if err := x.build(ctx, names, documents, weights, s.next, room, s.age); err != nil {
+	if err := x.build(ctx, names, documents, weights, s.nextNumber, room, s.stats); err != nil {
 		return nil, err
 	}
 	return x.state, nil
@@ -149,10 +150,10 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 
 // NewIndex makes an index of texts. If texts is empty, idf weights are 0, and texts can't be
 // distinguished until [Index.Refit]. NewIndex fails if the embedding is unknown, scales columns or
-// requires labels, if the tokenizer has views, or for the same reasons as [Texts].
+// requires labels, if the tokenizer has views, or for the same reasons as [FromTexts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
-	defer facade(&err)
-	x := &Index{o: o, embedding: sparse.Sphere, made: true}
+	defer convertError(&err)
+	x := &Index{o: o, embedding: sparse.SphereEmbedding, initialized: true}
 	if o.Embedding != "" {
 		if x.embedding, err = sparse.ParseEmbedding(o.Embedding); err != nil {
 			return nil, err
@@ -161,16 +162,16 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	if x.embedding.Scales() {
 		return nil, fmt.Errorf("gram: an index needs a text embedding, got %s", x.embedding)
 	}
-	if views, err := o.Tokenizer.Split(); err != nil || views != nil {
+	if views, err := o.Tokenizer.SplitViews(); err != nil || views != nil {
 		return nil, cmp.Or(err, errors.New("gram: an index cannot use a tokenizer with views"))
 	}
 	if o.Tokenizer == (corpus.Tokenizer{}) {
-		o.Tokenizer = corpus.NearTokenizer
+		o.Tokenizer = corpus.NearDuplicateTokenizer
 	}
 	x.tokenizer = o.Tokenizer.Canonical().WithPairs(true) // readers set Pairs, too
-	c, documents := &corpus.Corpus{}, make([]indexed, len(texts))
+	c, documents := &corpus.Corpus{}, make([]indexDocument, len(texts))
 	if len(texts) > 0 {
-		c, err = Texts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
+		c, err = FromTexts(ctx, texts, nil, ReadOptions{Options: o.Options, MinDF: 1, Tokenizer: o.Tokenizer})
 	} else {
 		err = errors.Join(run.CheckContext(ctx, "gram"), o.check(), o.Tokenizer.Validate())
 	}
@@ -189,9 +190,9 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 			}
 			terms, counts = []uint32{at}, []float32{1}
 		}
-		documents[i] = indexed{number: i, terms: terms, counts: counts}
+		documents[i] = indexDocument{number: i, terms: terms, counts: counts}
 	}
-	if err := x.build(ctx, c.Vocabulary, documents, nil, len(texts), 0, IndexAge{Documents: len(texts)}); err != nil {
+	if err := x.build(ctx, c.Vocabulary, documents, nil, len(texts), 0, IndexStats{Documents: len(texts)}); err != nil {
 		return nil, err
 	}
 	return x, nil
@@ -201,7 +202,8 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 // names. It fits the embedding if weights is nil. It reserves at least spareColumns + room columns
 // for new terms.
 func (x *Index) build(
-	ctx context.Context, names []string, documents []indexed, weights *sparse.Embedder, next, room int, age IndexAge,
+	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, room int,
+	age IndexStats,
 ) error {
 	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+room
 	// Memory outside the engine: up to two copies of the counts, and the term and the embedder's
@@ -210,20 +212,21 @@ func (x *Index) build(
 	for _, name := range names {
 		held += 80 + int64(len(name))
 	}
-	if err := run.Fits(held, x.o.MemoryBytes, "gram: an index of %d documents", len(documents)); err != nil {
+	if err := run.CheckMemory(held, x.o.MemoryBytes, "gram: an index of %d documents", len(documents)); err != nil {
 		return err
 	}
 	for i := range documents {
 		documents[i].x = nil
 	}
-	s := &indexState{documents: documents, built: len(documents), known: len(names), next: next, age: age}
+	s := &indexState{documents: documents, builtCount: len(documents), fittedColumns: len(names), nextNumber: next,
+		stats: age}
 	if weights == nil {
 		weights = x.embedding.Fit(m)
 	}
 	if err := weights.Validate(); err != nil {
 		return err
 	}
-	s.known = len(weights.Terms)
+	s.fittedColumns = len(weights.Terms)
 	wide := sparse.Embedder{Embedding: x.embedding, Documents: max(weights.Documents, 1),
 		Terms: slices.Clone(weights.Terms), DF: slices.Clone(weights.DF), Weights: slices.Clone(weights.Weights)}
 	for t := len(wide.Terms); t < columns; t++ {
@@ -241,16 +244,16 @@ func (x *Index) build(
 	if err != nil {
 		return err
 	}
-	o := x.o.engine(embedded, "indexing")
+	o := x.o.engineOptions(embedded, "indexing")
 	if o.MemoryBytes > 0 {
 		o.MemoryBytes = max(o.MemoryBytes-held, 1)
 	}
-	if s.near, err = engine.NewIndex(ctx, embedded, o); err != nil {
+	if s.index, err = engine.NewIndex(ctx, embedded, o); err != nil {
 		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.names, x.column, x.state = names, columnsOf(names), s
+	x.vocabulary, x.column, x.state = names, columnsOf(names), s
 	return nil
 }
 
@@ -285,8 +288,8 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	return terms, counts, nil
 }
 
-// inColumns returns the columns of terms in ascending order, and the corresponding counts.
-func inColumns(terms []string, counts []float32, column func(term string) uint32) ([]uint32, []float32) {
+// sortByColumn returns the columns of terms in ascending order, and the corresponding counts.
+func sortByColumn(terms []string, counts []float32, column func(term string) uint32) ([]uint32, []float32) {
 	columns, own := make([]uint32, len(terms)), make(map[uint32]float32, len(terms))
 	for k, term := range terms {
 		columns[k] = column(term)
@@ -307,12 +310,12 @@ func (s *indexState) embed(ctx context.Context, terms []uint32, counts []float32
 
 // Add adds texts and returns their document numbers. After an error none of the texts is added.
 func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err error) {
-	defer facade(&err)
-	s, err := x.begin(ctx)
+	defer convertError(&err)
+	s, err := x.lockForChange(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer x.writing.Unlock()
+	defer x.writeMu.Unlock()
 	list, values, unseen := make([][]string, len(texts)), make([][]float32, len(texts)), map[string]bool{}
 	for i, text := range texts {
 		if list[i], values[i], err = x.count(ctx, text); err != nil {
@@ -324,14 +327,14 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 			}
 		}
 	}
-	added := len(s.documents) - s.built
-	if len(x.names)+len(unseen) > len(s.embedder.Terms) ||
-		added > 0 && float64(added) > fewDocuments+8*math.Sqrt(float64(len(s.documents))) {
+	added := len(s.documents) - s.builtCount
+	if len(x.vocabulary)+len(unseen) > len(s.embedder.Terms) ||
+		added > 0 && float64(added) > rebuildThreshold+8*math.Sqrt(float64(len(s.documents))) {
 		if s, err = x.rebuild(ctx, s, len(unseen)); err != nil {
 			return nil, err
 		}
 	}
-	changed, names, fresh := *s, x.names, map[string]uint32{}
+	changed, names, fresh := *s, x.vocabulary, map[string]uint32{}
 	column := func(term string) uint32 {
 		at, ok := x.column[term]
 		if !ok {
@@ -343,38 +346,38 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 		return at
 	}
 	for i := range texts {
-		d := indexed{number: changed.next}
-		d.terms, d.counts = inColumns(list[i], values[i], column)
+		d := indexDocument{number: changed.nextNumber}
+		d.terms, d.counts = sortByColumn(list[i], values[i], column)
 		if d.x, err = s.embed(ctx, d.terms, d.counts); err != nil {
 			return nil, err
 		}
 		changed.documents = append(changed.documents, d)
-		changed.next++
+		changed.nextNumber++
 		numbers = append(numbers, d.number)
 	}
-	changed.age.Added += len(texts)
-	changed.age.Documents += len(texts)
+	changed.stats.Added += len(texts)
+	changed.stats.Documents += len(texts)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for term, at := range fresh {
 		x.column[term] = at
 	}
-	x.names, x.state = names, &changed
+	x.vocabulary, x.state = names, &changed
 	return numbers, nil
 }
 
-// begin locks the index for a change.
-func (x *Index) begin(ctx context.Context) (*indexState, error) {
+// lockForChange locks the index for a change.
+func (x *Index) lockForChange(ctx context.Context) (*indexState, error) {
 	if err := x.check(ctx); err != nil {
 		return nil, err
 	}
-	x.writing.Lock()
+	x.writeMu.Lock()
 	return x.state, nil
 }
 
 // check returns an error for the zero Index or a nil context.
 func (x *Index) check(ctx context.Context) error {
-	if x == nil || !x.made {
+	if x == nil || !x.initialized {
 		return errors.New("gram: Index is not initialized; use NewIndex or LoadIndex")
 	}
 	return run.CheckContext(ctx, "gram")
@@ -382,78 +385,82 @@ func (x *Index) check(ctx context.Context) error {
 
 // Remove removes documents by number. It fails, and removes none, if a number isn't in the index.
 func (x *Index) Remove(numbers ...int) error {
-	s, err := x.begin(context.Background())
+	s, err := x.lockForChange(context.Background())
 	if err != nil {
 		return err
 	}
-	defer x.writing.Unlock()
+	defer x.writeMu.Unlock()
 	changed := *s
 	changed.removed = make([]uint64, (len(s.documents)+63)/64)
 	copy(changed.removed, s.removed)
 	for _, n := range numbers {
-		at, ok := slices.BinarySearchFunc(s.documents, n, func(d indexed, n int) int { return cmp.Compare(d.number, n) })
-		if !ok || !changed.has(at) {
+		at, ok := slices.BinarySearchFunc(s.documents, n, func(d indexDocument,
+			n int) int {
+			return cmp.Compare(d.number, n)
+		})
+		if !ok || !changed.contains(at) {
 			return fmt.Errorf("gram: document %d is not in the index", n)
 		}
 		changed.removed[at/64] |= 1 << (at % 64)
-		changed.gone++
+		changed.removedCount++
 	}
-	changed.age.Removed += len(numbers)
-	changed.age.Documents -= len(numbers)
+	changed.stats.Removed += len(numbers)
+	changed.stats.Documents -= len(numbers)
 	x.mu.Lock()
 	x.state = &changed
 	x.mu.Unlock()
-	if changed.gone > fewDocuments && changed.gone > len(changed.documents)/2 {
+	if changed.removedCount > rebuildThreshold && changed.removedCount > len(changed.documents)/2 {
 		_, _ = x.rebuild(context.Background(), &changed, 0) // after an error the removed documents stay in memory
 	}
 	return nil
 }
 
-// Age returns the changes since [NewIndex], [LoadIndex] or [Index.Refit].
-func (x *Index) Age() IndexAge {
-	if x == nil || !x.made {
-		return IndexAge{}
+// Stats returns the changes since [NewIndex], [LoadIndex] or [Index.Refit].
+func (x *Index) Stats() IndexStats {
+	if x == nil || !x.initialized {
+		return IndexStats{}
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	age := x.state.age
-	age.NewTerms = len(x.names) - x.state.known
+	age := x.state.stats
+	age.NewTerms = len(x.vocabulary) - x.state.fittedColumns
 	return age
 }
 
 // Refit rebuilds the index from its current documents with new term weights. Documents keep their
 // numbers. Queries may run during the rebuild. After an error the index is unchanged.
 func (x *Index) Refit(ctx context.Context) (err error) {
-	defer facade(&err)
-	s, err := x.begin(ctx)
+	defer convertError(&err)
+	s, err := x.lockForChange(ctx)
 	if err != nil {
 		return err
 	}
-	defer x.writing.Unlock()
-	names, documents, err := x.living(s, 0)
+	defer x.writeMu.Unlock()
+	names, documents, err := x.compact(s, 0)
 	if err != nil {
 		return err
 	}
-	return x.build(ctx, names, documents, nil, s.next, 0, IndexAge{Documents: len(documents)})
+	return x.build(ctx, names, documents, nil, s.nextNumber, 0, IndexStats{Documents: len(documents)})
 }
 
-// living returns the current documents, and the names of their columns: x.names[:first], and the
+// compact returns the current documents, and the names of their columns: x.names[:first], and the
 // other names that occur in the documents. If first is 0, the names are sorted.
-func (x *Index) living(s *indexState, first int) (names []string, documents []indexed, err error) {
-	documents = s.present()
-	m, used := matrixOf(documents, len(x.names)), make([]bool, len(x.names))
+func (x *Index) compact(s *indexState, first int) (names []string, documents []indexDocument, err error) {
+	documents = s.currentDocuments()
+	m, used := matrixOf(documents, len(x.vocabulary)), make([]bool, len(x.vocabulary))
 	for _, t := range m.Terms {
 		used[t] = true
 	}
 	for t, is := range used {
 		if is || t < first {
-			names = append(names, x.names[t])
+			names = append(names, x.vocabulary[t])
 		}
 	}
 	if first == 0 {
 		slices.Sort(names)
 	}
-	if m, err = reordered(&corpus.Corpus{Documents: m, Vocabulary: x.names}, columnsOf(names), len(names)); err != nil {
+	if m, err = reorderColumns(&corpus.Corpus{Documents: m, Vocabulary: x.vocabulary}, columnsOf(names),
+		len(names)); err != nil {
 		return nil, nil, err
 	}
 	for i := range documents {

@@ -24,11 +24,11 @@ import (
 // bytes, little-endian), the SHA-256 of the body, and the body.
 const (
 	indexName, indexVersion = "gram index ", "2"
-	indexHead               = 8 + sha256.Size
+	indexHeaderBytes        = 8 + sha256.Size
 )
 
-// maxNumber is the largest document number: float64 represents integers exactly up to 2⁵³.
-const maxNumber int64 = 1 << 53
+// maxDocumentNumber is the largest document number: float64 represents integers exactly up to 2⁵³.
+const maxDocumentNumber int64 = 1 << 53
 
 // savedIndex is the body of an index file, encoded by package gob.
 type savedIndex struct {
@@ -45,7 +45,7 @@ type savedIndex struct {
 // Save writes the index to a file atomically: after an error or a crash the old file remains.
 // [LoadIndex] reads the file.
 func (x *Index) Save(path string) (err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	if err := x.check(context.Background()); err != nil {
 		return err
 	}
@@ -66,20 +66,21 @@ func save(path string, write func(io.Writer) error) error {
 
 // Write writes the index in the format of index files. [ReadIndex] reads this format.
 func (x *Index) Write(w io.Writer) (err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	if w == nil {
 		return errors.New("gram: writer is nil")
 	}
-	s, err := x.begin(context.Background())
+	s, err := x.lockForChange(context.Background())
 	if err != nil {
 		return err
 	}
-	defer x.writing.Unlock()
-	documents := s.present()
-	m := matrixOf(documents, len(x.names))
-	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.names, Next: s.next,
+	defer x.writeMu.Unlock()
+	documents := s.currentDocuments()
+	m := matrixOf(documents, len(x.vocabulary))
+	out := savedIndex{Embedding: x.embedding.String(), Tokenizer: x.tokenizer.String(), Names: x.vocabulary,
+		Next:    s.nextNumber,
 		Offsets: m.Offsets, Terms: m.Terms, Counts: m.Values,
-		Weights: s.weights()}
+		Weights: s.fittedEmbedder()}
 	out.Weights.Embedding = sparse.Embedding{} // already in savedIndex.Embedding
 	for _, d := range documents {
 		out.Numbers = append(out.Numbers, d.number)
@@ -102,7 +103,7 @@ func (x *Index) Write(w io.Writer) (err error) {
 // file contains the tokenizer and the embedding. Errors wrap [ErrFormat], [ErrVersion],
 // [ErrTruncated] or [ErrDamaged] unless the file can't be read.
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("gram: %w", err)
@@ -118,21 +119,21 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 // ReadIndex is like [LoadIndex] for an index that [Index.Write] wrote. It reads r until EOF. After
 // ctx is done, it doesn't wait for a blocked call of r.Read.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	if err := run.CheckContext(ctx, "gram"); err != nil {
 		return nil, err
 	}
 	if r == nil {
 		return nil, errors.New("gram: reader is nil")
 	}
-	in, stop := run.Stream(ctx, "gram: the reader", r)
+	in, stop := run.ContextReader(ctx, "gram: the reader", r)
 	defer stop()
 	if o.MemoryBytes > 0 && o.MemoryBytes < math.MaxInt64 {
 		in = io.LimitReader(in, o.MemoryBytes+1)
 	}
 	b, err := io.ReadAll(in)
 	if err == nil {
-		err = run.Fits(int64(len(b)), o.MemoryBytes, "reading the index")
+		err = run.CheckMemory(int64(len(b)), o.MemoryBytes, "reading the index")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("gram: %w", err)
@@ -149,12 +150,12 @@ func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&in); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	x := &Index{o: IndexOptions{Options: o}, made: true}
+	x := &Index{o: IndexOptions{Options: o}, initialized: true}
 	documents, weights, err := in.restore(x)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	if err := x.build(ctx, in.Names, documents, weights, in.Next, 0, IndexAge{Documents: len(documents)}); err != nil {
+	if err := x.build(ctx, in.Names, documents, weights, in.Next, 0, IndexStats{Documents: len(documents)}); err != nil {
 		return nil, err
 	}
 	return x, nil
@@ -172,10 +173,10 @@ func indexBody(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("format version %q, but this program reads version %q: %w", version, indexVersion, ErrVersion)
 	}
 	rest := b[len(line)+1:]
-	if len(rest) < indexHead {
+	if len(rest) < indexHeaderBytes {
 		return nil, fmt.Errorf("%w: the file ends within its header", ErrTruncated)
 	}
-	size, sum, rest := binary.LittleEndian.Uint64(rest), rest[8:indexHead], rest[indexHead:]
+	size, sum, rest := binary.LittleEndian.Uint64(rest), rest[8:indexHeaderBytes], rest[indexHeaderBytes:]
 	switch found := sha256.Sum256(rest); {
 	case uint64(len(rest)) < size:
 		return nil, fmt.Errorf("%w: the file has %d of %d bytes", ErrTruncated, len(rest), size)
@@ -188,7 +189,7 @@ func indexBody(b []byte) ([]byte, error) {
 }
 
 // restore checks the saved index, and returns its documents and its fitted embedder.
-func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Embedder, err error) {
+func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err
 	}
@@ -213,16 +214,17 @@ func (in *savedIndex) restore(x *Index) (documents []indexed, weights *sparse.Em
 			return nil, nil, fmt.Errorf("weight %d belongs to column %d, but weights must be in column order", k, t)
 		}
 	}
-	if in.Next < 0 || int64(in.Next) > maxNumber {
-		return nil, nil, fmt.Errorf("number of the next document must be between 0 and %d, got %d", maxNumber, in.Next)
+	if in.Next < 0 || int64(in.Next) > maxDocumentNumber {
+		return nil, nil, fmt.Errorf("number of the next document must be between 0 and %d, got %d", maxDocumentNumber,
+			in.Next)
 	}
-	documents = make([]indexed, m.Rows())
+	documents = make([]indexDocument, m.Rows())
 	for i, n := range in.Numbers {
 		if n < 0 || n >= in.Next || i > 0 && n <= in.Numbers[i-1] {
 			return nil, nil, fmt.Errorf("document %d has number %d, but numbers must be ascending and below %d", i, n, in.Next)
 		}
 		terms, counts := m.Row(i)
-		documents[i] = indexed{number: n, terms: terms, counts: counts}
+		documents[i] = indexDocument{number: n, terms: terms, counts: counts}
 	}
 	return documents, weights, nil
 }

@@ -22,7 +22,7 @@ type IndexQuery struct {
 // Query returns the documents nearest to each text, sorted by distance, ties broken by document
 // number. It fails if neither K nor Within is set, if K or Within is negative, or if ctx is done.
 func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]Match, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	if err := x.check(ctx); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 		if err != nil {
 			return nil, err
 		}
-		s, columns, counts, err := x.inState(ctx, terms, counts)
+		s, columns, counts, err := x.stateFor(ctx, terms, counts)
 		if err != nil {
 			return nil, err
 		}
@@ -53,18 +53,18 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 	return out, nil
 }
 
-// inState returns the index state, and the columns and counts of terms. If the state has too few
+// stateFor returns the index state, and the columns and counts of terms. If the state has too few
 // columns for new terms, inState rebuilds the index.
-func (x *Index) inState(
+func (x *Index) stateFor(
 	ctx context.Context, terms []string, counts []float32,
 ) (*indexState, []uint32, []float32, error) {
 	for {
 		x.mu.RLock()
 		s, unseen := x.state, 0
-		columns, ordered := inColumns(terms, slices.Clone(counts), func(term string) uint32 {
+		columns, ordered := sortByColumn(terms, slices.Clone(counts), func(term string) uint32 {
 			at, ok := x.column[term]
 			if !ok {
-				at = uint32(len(x.names) + unseen) // a column that no document uses
+				at = uint32(len(x.vocabulary) + unseen) // a column that no document uses
 				unseen++
 			}
 			return at
@@ -73,10 +73,10 @@ func (x *Index) inState(
 		if n := len(columns); n == 0 || int(columns[n-1]) < len(s.embedder.Terms) {
 			return s, columns, ordered, nil
 		}
-		s, err := x.begin(ctx)
+		s, err := x.lockForChange(ctx)
 		if err == nil {
 			_, err = x.rebuild(ctx, s, unseen)
-			x.writing.Unlock()
+			x.writeMu.Unlock()
 		}
 		if err != nil {
 			return nil, nil, nil, err
@@ -86,19 +86,19 @@ func (x *Index) inState(
 
 func (s *indexState) query(ctx context.Context, v *sparse.Embedded, q IndexQuery) (list []Match, err error) {
 	allowed := func(at int) bool {
-		return s.has(at) && (q.Allowed == nil || q.Allowed(s.documents[at].number))
+		return s.contains(at) && (q.Allowed == nil || q.Allowed(s.documents[at].number))
 	}
 	within := 2.0
 	if q.Within != nil {
 		within = *q.Within
-		list, err = s.near.Within(ctx, v, 0, within, allowed)
+		list, err = s.index.Within(ctx, v, 0, within, allowed)
 	} else {
-		list, err = s.near.Nearest(ctx, v, 0, q.K, allowed)
+		list, err = s.index.Nearest(ctx, v, 0, q.K, allowed)
 	}
 	if err != nil {
 		return nil, err
 	}
-	for at := s.built; at < len(s.documents); at++ {
+	for at := s.builtCount; at < len(s.documents); at++ {
 		if !allowed(at) {
 			continue
 		}

@@ -76,31 +76,31 @@ func TestIndexSequences(t *testing.T) {
 			case 2:
 				numbers := slices.Sorted(maps.Keys(living))
 				number := numbers[r.IntN(len(numbers))]
-				musttest.Do(t, x.Remove(number))
+				musttest.NoError(t, x.Remove(number))
 				if x.Remove(number) == nil || x.Remove(-1) == nil {
 					t.Fatal("a document that there isn't was removed")
 				}
 				delete(living, number)
 			case 3:
 				if r.IntN(5) == 0 || emb == "tfidf-l2" { // its weights come from the build
-					musttest.Do(t, x.Refit(t.Context()))
+					musttest.NoError(t, x.Refit(t.Context()))
 				}
 			}
 		}
 		if emb == "tfidf-l2" {
-			musttest.Do(t, x.Refit(t.Context()))
+			musttest.NoError(t, x.Refit(t.Context()))
 		}
 		numbers := slices.Sorted(maps.Keys(living))
 		var left []string
 		for _, n := range numbers {
 			left = append(left, living[n])
 		}
-		if age := x.Age(); age.Documents != len(left) {
+		if age := x.Stats(); age.Documents != len(left) {
 			t.Fatalf("%+v, expected %d documents", age, len(left))
 		}
 		fresh := gram.Must(gram.NewIndex(t.Context(), left, o))
 		path := filepath.Join(t.TempDir(), "a.index")
-		musttest.Do(t, x.Save(path))
+		musttest.NoError(t, x.Save(path))
 		loaded := gram.Must(gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1}))
 		queries := append(drawTexts(r, 30, 60), texts[:60]...)
 		near, middle, zero := 0.02, 0.3, 0.0
@@ -174,17 +174,17 @@ func TestIndexConcurrently(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if age := x.Age(); age.Added != 0 || age.Documents != 90 {
+	if age := x.Stats(); age.Added != 0 || age.Documents != 90 {
 		t.Errorf("%+v", age)
 	}
-	musttest.Fails(x.Query(t.Context(), texts, gram.IndexQuery{}))(t, "a query for nothing")
+	musttest.WantError(x.Query(t.Context(), texts, gram.IndexQuery{}))(t, "a query for nothing")
 }
 
 // Files that Save didn't write give an error, never a panic.
 func FuzzLoadIndex(f *testing.F) {
 	x := gram.Must(gram.NewIndex(f.Context(), []string{"a b c", "a b d", "e"}, gram.IndexOptions{Embedding: "tfidf-l2"}))
 	path := filepath.Join(f.TempDir(), "a.index")
-	musttest.Do(f, x.Save(path))
+	musttest.NoError(f, x.Save(path))
 	whole := gram.Must(os.ReadFile(path))
 	head := bytes.IndexByte(whole, '\n') + 1
 	f.Add(whole[head+8+sha256.Size:])
@@ -193,7 +193,7 @@ func FuzzLoadIndex(f *testing.F) {
 		sum := sha256.Sum256(rest) // so that the data with a valid checksum are tested
 		size := binary.LittleEndian.AppendUint64(nil, uint64(len(rest)))
 		path := filepath.Join(t.TempDir(), "b.index")
-		musttest.Do(t, os.WriteFile(path, slices.Concat(whole[:head], size, sum[:], rest), 0o600))
+		musttest.NoError(t, os.WriteFile(path, slices.Concat(whole[:head], size, sum[:], rest), 0o600))
 		x, err := gram.LoadIndex(t.Context(), path, gram.Options{Workers: 1})
 		if err != nil {
 			return
@@ -206,7 +206,7 @@ func FuzzLoadIndex(f *testing.F) {
 func TestLoadIndexNext(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{}))
 	var file bytes.Buffer
-	musttest.Do(t, x.Write(&file))
+	musttest.NoError(t, x.Write(&file))
 	head := bytes.IndexByte(file.Bytes(), '\n') + 1
 	for next, ok := range map[int]bool{0: true, 7: true, -1: false, math.MinInt: false, math.MaxInt: false} {
 		var saved struct {
@@ -219,10 +219,10 @@ func TestLoadIndexNext(t *testing.T) {
 			Counts               []float32
 			Next                 int
 		}
-		musttest.Do(t, gob.NewDecoder(bytes.NewReader(file.Bytes()[head+8+sha256.Size:])).Decode(&saved))
+		musttest.NoError(t, gob.NewDecoder(bytes.NewReader(file.Bytes()[head+8+sha256.Size:])).Decode(&saved))
 		saved.Next = next
 		var b bytes.Buffer
-		musttest.Do(t, gob.NewEncoder(&b).Encode(&saved))
+		musttest.NoError(t, gob.NewEncoder(&b).Encode(&saved))
 		sum := sha256.Sum256(b.Bytes())
 		size := binary.LittleEndian.AppendUint64(nil, uint64(b.Len()))
 		sealed := slices.Concat(file.Bytes()[:head], size, sum[:], b.Bytes())
@@ -236,7 +236,7 @@ func TestLoadIndexNext(t *testing.T) {
 // Errors for unreadable models and indexes are distinguishable and name the file.
 func TestDamageIsToldApart(t *testing.T) {
 	texts, labels := ordered(40)
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 	kinds := []error{gram.ErrFormat, gram.ErrVersion, gram.ErrTruncated, gram.ErrDamaged}
 	files := map[string]func(string) error{
 		"a.model": func(path string) error { _, err := gram.Load(path); return err },
@@ -244,11 +244,12 @@ func TestDamageIsToldApart(t *testing.T) {
 		"a.index": func(path string) error { _, err := gram.LoadIndex(t.Context(), path, gram.Options{}); return err },
 	}
 	dir := t.TempDir()
-	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).
+	musttest.NoError(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).
 		Save(filepath.Join(dir, "a.model")))
 	knn := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "knn"}))
-	musttest.Do(t, knn.Save(filepath.Join(dir, "b.model")))
-	musttest.Do(t, gram.Must(gram.NewIndex(t.Context(), texts, gram.IndexOptions{})).Save(filepath.Join(dir, "a.index")))
+	musttest.NoError(t, knn.Save(filepath.Join(dir, "b.model")))
+	musttest.NoError(t, gram.Must(gram.NewIndex(t.Context(), texts, gram.IndexOptions{})).Save(filepath.Join(dir,
+		"a.index")))
 	for name, load := range files {
 		path := filepath.Join(dir, name)
 		whole := gram.Must(os.ReadFile(path))
@@ -271,7 +272,7 @@ func TestDamageIsToldApart(t *testing.T) {
 			{"a bit flipped", flipped, kinds[3:]},
 			{"whole", whole, nil},
 		} {
-			musttest.Do(t, os.WriteFile(path, d.file, 0o600))
+			musttest.NoError(t, os.WriteFile(path, d.file, 0o600))
 			err := load(path)
 			for _, kind := range kinds {
 				if errors.Is(err, kind) != slices.Contains(d.want, kind) {
@@ -301,7 +302,7 @@ func TestIndexOfNothing(t *testing.T) {
 			}
 		}
 		if o.Embedding != "" {
-			musttest.Do(t, x.Refit(t.Context()))
+			musttest.NoError(t, x.Refit(t.Context()))
 		}
 		got := gram.Must(x.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2}))
 		want := gram.Must(whole.Query(t.Context(), fewTexts, gram.IndexQuery{K: 2}))
@@ -322,7 +323,7 @@ func TestIndexMemory(t *testing.T) {
 		t.Errorf("terms of 20 MB within 16 MiB: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "large.index")
-	musttest.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 17<<20)))
+	musttest.NoError(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 17<<20)))
 	if _, err := gram.LoadIndex(t.Context(), path, o); !errors.As(err, new(*corpus.MemoryError)) {
 		t.Errorf("a file of 17 MiB within 16 MiB: %v", err)
 	}
@@ -364,15 +365,15 @@ func TestIndexRemoveMany(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range n - 1 {
-		musttest.Do(t, x.Remove(i))
+		musttest.NoError(t, x.Remove(i))
 	}
 	runtime.ReadMemStats(&after)
 	if each := (after.TotalAlloc - before.TotalAlloc) / n; each > n {
 		t.Errorf("%d bytes for each document", each)
 	}
 	left := gram.Must(x.Query(t.Context(), []string{"a"}, gram.IndexQuery{K: 2}))[0]
-	if len(left) != 1 || left[0].Document != n-1 || x.Age().Removed != n-1 {
-		t.Errorf("%v is left, %+v", left, x.Age())
+	if len(left) != 1 || left[0].Document != n-1 || x.Stats().Removed != n-1 {
+		t.Errorf("%v is left, %+v", left, x.Stats())
 	}
 }
 
@@ -384,7 +385,7 @@ func TestIndexGrows(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), nil, gram.IndexOptions{Options: gram.Options{Workers: 1}}))
 	within, kept, copies := 0.02, []string(nil), 0
 	for i := range n {
-		words := musttest.Make(fresh, func(k int) string { return fmt.Sprintf("new%dx%d", i, k) })
+		words := musttest.MakeSlice(fresh, func(k int) string { return fmt.Sprintf("new%dx%d", i, k) })
 		for range 10 {
 			words = append(words, fmt.Sprint("w", int(5000*math.Pow(r.Float64(), 4))))
 		}
@@ -405,11 +406,11 @@ func TestIndexGrows(t *testing.T) {
 		kept = append(kept, text)
 		gram.Must(x.Add(t.Context(), text))
 	}
-	if age := x.Age(); age.Documents != n-copies || age.Added != age.Documents || age.NewTerms < n*9/10*fresh {
+	if age := x.Stats(); age.Documents != n-copies || age.Added != age.Documents || age.NewTerms < n*9/10*fresh {
 		t.Errorf("%+v after %d texts", age, n)
 	}
 	// This text has more new words than there are spare columns.
-	words := musttest.Make(300_000, func(k int) string { return fmt.Sprint("other", k) })
+	words := musttest.MakeSlice(300_000, func(k int) string { return fmt.Sprint("other", k) })
 	queries := []string{strings.Join(words, " ") + " w0 w1", kept[7] + " w3", kept[n/2] + " unheard"}
 	whole := gram.Must(gram.NewIndex(t.Context(), kept, gram.IndexOptions{}))
 	got := gram.Must(x.Query(t.Context(), queries, gram.IndexQuery{K: 3}))
@@ -423,7 +424,7 @@ func TestIndexRemovedIsFree(t *testing.T) {
 	const n = 1500
 	texts := make([]string, n)
 	for i := range texts {
-		words := musttest.Make(1000, func(k int) string { return fmt.Sprint("w", (i*7+k*k)%3000) })
+		words := musttest.MakeSlice(1000, func(k int) string { return fmt.Sprint("w", (i*7+k*k)%3000) })
 		texts[i] = strings.Join(words, " ") + fmt.Sprint(" own", i)
 	}
 	heap := func() uint64 {
@@ -440,13 +441,13 @@ func TestIndexRemovedIsFree(t *testing.T) {
 	last := func(number int) bool { return number >= n-100 }
 	want := gram.Must(x.Query(t.Context(), query, gram.IndexQuery{K: 3, Allowed: last}))
 	for i := range n - 100 {
-		musttest.Do(t, x.Remove(i))
+		musttest.NoError(t, x.Remove(i))
 	}
 	if left := heap() - before; left > full/2 {
 		t.Errorf("%d MiB of %d after most documents are removed", left>>20, full>>20)
 	}
 	got := gram.Must(x.Query(t.Context(), query, gram.IndexQuery{K: 3}))
-	if age := x.Age(); fmt.Sprint(got) != fmt.Sprint(want) || age.Removed != n-100 || age.Documents != 100 {
+	if age := x.Stats(); fmt.Sprint(got) != fmt.Sprint(want) || age.Removed != n-100 || age.Documents != 100 {
 		t.Errorf("found %v, expected %v; %+v", got, want, age)
 	}
 	runtime.KeepAlive(texts)

@@ -42,16 +42,16 @@ func GramTo(ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Sym
 func (o *Options) gram(
 	ctx context.Context, c *corpus.Corpus, kernel string, to *engine.Symmetric,
 ) (_ *engine.Symmetric, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	k, e, err := o.engineFor(ctx, c, kernel, "computing the matrix")
 	if err != nil {
 		return nil, err
 	}
-	defer closing(c, e, &err)
+	defer closeEngine(c, e, &err)
 	return e.Gram(ctx, k, to)
 }
 
-// Cross returns the kernel values between two sets of documents,
+// CrossGram returns the kernel values between two sets of documents,
 //
 //	K[i][j] = k(rowᵢ, columnⱼ),
 //
@@ -60,29 +60,29 @@ func (o *Options) gram(
 // the documents that contain it. Accuracy and errors are as for [Gram]. Cross also fails if text is
 // compared with vectors, if vectors have different numbers of columns, or if texts were tokenised
 // differently.
-func Cross(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
-	return o.cross(ctx, rows, columns, kernel, nil)
+func CrossGram(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
+	return o.crossGram(ctx, rows, columns, kernel, nil)
 }
 
-// CrossTo is like [Cross], but stores the result in an existing matrix with one row per document of
+// CrossGramTo is like [CrossGram], but stores the result in an existing matrix with one row per document of
 // rows and one column per document of columns. After an error the matrix values are undefined.
-func CrossTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
+func CrossGramTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
 	if to == nil {
 		return errors.New("gram: destination is nil")
 	}
-	_, err := o.cross(ctx, rows, columns, kernel, to)
+	_, err := o.crossGram(ctx, rows, columns, kernel, to)
 	return err
 }
 
-// cross makes an engine for columns, and embeds rows into the same space.
-func (o *Options) cross(
+// crossGram makes an engine for columns, and embeds rows into the same space.
+func (o *Options) crossGram(
 	ctx context.Context, rows, columns *corpus.Corpus, spec string, to *engine.Dense,
 ) (_ *engine.Dense, err error) {
-	defer facade(&err)
-	if err := checked(ctx, rows); err != nil {
+	defer convertError(&err)
+	if err := checkCorpus(ctx, rows); err != nil {
 		return nil, err
 	}
-	k, err := o.kernelOf(spec)
+	k, err := o.kernelOrDefault(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -90,22 +90,22 @@ func (o *Options) cross(
 	if err != nil {
 		return nil, err
 	}
-	defer closing(rows, e, &err)
-	return e.Rows(ctx, k, engine.Request{Test: test}, to)
+	defer closeEngine(rows, e, &err)
+	return e.Rows(ctx, k, engine.Request{TestDocuments: test}, to)
 }
 
 const defaultKernel = "diffusion:t=0.5"
 
-// kernelOf returns the kernel for a specification, or defaultKernel for "".
-func (o *Options) kernelOf(spec string) (kernel.Kernel, error) {
-	return o.kernel(cmp.Or(spec, defaultKernel))
+// kernelOrDefault returns the kernel for a specification, or defaultKernel for "".
+func (o *Options) kernelOrDefault(spec string) (kernel.Kernel, error) {
+	return o.parseKernel(cmp.Or(spec, defaultKernel))
 }
 
 // engineFor embeds documents for a kernel, and makes an engine for them.
 func (o *Options) engineFor(
 	ctx context.Context, c *corpus.Corpus, spec, stage string,
 ) (kernel.Kernel, *engine.Engine, error) {
-	k, err := o.kernelOf(spec)
+	k, err := o.kernelOrDefault(spec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,56 +124,56 @@ func (o *Options) engineOn(
 	var y *sparse.Embedded
 	if rows != nil {
 		if y, err = s.Embedder.TransformRows(ctx, s.Rows, nil, o.Workers); err != nil {
-			return nil, nil, nil, rows.NameValue(err)
+			return nil, nil, nil, rows.DescribeError(err)
 		}
-	} else if n := x.Empty() - columns.Documents.EmptyRows(); n > 0 {
+	} else if n := x.EmptyCount() - columns.Documents.EmptyRowCount(); n > 0 {
 		o.warn("%s leaves %d documents empty; they are orthogonal to all others and identical to each other", x.Embedder, n)
 	}
-	e, err := engine.NewContext(ctx, x, o.engine(x, stage))
-	return kernel.Resolve(k, s.Terms), e, y, err
+	e, err := engine.NewContext(ctx, x, o.engineOptions(x, stage))
+	return kernel.Resolve(k, s.TermCount), e, y, err
 }
 
 // embed embeds columns in a space whose terms include the terms of rows. rows may be nil.
 func (o *Options) embed(
 	ctx context.Context, e sparse.Embedding, columns, rows *corpus.Corpus, apart bool,
 ) (*space.Space, *sparse.Embedded, error) {
-	if err := errors.Join(checked(ctx, columns), o.check()); err != nil {
+	if err := errors.Join(checkCorpus(ctx, columns), o.check()); err != nil {
 		return nil, nil, err
 	}
 	s, err := space.New(e, columns, rows, apart)
 	if err != nil {
-		return nil, nil, columns.NameValue(err)
+		return nil, nil, columns.DescribeError(err)
 	}
-	if apart && s.Blank > 0 {
-		o.warn("%d texts have no terms, so only identical texts count as their duplicates", s.Blank)
+	if apart && s.BlankCount > 0 {
+		o.warn("%d texts have no terms, so only identical texts count as their duplicates", s.BlankCount)
 	}
 	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
-	return s, x, columns.NameValue(err)
+	return s, x, columns.DescribeError(err)
 }
 
-// closing closes an engine. If err refers to a document of c by number, closing adds its name.
-func closing(c *corpus.Corpus, e *engine.Engine, err *error) {
-	*err = errors.Join(c.NameValue(*err), e.Close())
+// closeEngine closes an engine. If err refers to a document of c by number, closing adds its name.
+func closeEngine(c *corpus.Corpus, e *engine.Engine, err *error) {
+	*err = errors.Join(c.DescribeError(*err), e.Close())
 }
 
-func checked(ctx context.Context, c *corpus.Corpus) error {
+func checkCorpus(ctx context.Context, c *corpus.Corpus) error {
 	if err := run.CheckContext(ctx, "gram"); err != nil {
 		return err
 	}
-	return inFields(c.Validate())
+	return wrapError(c.Validate())
 }
 
-// mixed returns the error for comparing text with vectors.
-func mixed(a, b string, text bool) error {
+// mixedError returns the error for comparing text with vectors.
+func mixedError(a, b string, text bool) error {
 	if text {
 		a, b = b, a
 	}
 	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
-// reordered returns the documents of c with column[term] as the column of each term. Terms that
+// reorderColumns returns the documents of c with column[term] as the column of each term. Terms that
 // aren't in column are dropped.
-func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
+func reorderColumns(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {
 		own, ok := column[name]
@@ -185,7 +185,7 @@ func reordered(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse
 	if same {
 		return c.Documents, nil
 	}
-	r := NewRows(columns)
+	r := NewCorpusBuilder(columns)
 	var places []int
 	var at []uint32
 	var of []float64

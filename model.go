@@ -21,24 +21,24 @@ type Model struct {
 	once  sync.Once
 	about learn.About // description of the model, computed when first used
 
-	mu      sync.Mutex
-	ready   learn.Predictor // made at the first prediction
-	counter *corpus.Counter
-	columns map[string]uint32
+	mu              sync.Mutex
+	sharedPredictor learn.Predictor // made at the first prediction
+	counter         *corpus.Counter
+	columns         map[string]uint32
 
-	novel    bool // include Nearest and Ranks in predictions
-	training *corpus.Corpus
-	novelty  *learn.Novelty // made at the first prediction
+	withNovelty bool // include Nearest and Ranks in predictions
+	training    *corpus.Corpus
+	novelty     *learn.NoveltyScorer // made at the first prediction
 }
 
 // Load reads a model that this package, the program gram, or LIBSVM's svm-train wrote. In models
 // from LIBSVM, column numbers are LIBSVM's indices, which start from 1. If the model has a
-// user-defined kernel, pass it by [Model.With] before the first prediction.
+// user-defined kernel, pass it by [Model.WithOptions] before the first prediction.
 //
 // Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged], unless the file can't be
 // read or is in LIBSVM's format.
 func Load(path string) (_ *Model, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	m, err := learn.Load(context.Background(), path, nil)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Load(path string) (_ *Model, err error) {
 // LoadFrom is like [Load], but reads from r until EOF. After ctx is done, it doesn't wait for a
 // blocked call of r.Read.
 func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	m, err := learn.Read(ctx, r)
 	if err != nil {
 		return nil, err
@@ -57,30 +57,30 @@ func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// With returns a copy of the model with other options for predictions. A model from [Train] has the
+// WithOptions returns a copy of the model with other options for predictions. A model from [Train] has the
 // options of its training run. Concurrent predictions call Progress and Warn concurrently. The copy
 // prepares its own state for predictions.
-func (m *Model) With(o Options) *Model {
-	if m.made() != nil {
+func (m *Model) WithOptions(o Options) *Model {
+	if m.checkInitialized() != nil {
 		return m
 	}
-	return &Model{m: m.m, o: o, novel: m.novel, training: m.training}
+	return &Model{m: m.m, o: o, withNovelty: m.withNovelty, training: m.training}
 }
 
-// WithNovelty returns a copy of the model whose predictions include [Predictions.Nearest] and
+// WithNovelty returns a copy of the model whose predictions include [Predictions.NearestValues] and
 // Ranks, which measure the novelty of documents. training holds the model's training documents. If
 // training is nil, the documents that the model stores are used, such as support vectors. The first
 // prediction compares up to 2,000 training documents with all training documents, and each
 // prediction computes twice as many kernel values. The copy prepares its own state for predictions.
 func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
-	if m.made() != nil {
+	if m.checkInitialized() != nil {
 		return m
 	}
-	return &Model{m: m.m, o: m.o, novel: true, training: training}
+	return &Model{m: m.m, o: m.o, withNovelty: true, training: training}
 }
 
-// made returns an error for the zero Model.
-func (m *Model) made() error {
+// checkInitialized returns an error for the zero Model.
+func (m *Model) checkInitialized() error {
 	if m == nil || m.m == nil {
 		return errors.New("gram: Model is not initialized; use Train or Load")
 	}
@@ -88,32 +88,32 @@ func (m *Model) made() error {
 }
 
 // About describes the model.
-func (m *Model) About() About { return aboutOf(m.is()) }
+func (m *Model) About() About { return aboutOf(m.learnAbout()) }
 
-// is returns package learn's description of the model.
-func (m *Model) is() *learn.About {
-	if m.made() != nil {
+// learnAbout returns package learn's description of the model.
+func (m *Model) learnAbout() *learn.About {
+	if m.checkInitialized() != nil {
 		return &learn.About{}
 	}
 	m.once.Do(func() { m.about = m.m.About() }) // on demand, because 150 classes have 11,175 binary classifiers with names
 	return &m.about
 }
 
-// Warm prepares the state that predictions share, so that the first prediction isn't slower than
+// WarmUp prepares the state that predictions share, so that the first prediction isn't slower than
 // later predictions. The state has an index of the words. For nonlinear kernels it also has a dense
 // copy of the support vectors, and for linear kernels the term weights. The first explanation with
 // a linear kernel still builds lists of the support vectors. Warm fails if the model can't predict,
 // for example because a user-defined kernel wasn't passed, or if ctx is done.
-func (m *Model) Warm(ctx context.Context) (err error) {
-	defer facade(&err)
-	if err := m.made(); err != nil {
+func (m *Model) WarmUp(ctx context.Context) (err error) {
+	defer convertError(&err)
+	if err := m.checkInitialized(); err != nil {
 		return err
 	}
 	p, err := m.predictor(ctx)
 	if err != nil {
 		return err
 	}
-	a := m.is()
+	a := m.learnAbout()
 	if a.Vocabulary == nil {
 		return nil // vectors need no index of words
 	}
@@ -135,8 +135,8 @@ func (m *Model) Warm(ctx context.Context) (err error) {
 // Save writes the model to a file atomically: after an error or a crash the old file remains. When
 // Save returns, the file is on the disk.
 func (m *Model) Save(path string) (err error) {
-	defer facade(&err)
-	if err := m.made(); err != nil {
+	defer convertError(&err)
+	if err := m.checkInitialized(); err != nil {
 		return err
 	}
 	return save(path, func(w io.Writer) error { return m.m.Write(context.Background(), w) })
@@ -146,12 +146,12 @@ func (m *Model) Save(path string) (err error) {
 // Linear models rank terms by weight. Support vector machines with nonlinear kernels rank terms by
 // mean effect. Explain fails for other models, or if n is below 1.
 func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) {
-	defer facade(&err)
-	if err := m.made(); err != nil {
+	defer convertError(&err)
+	if err := m.checkInitialized(); err != nil {
 		return nil, err
 	}
-	o := m.o.learn()
-	if o.Ready, err = m.predictor(ctx); err != nil {
+	o := m.o.learnOptions()
+	if o.Predictor, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
 	x, err := learn.Explain(ctx, m.m, n, "", o)
@@ -167,7 +167,7 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 // single pass for linear models and linear kernels. ExplainText fails if n is below 1, or for the
 // same reasons as [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
 }
 
@@ -176,7 +176,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *Documen
 func (m *Model) ExplainRow(
 	ctx context.Context, columns, row []string, n int,
 ) (_ *DocumentExplanation, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	return m.explainRaw(ctx, corpus.Raw{Columns: columns, Rows: [][]string{row}}, n)
 }
 
@@ -193,20 +193,20 @@ func (m *Model) explainRaw(ctx context.Context, raw corpus.Raw, n int) (*Documen
 func (m *Model) ExplainDocument(
 	ctx context.Context, c *corpus.Corpus, i, n int,
 ) (_ *DocumentExplanation, err error) {
-	defer facade(&err)
-	docs, err := m.documents(ctx, c)
+	defer convertError(&err)
+	docs, err := m.mapDocuments(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	x, err := m.explain(ctx, docs, c.Raw, i, n)
-	return x, c.NameValue(err)
+	return x, c.DescribeError(err)
 }
 
 func (m *Model) explain(
 	ctx context.Context, docs *sparse.CSR, raw corpus.Raw, i, n int,
 ) (_ *DocumentExplanation, err error) {
-	o := m.o.learn()
-	if o.Ready, err = m.predictor(ctx); err != nil {
+	o := m.o.learnOptions()
+	if o.Predictor, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
 	x, err := learn.ExplainDocument(ctx, m.m, docs, i, n, o)
@@ -219,8 +219,8 @@ func (m *Model) explain(
 
 // Write writes the model in the format of model files. [LoadFrom] reads this format.
 func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
-	defer facade(&err)
-	if err := m.made(); err != nil {
+	defer convertError(&err)
+	if err := m.checkInitialized(); err != nil {
 		return err
 	}
 	return m.m.Write(ctx, w)
@@ -229,17 +229,17 @@ func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 // Close frees the state that predictions have prepared. A later prediction prepares it again. No
 // prediction may be running.
 func (m *Model) Close() (err error) {
-	defer facade(&err)
-	if err := m.made(); err != nil {
+	defer convertError(&err)
+	if err := m.checkInitialized(); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	err = m.novelty.Close()
-	if m.novelty = nil; m.ready != nil {
-		err = errors.Join(err, m.ready.Close())
+	if m.novelty = nil; m.sharedPredictor != nil {
+		err = errors.Join(err, m.sharedPredictor.Close())
 	}
-	m.ready = nil
+	m.sharedPredictor = nil
 	return err
 }
 
@@ -247,23 +247,23 @@ func (m *Model) Close() (err error) {
 func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ready == nil {
+	if m.sharedPredictor == nil {
 		if err := m.o.check(); err != nil {
 			return nil, err
 		}
-		p, err := learn.Ready(ctx, m.m, m.o.learn())
+		p, err := learn.NewPredictor(ctx, m.m, m.o.learnOptions())
 		if err != nil {
 			return nil, err
 		}
-		m.ready = p
+		m.sharedPredictor = p
 	}
-	return m.ready, nil
+	return m.sharedPredictor, nil
 }
 
-func (o *Options) learn() learn.Options {
+func (o *Options) learnOptions() learn.Options {
 	return learn.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Kernels: o.Kernels,
-		Progress: func(stage string, done, total int64, _ ...string) { o.tell(stage, done, total) },
+		Progress: func(stage string, done, total int64, _ ...string) { o.reportProgress(stage, done, total) },
 		Warn:     o.warn,
 	}
 }
@@ -283,15 +283,15 @@ type DecisionFunctions struct {
 // DecisionFunctions returns the binary classifiers of a support vector machine, or the zero value
 // for models of other types.
 func (m *Model) DecisionFunctions() DecisionFunctions {
-	if m.made() != nil {
+	if m.checkInitialized() != nil {
 		return DecisionFunctions{}
 	}
 	own, _ := learn.KernelMachineOf(m.m)
 	if own == nil {
 		return DecisionFunctions{}
 	}
-	out := DecisionFunctions{Support: make([]int, len(own.SupportDoc))}
-	for s, number := range own.SupportDoc {
+	out := DecisionFunctions{Support: make([]int, len(own.SupportDocs))}
+	for s, number := range own.SupportDocs {
 		if out.Support != nil {
 			out.Support[s] = int(number)
 		}
@@ -316,7 +316,7 @@ func (m *Model) DecisionFunctions() DecisionFunctions {
 // About().DecisionFunctions. columns are in ascending order. It returns nil for models without term
 // weights: nonlinear kernels, landmarks, and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
-	if m.made() != nil {
+	if m.checkInitialized() != nil {
 		return nil, nil
 	}
 	weights, columns, err := learn.WeightsOf(m.m)

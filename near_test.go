@@ -52,7 +52,7 @@ func bhattacharyya(a, b string) float64 {
 // for words of only one set.
 func TestOneSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(58, 2))
-	read := gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearTokenizer}
+	read := gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearDuplicateTokenizer}
 	var of, in []string
 	for i := range 32 { // 1,024 pairs in total
 		of = append(of, wordsOf(r, "old"))
@@ -62,21 +62,21 @@ func TestOneSpace(t *testing.T) {
 		}
 	}
 	of[3], in[3], of[4], in[5] = "- -", "!", "", "" // texts without words
-	columns := musttest.Get(gram.Texts(t.Context(), of, nil, read))(t)
-	rows := musttest.Get(gram.Texts(t.Context(), in, nil, read))(t)
-	near := musttest.Get(gram.Neighbours(t.Context(), rows, gram.NeighbourOptions{K: len(of), Of: columns}))(t)
-	matrix := musttest.Get(gram.Cross(t.Context(), rows, columns, "bhattacharyya", gram.Options{}))(t)
+	columns := musttest.Get(gram.FromTexts(t.Context(), of, nil, read))(t)
+	rows := musttest.Get(gram.FromTexts(t.Context(), in, nil, read))(t)
+	near := musttest.Get(gram.Neighbours(t.Context(), rows, gram.NeighbourOptions{K: len(of), Candidates: columns}))(t)
+	matrix := musttest.Get(gram.CrossGram(t.Context(), rows, columns, "bhattacharyya", gram.Options{}))(t)
 	index := musttest.Get(gram.NewIndex(t.Context(), of, gram.IndexOptions{}))(t)
 	found := musttest.Get(index.Query(t.Context(), in, gram.IndexQuery{K: len(of)}))(t)
-	_, x, y, err := source.EmbedTogether(t.Context(), columns, rows, sparse.Sphere, true, 2)
-	musttest.Do(t, err)
+	_, x, y, err := source.EmbedTogether(t.Context(), columns, rows, sparse.SphereEmbedding, true, 2)
+	musttest.NoError(t, err)
 	const within = 0.7931 // no pair of these texts has this c
 	leaks := map[[2]int]float64{}
-	_, err = engine.CrossWithin(t.Context(), y, x, within, engine.Options{}, func(i, j int, c float64) error {
+	_, err = engine.EachCrossPair(t.Context(), y, x, within, engine.Options{}, func(i, j int, c float64) error {
 		leaks[[2]int{i, j}] = c
 		return nil
 	})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	words := func(text string) bool { return strings.ContainsAny(text, "wno") }
 	for i := range in {
 		if len(near[i]) != len(of) || len(found[i]) != len(of) {
@@ -108,30 +108,30 @@ func TestOneSpace(t *testing.T) {
 // Distances include the squares of columns that only one set has; matrices have as many columns.
 func TestOneSpaceOfVectors(t *testing.T) {
 	rows := func(columns int, values ...float64) *corpus.Corpus {
-		r := gram.NewRows(columns)
-		at := musttest.Make(len(values), func(k int) uint32 { return uint32(k) })
-		musttest.Do(t, r.Add(at, values))
+		r := gram.NewCorpusBuilder(columns)
+		at := musttest.MakeSlice(len(values), func(k int) uint32 { return uint32(k) })
+		musttest.NoError(t, r.Add(at, values))
 		return r.Corpus()
 	}
 	x, y := rows(4, 1, 2, 0, 9), rows(4, 1, 2)
 	for spec, want := range map[string]float64{"ned:embed=tf": -9, "linear:embed=tf-l2": math.Sqrt(5. / 86)} {
-		got := musttest.Get(gram.Cross(t.Context(), x, y, spec, gram.Options{}))(t)
+		got := musttest.Get(gram.CrossGram(t.Context(), x, y, spec, gram.Options{}))(t)
 		if v := got.At(0, 0); !(math.Abs(v-want) <= 1e-5) {
 			t.Errorf("%s: %v, expected %v", spec, v, want)
 		}
-		near := musttest.Get(gram.Neighbours(t.Context(), x, gram.NeighbourOptions{Kernel: spec, Of: y}))(t)
+		near := musttest.Get(gram.Neighbours(t.Context(), x, gram.NeighbourOptions{Kernel: spec, Candidates: y}))(t)
 		if v := float64(near[0][0].Value); !(math.Abs(v-want) <= 1e-5) {
 			t.Errorf("%s: neighbour at %v, expected %v", spec, v, want)
 		}
 	}
-	musttest.Fails(gram.Cross(t.Context(), x, rows(2, 1, 2), "", gram.Options{}))(t,
+	musttest.WantError(gram.CrossGram(t.Context(), x, rows(2, 1, 2), "", gram.Options{}))(t,
 		"4 and 2 columns", "rows has 4 columns, but rows has 2")
 }
 
 // Equal texts are duplicates, even without terms.
 func TestDuplicatesOfEqualTexts(t *testing.T) {
 	cut := corpus.Tokenizer{MinN: 3, MaxN: 3}
-	c := musttest.Get(gram.Texts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,
+	c := musttest.Get(gram.FromTexts(t.Context(), []string{"cat", "dog", "cat", "a b c", "", "a b c", ""}, nil,
 		gram.ReadOptions{MinDF: 9, Tokenizer: cut}))(t)
 	groups := musttest.Get(gram.Duplicates(t.Context(), c, gram.DuplicateOptions{}))(t)
 	if want := [][]int32{{0, 2}, {3, 5}, {4, 6}}; !slices.EqualFunc(groups, want, slices.Equal) {

@@ -15,10 +15,10 @@ import (
 type NeighbourOptions struct {
 	Options
 
-	K      int            // maximum number of neighbours per document; default 10
-	Kernel string         // specification; default bhattacharyya
-	Min    *float64       // minimum kernel value of a neighbour; default none
-	Of     *corpus.Corpus // documents to search for neighbours; default the other documents of c
+	K          int            // maximum number of neighbours per document; default 10
+	Kernel     string         // specification; default bhattacharyya
+	Min        *float64       // minimum kernel value of a neighbour; default none
+	Candidates *corpus.Corpus // documents to search for neighbours; default the other documents of c
 }
 
 // Neighbour is a document and its kernel value.
@@ -34,36 +34,36 @@ type Neighbour struct {
 //
 // If the kernel is a function of the cosine alone, a text without terms has the largest kernel
 // value with equal texts, and the smallest kernel value with all other texts. Terms that occur only
-// in c or only in Of are treated as in [Cross].
+// in c or only in Of are treated as in [CrossGram].
 //
-// Errors are as for [Cross].
+// Errors are as for [CrossGram].
 func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
-	defer facade(&err)
-	k, err := o.kernel(cmp.Or(o.Kernel, "bhattacharyya"))
+	defer convertError(&err)
+	k, err := o.parseKernel(cmp.Or(o.Kernel, "bhattacharyya"))
 	if err != nil {
 		return nil, err
 	}
-	opt := engine.NeighbourOptions{Count: cmp.Or(o.K, 10), Min: o.Min}
+	opt := engine.NeighbourOptions{Count: cmp.Or(o.K, 10), MinValue: o.Min}
 	columns, rows := c, (*corpus.Corpus)(nil)
-	if o.Of != nil {
-		if err := checked(ctx, c); err != nil {
+	if o.Candidates != nil {
+		if err := checkCorpus(ctx, c); err != nil {
 			return nil, err
 		}
-		columns, rows = o.Of, c
+		columns, rows = o.Candidates, c
 	}
 	k, e, test, err := o.engineOn(ctx, columns, rows, k, !kernel.UsesNorms(k), "neighbours")
 	if err != nil {
 		return nil, err
 	}
-	defer closing(c, e, &err)
-	opt.Test = test
+	defer closeEngine(c, e, &err)
+	opt.TestDocuments = test
 	near, err := e.Neighbours(ctx, k, opt)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]Neighbour, near.Len())
 	for i := range out {
-		for _, n := range near.Of(i) {
+		for _, n := range near.List(i) {
 			out[i] = append(out[i], Neighbour{int(n.Document), n.Value})
 		}
 	}
@@ -86,8 +86,8 @@ type DuplicateOptions struct {
 //
 // It fails if Within isn't in [0, 1), or for the same reasons as [Gram].
 func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ [][]int32, err error) {
-	defer facade(&err)
-	within, embedding := 0.02, sparse.Sphere
+	defer convertError(&err)
+	within, embedding := 0.02, sparse.SphereEmbedding
 	if o.Within != nil {
 		within = *o.Within
 	}
@@ -103,7 +103,7 @@ func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ []
 	if err != nil {
 		return nil, err
 	}
-	w, err := engine.GroupsWithin(ctx, x, within, o.engine(x, "pairs"))
+	w, err := engine.GroupsWithin(ctx, x, within, o.engineOptions(x, "pairs"))
 	if err != nil {
 		return nil, err
 	}

@@ -27,42 +27,42 @@ type Predictions struct {
 	// the second class. Seconds are the second classes. They equal Value and Against of the
 	// document's [DocumentExplanation]. For a rejected document, Seconds is the most probable
 	// class. Margins and Seconds are nil for one-class models.
-	Margins []float64
-	Seconds []string
+	Margins       []float64
+	SecondClasses []string
 
 	// Rejected reports for each document whether the largest probability is below the model's
 	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil without a threshold.
 	Rejected []bool
 
-	// Nearest is each document's largest kernel value with a training document. Ranks holds the
+	// NearestValues is each document's largest kernel value with a training document. Ranks holds the
 	// rank of this value among the values of the training documents, from 0 to 1. The value of a
 	// training document is its largest kernel value with another training document. A small rank
 	// means a novel document. A document without known terms has Nearest NaN and rank 0. Nearest
 	// and Ranks are nil unless the model is from [Model.WithNovelty] and has documents to compare
 	// with.
-	Nearest, Ranks []float64
+	NearestValues, NearestRanks []float64
 
 	// Remarks list the values of each table row that didn't occur in training, such as "age
 	// (missing)" and "price = 9 (outside of training, 1 to 5)"; nil for texts.
 	Remarks [][]string
 
-	// Known is each document's number of distinct known words. Words are word n-grams of the
+	// KnownWordCounts is each document's number of distinct known words. Words are word n-grams of the
 	// smallest length. If About().Tokenizer produces character n-grams, words are the longest
-	// n-grams and shorter words. For [Terms], words are terms; for vectors, columns with values in
+	// n-grams and shorter words. For [FromTerms], words are terms; for vectors, columns with values in
 	// training documents. Words of all views are counted. Terms of number views are counted only if
 	// all views are number views.
-	Known []int
+	KnownWordCounts []int
 
 	// Empty reports for each document whether the model knows none of the document's terms in any
 	// view. The prediction is then the same as for an empty document.
 	Empty []bool
 
-	// Words is each document's number of distinct words, known or not; nil unless the model has
+	// WordCounts is each document's number of distinct words, known or not; nil unless the model has
 	// tokenised texts. A prediction is unreliable if fewer than half of the document's words are
 	// known. A model trained on part of 20 Newsgroups knows 96% of the words in the other texts,
 	// and 20% of the words in a foreign language. A text without known words gets the prediction of
 	// an empty text.
-	Words []int
+	WordCounts []int
 }
 
 // Label returns the label of document i, the first of several labels, or "" if it has none.
@@ -75,28 +75,28 @@ func (p *Predictions) Label(i int) string {
 
 // Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in
 // training, see [Model.PredictTexts]; otherwise the corpus must have been read with
-// [Model.ReadOptions]. Terms of [Terms] are matched by name, columns of vectors by number. Predict
+// [Model.ReadOptions]. Terms of [FromTerms] are matched by name, columns of vectors by number. Predict
 // warns about columns that have values in c but had no values in training.
 //
 // It fails if text is passed to a model of vectors or vice versa, if text was tokenised differently
 // and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
 func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
-	defer facade(&err)
-	if c != nil && c.Kept() && c.Vocabulary != nil && m.is().Vocabulary != nil {
+	defer convertError(&err)
+	if c != nil && c.HasRaw() && c.Vocabulary != nil && m.learnAbout().Vocabulary != nil {
 		return m.predictRaw(ctx, c.Raw)
 	}
-	docs, err := m.documents(ctx, c)
+	docs, err := m.mapDocuments(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	var words *corpus.Counter
 	if c.Vocabulary != nil {
-		if words, err = m.counts(); err != nil {
+		if words, err = m.termCounter(); err != nil {
 			return nil, err
 		}
 	}
 	p, err := m.predict(ctx, docs, words)
-	return p, c.NameValue(err)
+	return p, c.DescribeError(err)
 }
 
 // ReadOptions returns options for reading documents for [Model.Predict]. Text is tokenised as in
@@ -104,35 +104,36 @@ func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, 
 // with the same encoding and columns. Without these options [Read] keeps texts up to a limit, and
 // Predict tokenises them again.
 func (m *Model) ReadOptions() ReadOptions {
-	if m.made() != nil {
+	if m.checkInitialized() != nil {
 		return ReadOptions{}
 	}
-	a := m.is()
-	return ReadOptions{Options: m.o, Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer, Signed: true, like: a.Form}
+	a := m.learnAbout()
+	return ReadOptions{Options: m.o, Vocabulary: a.Vocabulary, Tokenizer: a.Tokenizer, Signed: true,
+		trainingFormat: a.Form}
 }
 
-// documents maps documents to the model's columns.
-func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, error) {
-	if err := errors.Join(m.made(), checked(ctx, c)); err != nil {
+// mapDocuments maps documents to the model's columns.
+func (m *Model) mapDocuments(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, error) {
+	if err := errors.Join(m.checkInitialized(), checkCorpus(ctx, c)); err != nil {
 		return nil, err
 	}
-	a := m.is()
+	a := m.learnAbout()
 	switch {
 	case (c.Vocabulary == nil) != (a.Vocabulary == nil):
-		return nil, mixed(c.Source, "the model", c.Vocabulary != nil)
+		return nil, mixedError(c.Source, "the model", c.Vocabulary != nil)
 	case c.Vocabulary == nil:
 		a.WarnUnknown(c, m.o.warn)
 		return c.Documents, nil
-	case c.Kept():
+	case c.HasRaw():
 		return m.count(ctx, c.Raw)
 	case !c.Tokenizer.SameTerms(a.Tokenizer):
 		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, but the training text by %s; "+
 			"read it with Model.ReadOptions", c.Source, c.Tokenizer, a.Tokenizer)
 	}
-	return reordered(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
+	return reorderColumns(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
 }
 
-// PredictTexts predicts texts, which are tokenised as in training. For a model trained on [Terms],
+// PredictTexts predicts texts, which are tokenised as in training. For a model trained on [FromTerms],
 // texts are split into words.
 //
 // It warns if most terms of the model can't be words of a text; use [Model.PredictTerms] for such a
@@ -140,7 +141,7 @@ func (m *Model) documents(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, e
 //
 // It fails if the model was trained on vectors, or for the same reasons as [Model.Predict].
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
 }
 
@@ -151,12 +152,12 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 // It fails if a text column is missing, if a field of a numeric column isn't a number, or for the
 // same reasons as [Model.PredictTexts].
 func (m *Model) PredictRows(ctx context.Context, columns []string, rows [][]string) (_ *Predictions, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	return m.predictRaw(ctx, corpus.Raw{Columns: columns, Rows: rows})
 }
 
 func (m *Model) predictRaw(ctx context.Context, raw corpus.Raw) (*Predictions, error) {
-	counter, err := m.counts()
+	counter, err := m.termCounter()
 	if err != nil {
 		return nil, err
 	}
@@ -169,16 +170,16 @@ func (m *Model) predictRaw(ctx context.Context, raw corpus.Raw) (*Predictions, e
 		return nil, err
 	}
 	for i, n := range unknown {
-		p.Words = append(p.Words, p.Known[i]+n)
+		p.WordCounts = append(p.WordCounts, p.KnownWordCounts[i]+n)
 	}
 	if raw.Rows != nil {
-		p.Remarks, err = m.is().Remarks(docs, raw)
+		p.Remarks, err = m.learnAbout().Remarks(docs, raw)
 	}
 	return p, err
 }
 
 func (m *Model) count(ctx context.Context, raw corpus.Raw) (*sparse.CSR, error) {
-	counter, err := m.counts()
+	counter, err := m.termCounter()
 	if err != nil {
 		return nil, err
 	}
@@ -186,18 +187,18 @@ func (m *Model) count(ctx context.Context, raw corpus.Raw) (*sparse.CSR, error) 
 	return docs, err
 }
 
-func (m *Model) counts() (*corpus.Counter, error) {
-	if err := m.made(); err != nil {
+func (m *Model) termCounter() (*corpus.Counter, error) {
+	if err := m.checkInitialized(); err != nil {
 		return nil, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.counter == nil {
-		a := m.is()
+		a := m.learnAbout()
 		if a.Vocabulary == nil {
 			return nil, errors.New("gram: the model was trained on vectors, so it cannot predict texts")
 		}
-		if term, err := notWord(a.Tokenizer, a.Vocabulary); err != nil {
+		if term, err := findNonWord(a.Tokenizer, a.Vocabulary); err != nil {
 			return nil, err
 		} else if term != "" {
 			m.o.warn("most terms of the model, such as %q, cannot occur in a text; use PredictTerms for terms", term)
@@ -211,10 +212,10 @@ func (m *Model) counts() (*corpus.Counter, error) {
 	return m.counter, nil
 }
 
-// notWord returns a term that can't be a word of a text, if most terms of the vocabulary can't be
+// findNonWord returns a term that can't be a word of a text, if most terms of the vocabulary can't be
 // words and the tokenizer is the default. Otherwise it returns "". It is a heuristic, because
-// models don't store whether they were trained on [Terms].
-func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
+// models don't store whether they were trained on [FromTerms].
+func findNonWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	if t.Canonical() != (corpus.Tokenizer{}) {
 		return "", nil
 	}
@@ -236,18 +237,18 @@ func notWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	return term, nil
 }
 
-// PredictTerms predicts documents that are lists of terms, as for [Terms].
+// PredictTerms predicts documents that are lists of terms, as for [FromTerms].
 func (m *Model) PredictTerms(ctx context.Context, documents [][]string) (_ *Predictions, err error) {
-	defer facade(&err)
-	if err := m.made(); err != nil {
+	defer convertError(&err)
+	if err := m.checkInitialized(); err != nil {
 		return nil, err
 	}
-	vocabulary := m.is().Vocabulary
+	vocabulary := m.learnAbout().Vocabulary
 	if vocabulary == nil {
 		return nil, errors.New("gram: the model was trained on vectors, so it cannot predict terms")
 	}
 	column := m.columnsOf(vocabulary)
-	r := NewRows(len(vocabulary))
+	r := NewCorpusBuilder(len(vocabulary))
 	for _, terms := range documents {
 		columns, counts := count(terms, column)
 		if err := r.Add(columns, counts); err != nil {
@@ -277,22 +278,22 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 	if err != nil {
 		return nil, err
 	}
-	if m.novel {
+	if m.withNovelty {
 		if err := m.addNovelty(ctx, p, found, docs); err != nil {
 			return nil, err
 		}
 	}
-	a := m.is()
+	a := m.learnAbout()
 	out := predictionsOf(a, found, docs, words)
-	for i := range out.Known {
+	for i := range out.KnownWordCounts {
 		f, second, err := a.Margin(m.m, found, i)
 		if err != nil {
 			break // a one-class model has no second class
 		}
 		if out.Rejected != nil && out.Rejected[i] {
-			second = a.Classes[found.Class[i]]
+			second = a.Classes[found.ClassIndices[i]]
 		}
-		out.Margins, out.Seconds = append(out.Margins, f), append(out.Seconds, second)
+		out.Margins, out.SecondClasses = append(out.Margins, f), append(out.SecondClasses, second)
 	}
 	if len(out.Empty) > 0 && a.Vocabulary != nil && !slices.Contains(out.Empty, false) {
 		m.o.warn("%s in any of the %[2]d documents, so all are predicted as empty documents", learn.NoKnownTerm,
@@ -309,11 +310,11 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 		var training *sparse.CSR
 		var err error
 		if m.training != nil {
-			if training, err = m.documents(ctx, m.training); err != nil {
+			if training, err = m.mapDocuments(ctx, m.training); err != nil {
 				return err
 			}
 		}
-		if n, err = learn.NewNovelty(ctx, m.m, by, training, m.o.learn()); err != nil || n == nil {
+		if n, err = learn.NewNoveltyScorer(ctx, m.m, by, training, m.o.learnOptions()); err != nil || n == nil {
 			return err
 		}
 		m.mu.Lock()
@@ -325,19 +326,19 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 
 // predictionsOf converts a prediction of package learn, and replaces class indices by names.
 func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
-	out := &Predictions{Scores: p.Decisions, DecisionFunctions: a.DecisionFunctions, Probabilities: p.Probabilities,
-		Rejected: p.Rejected, Nearest: p.Nearest, Ranks: p.Rank}
-	if a.Numbers {
-		out.Values = p.Value
+	out := &Predictions{Scores: p.DecisionValues, DecisionFunctions: a.DecisionNames, Probabilities: p.Probabilities,
+		Rejected: p.Rejected, NearestValues: p.NearestValues, NearestRanks: p.Ranks}
+	if a.IsRegression {
+		out.Values = p.Values
 	}
 	for i := range docs.Rows() {
 		terms, _ := docs.Row(i)
-		known := a.Known(terms)
+		known := a.CountKnown(terms)
 		if words != nil {
-			known = words.Known(terms)
+			known = words.KnownWords(terms)
 		}
-		out.Known, out.Empty = append(out.Known, known), append(out.Empty, a.Known(terms) == 0)
-		if !a.Numbers {
+		out.KnownWordCounts, out.Empty = append(out.KnownWordCounts, known), append(out.Empty, a.CountKnown(terms) == 0)
+		if !a.IsRegression {
 			out.Labels = append(out.Labels, a.Labels(p, i))
 		}
 	}
@@ -361,39 +362,39 @@ type EvaluateOptions struct {
 //
 // It fails if the model knows none of the labels, or for the same reasons as [Model.Predict].
 func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *Evaluation, err error) {
-	defer facade(&err)
-	own, err := m.corpus(ctx, c)
+	defer convertError(&err)
+	own, err := m.mapCorpus(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	e := learn.EvaluateOptions{Mistakes: o.Mistakes, Terms: o.Terms, Permutations: o.Permutations}
+	e := learn.EvaluateOptions{MistakeCount: o.Mistakes, TermCount: o.Terms, Permutations: o.Permutations}
 	if o.Training != nil {
-		if e.Training, err = m.corpus(ctx, o.Training); err != nil {
+		if e.Training, err = m.mapCorpus(ctx, o.Training); err != nil {
 			return nil, err
 		}
 	}
-	with := m.o.learn()
-	if with.Ready, err = m.predictor(ctx); err != nil {
+	with := m.o.learnOptions()
+	if with.Predictor, err = m.predictor(ctx); err != nil {
 		return nil, err
 	}
-	p, err := with.Ready.Predict(ctx, own.Documents)
+	p, err := with.Predictor.Predict(ctx, own.Documents)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
 	v, err := learn.Evaluate(ctx, m.m, p, own, with, e)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
 	return evaluationOf(v), nil
 }
 
-// corpus maps a corpus to the model's columns.
-func (m *Model) corpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
-	docs, err := m.documents(ctx, c)
+// mapCorpus maps a corpus to the model's columns.
+func (m *Model) mapCorpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
+	docs, err := m.mapDocuments(ctx, c)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
-	a, own := m.is(), *c
+	a, own := m.learnAbout(), *c
 	own.Documents, own.Vocabulary, own.Tokenizer = docs, a.Vocabulary, a.Tokenizer
 	return &own, nil
 }

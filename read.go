@@ -47,28 +47,29 @@ type ReadOptions struct {
 	GroupColumn             string // table column, JSON key, or qid; documents with equal values are in the same fold
 	ZeroBased               string // "true": indices of svmlight files start from 0; default "false", or as in training
 
-	like corpus.Form // format of a model's training documents
+	trainingFormat corpus.FormatOptions // format of a model's training documents
 }
 
-func (o *ReadOptions) sparse() corpus.Options {
+func (o *ReadOptions) corpusOptions() corpus.Options {
 	return corpus.Options{
-		Form: corpus.Form{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn, TextColumn: o.TextColumn,
-			IDColumn: o.IDColumn, Columns: o.Columns,
+		FormatOptions: corpus.FormatOptions{Format: o.Format, Encoding: o.Encoding, LabelColumn: o.LabelColumn,
+			TextColumn: o.TextColumn,
+			IDColumn:   o.IDColumn, Columns: o.Columns,
 			ZeroBased: o.ZeroBased},
 		Workers: o.Workers, MinDF: o.MinDF, MaxDF: o.MaxDF, Vocabulary: o.Vocabulary,
 		Tokenizer: o.Tokenizer, Strict: o.Strict, Labels: o.Labels, Signed: o.Signed, GroupColumn: o.GroupColumn,
-		TrainingForm: o.like, MemoryBytes: o.MemoryBytes,
-		KeepTexts: o.keepTexts(), KeepRows: learn.TextsToKeep(o.MemoryBytes),
-		Progress: func(p corpus.Progress) { o.tell("reading", p.Done, p.Total) },
+		TrainingFormat: o.trainingFormat, MemoryBytes: o.MemoryBytes,
+		KeepTextBytes: o.maxTextBytes(), KeepRowBytes: learn.MaxKeptTextBytes(o.MemoryBytes),
+		Progress: func(p corpus.Progress) { o.reportProgress("reading", p.Done, p.Total) },
 	}
 }
 
-// keepTexts returns the maximum size of texts to keep in bytes, so that [Train] can choose terms.
-func (o *ReadOptions) keepTexts() int64 {
+// maxTextBytes returns the maximum size of texts to keep in bytes, so that [Train] can choose terms.
+func (o *ReadOptions) maxTextBytes() int64 {
 	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
 	}
-	return learn.TextsToKeep(o.MemoryBytes)
+	return learn.MaxKeptTextBytes(o.MemoryBytes)
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
@@ -77,48 +78,48 @@ func (o *ReadOptions) keepTexts() int64 {
 //
 // Errors state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
-	defer facade(&err)
-	c, err := corpus.Read(ctx, source, o.sparse())
-	return o.told(c, err)
+	defer convertError(&err)
+	c, err := corpus.Read(ctx, source, o.corpusOptions())
+	return o.reportWarnings(c, err)
 }
 
 // ReadFrom reads the documents of a stream in a file format. name is the file's name in errors.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *corpus.Corpus, err error) {
-	defer facade(&err)
-	c, err := corpus.ReadFrom(ctx, r, name, o.sparse())
-	return o.told(c, err)
+	defer convertError(&err)
+	c, err := corpus.ReadFrom(ctx, r, name, o.corpusOptions())
+	return o.reportWarnings(c, err)
 }
 
-// Texts makes documents from texts in memory. labels[i] are the classes of text i, separated by
+// FromTexts makes documents from texts in memory. labels[i] are the classes of text i, separated by
 // commas; "" or "-" for none. If labels is nil, the corpus has no labels.
 //
 // By default terms that occur in only one text are dropped, as by [Read]. Texts warns if more than
 // half of the texts are then empty, as in a small corpus.
-func Texts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
-	defer facade(&err)
-	c, err := corpus.FromTexts(ctx, texts, labels, o.sparse())
-	if c, err = o.told(c, err); err != nil {
+func FromTexts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
+	defer convertError(&err)
+	c, err := corpus.FromTexts(ctx, texts, labels, o.corpusOptions())
+	if c, err = o.reportWarnings(c, err); err != nil {
 		return nil, err
 	}
-	if empty := c.Documents.EmptyRows(); o.MinDF == 0 && o.Vocabulary == nil && 2*empty > len(texts) {
+	if empty := c.Documents.EmptyRowCount(); o.MinDF == 0 && o.Vocabulary == nil && 2*empty > len(texts) {
 		o.warn("%d of %d texts share no term with another text and are now empty; MinDF 1 keeps all terms",
 			empty, len(texts))
 	}
 	return c, nil
 }
 
-// Table makes a corpus of table rows. columns are the names of the rows' fields. o.Tokenizer must
+// FromRows makes a corpus of table rows. columns are the names of the rows' fields. o.Tokenizer must
 // have views of columns, such as "title=words + price=numbers"; other columns are ignored. labels
-// are as for [Texts].
-func Table(
+// are as for [FromTexts].
+func FromRows(
 	ctx context.Context, columns []string, rows [][]string, labels []string, o ReadOptions,
 ) (_ *corpus.Corpus, err error) {
-	defer facade(&err)
-	c, err := corpus.FromRows(ctx, columns, rows, labels, o.sparse())
-	return o.told(c, err)
+	defer convertError(&err)
+	c, err := corpus.FromRows(ctx, columns, rows, labels, o.corpusOptions())
+	return o.reportWarnings(c, err)
 }
 
-func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
+func (o *ReadOptions) reportWarnings(c *corpus.Corpus, err error) (*corpus.Corpus, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +129,10 @@ func (o *ReadOptions) told(c *corpus.Corpus, err error) (*corpus.Corpus, error) 
 	return c, nil
 }
 
-// Terms makes documents from the terms of a user-defined tokenizer. labels is as for [Texts].
+// FromTerms makes documents from the terms of a user-defined tokenizer. labels is as for [FromTexts].
 // [Model.PredictTerms] predicts such documents.
-func Terms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) {
-	defer facade(&err)
+func FromTerms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) {
+	defer convertError(&err)
 	seen := map[string]bool{}
 	for _, terms := range documents {
 		for _, t := range terms {
@@ -144,14 +145,14 @@ func Terms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) 
 	}
 	slices.Sort(vocabulary)
 	column := columnsOf(vocabulary)
-	r := NewRows(len(vocabulary))
+	r := NewCorpusBuilder(len(vocabulary))
 	for i, terms := range documents {
 		columns, counts := count(terms, column)
 		if err := r.Add(columns, counts, labelOf(labels, i)...); err != nil {
 			return nil, err
 		}
 	}
-	c, err := r.corpus(len(documents), labels)
+	c, err := r.checkedCorpus(len(documents), labels)
 	if err == nil {
 		c.Vocabulary = vocabulary
 	}
@@ -197,17 +198,17 @@ func labelOf(labels []string, i int) []string {
 }
 
 // FromMatrix makes a document of each row of a matrix: element (i, j) is the count or value of term
-// j in document i. Zeros are dropped. labels is as for [Texts]. Values are rounded to float32.
+// j in document i. Zeros are dropped. labels is as for [FromTexts]. Values are rounded to float32.
 //
 // It fails if there are no columns, if a value isn't finite in float32, or if the numbers of labels
 // and rows differ.
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
-	defer facade(&err)
+	defer convertError(&err)
 	if x == nil {
 		return nil, errors.New("gram: matrix is nil")
 	}
 	rows, cols := x.Dims()
-	r := NewRows(cols)
+	r := NewCorpusBuilder(cols)
 	for i := range rows {
 		var columns []uint32
 		var values []float64
@@ -220,19 +221,19 @@ func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 			return nil, err
 		}
 	}
-	return r.corpus(rows, labels)
+	return r.checkedCorpus(rows, labels)
 }
 
-// Rows builds documents row by row from counts or values. Create a Rows by [NewRows]. It must not
+// CorpusBuilder builds documents row by row from counts or values. Create a Rows by [NewCorpusBuilder]. It must not
 // be used concurrently.
-type Rows struct {
-	c     corpus.Corpus
-	class map[string]int32
+type CorpusBuilder struct {
+	c          corpus.Corpus
+	classIndex map[string]int32
 }
 
-// NewRows returns a builder for documents with the given number of columns.
-func NewRows(columns int) *Rows {
-	return &Rows{class: map[string]int32{}, c: corpus.Corpus{
+// NewCorpusBuilder returns a builder for documents with the given number of columns.
+func NewCorpusBuilder(columns int) *CorpusBuilder {
+	return &CorpusBuilder{classIndex: map[string]int32{}, c: corpus.Corpus{
 		Source: "rows", Documents: &sparse.CSR{Cols: columns, Offsets: []int64{0}},
 	}}
 }
@@ -242,7 +243,7 @@ func NewRows(columns int) *Rows {
 //
 // If the columns or values are invalid, or if r wasn't made by NewRows, Add returns an error and
 // appends nothing. Errors number documents and columns from 0.
-func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error {
+func (r *CorpusBuilder) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if m == nil {
 		return errors.New("gram: Rows is not initialized; use NewRows")
@@ -271,10 +272,10 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 	m.Offsets = append(m.Offsets, int64(len(m.Values)))
 	var ids []int32
 	for _, name := range classes {
-		id, ok := r.class[name]
+		id, ok := r.classIndex[name]
 		if !ok {
 			id = int32(len(r.c.Classes))
-			r.class[name], r.c.Classes = id, append(r.c.Classes, name)
+			r.classIndex[name], r.c.Classes = id, append(r.c.Classes, name)
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
@@ -287,17 +288,17 @@ func (r *Rows) Add(columns []uint32, values []float64, classes ...string) error 
 
 // Corpus returns the documents and resets the builder. If no document was added, results such as a
 // [Gram] matrix are empty.
-func (r *Rows) Corpus() *corpus.Corpus {
+func (r *CorpusBuilder) Corpus() *corpus.Corpus {
 	if r.c.Documents == nil {
-		*r = *NewRows(0)
+		*r = *NewCorpusBuilder(0)
 	}
 	c := r.c
-	*r = *NewRows(c.Documents.Cols)
+	*r = *NewCorpusBuilder(c.Documents.Cols)
 	return &c
 }
 
-// corpus is like Corpus, but first checks that labels is nil or has one element per document.
-func (r *Rows) corpus(documents int, labels []string) (*corpus.Corpus, error) {
+// checkedCorpus is like Corpus, but first checks that labels is nil or has one element per document.
+func (r *CorpusBuilder) checkedCorpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: %d labels, but %d documents", len(labels), documents)
 	}

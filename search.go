@@ -31,11 +31,11 @@ type ValidateOptions struct {
 // It fails with fewer than 2 folds or more folds than documents, with the type one_class, whose
 // predictions can't be scored, or for the same reasons as [Train].
 func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *Validation, err error) {
-	defer facade(&err)
-	if err := checked(ctx, c); err != nil {
+	defer convertError(&err)
+	if err := checkCorpus(ctx, c); err != nil {
 		return nil, err
 	}
-	if c, err = o.cut(ctx, c); err != nil {
+	if c, err = o.prepareCorpus(ctx, c); err != nil {
 		return nil, err
 	}
 	_, trainer, own, err := o.learner(c)
@@ -44,15 +44,15 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ 
 	}
 	v, err := learn.CrossValidate(ctx, c, trainer, own, cmp.Or(o.Folds, tune.DefaultFolds))
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
-	o.unfinished(v.Ended)
+	o.warnUnfinished(v.Convergence)
 	return validationOf(v), nil
 }
 
-func (o *Options) unfinished(e learn.Convergence) {
-	if e.Unfinished > 0 {
-		o.warn("%s", flagtext.Words(e.String()))
+func (o *Options) warnUnfinished(e learn.Convergence) {
+	if e.UnfinishedCount > 0 {
+		o.warn("%s", flagtext.FlagText(e.String()))
 	}
 }
 
@@ -78,34 +78,34 @@ type SearchOptions struct {
 
 // SearchPoint is an evaluated combination of parameters.
 type SearchPoint struct {
-	Options    TrainOptions // training options with these parameters
-	Terms      int          // tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]
-	Documents  int          // number of documents in the comparison
-	FoldScores []float64    // value of the measure on each fold
-	Mean, SD   float64      // mean and standard deviation of FoldScores, with n-1 in the denominator
-	SE         float64      // standard error of Mean: SD / √folds
-	ToBest     *Difference  // score difference from the best point; nil for the best point
+	Options    TrainOptions     // training options with these parameters
+	Terms      int              // tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]
+	Documents  int              // number of documents in the comparison
+	FoldScores []float64        // value of the measure on each fold
+	Mean, SD   float64          // mean and standard deviation of FoldScores, with n-1 in the denominator
+	SE         float64          // standard error of Mean: SD / √folds
+	ToBest     *ScoreDifference // score difference from the best point; nil for the best point
 }
 
-// Difference is the mean difference between the scores of two points on the same folds, with the
+// ScoreDifference is the mean difference between the scores of two points on the same folds, with the
 // standard error of this mean.
-type Difference struct{ Mean, SE float64 }
+type ScoreDifference struct{ Mean, SE float64 }
 
 // SearchResult is the result of [Search].
 type SearchResult struct {
-	Measure   string        // see Validation
-	Points    []SearchPoint // evaluated combinations; for a search on samples, the combinations of the last round
-	Best      int           // index of the best point, ties broken by index; -1 if there are no points
-	Why       string        // reason why nothing was compared, or ""; Train then has the first candidate's parameters
-	Ablations []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
-	Train     TrainOptions  // training options with the parameters of the best point
+	Measure      string        // see Validation
+	Points       []SearchPoint // evaluated combinations; for a search on samples, the combinations of the last round
+	BestIndex    int           // index of the best point, ties broken by index; -1 if there are no points
+	Reason       string        // reason why nothing was compared, or ""; Train then has the first candidate's parameters
+	Ablations    []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
+	TrainOptions TrainOptions  // training options with the parameters of the best point
 }
 
 // Ablation compares the best point whose terms include a part with the best point whose terms don't
 // include it.
 type Ablation struct {
-	Part       string // part of the terms, such as "word", "n-grams" or "min-df 1"
-	Difference        // mean score with the part minus mean score without it
+	Part            string // part of the terms, such as "word", "n-grams" or "min-df 1"
+	ScoreDifference        // mean score with the part minus mean score without it
 }
 
 // Search tunes the kernel and other parameters by cross-validation. If ctx is done or another error
@@ -113,30 +113,30 @@ type Ablation struct {
 //
 // It fails if a parameter is unknown or out of range, or for the same reasons as [CrossValidate].
 func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchResult, err error) {
-	defer facade(&err)
-	if err := checked(ctx, c); err != nil {
+	defer convertError(&err)
+	if err := checkCorpus(ctx, c); err != nil {
 		return nil, err
 	}
 	o.Terms = slices.Clone(o.Terms)
 	for i, cut := range o.Terms {
-		if err := checked(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
+		if err := checkCorpus(ctx, cut); err != nil || cut.Documents.Rows() != c.Documents.Rows() {
 			return nil, errors.Join(fmt.Errorf("gram: Terms[%d] must contain the same %d documents as the corpus", i,
 				c.Documents.Rows()), err)
 		}
-		if o.Terms[i], err = o.weighted(cut); err != nil {
+		if o.Terms[i], err = o.withWeights(cut); err != nil {
 			return nil, err
 		}
 	}
-	o.ChooseWork = cmp.Or(o.ChooseWork, learn.SearchWork)
-	if c, err = o.cut(ctx, c); err != nil {
+	o.ChooseWork = cmp.Or(o.ChooseWork, learn.SearchWorkBudget)
+	if c, err = o.prepareCorpus(ctx, c); err != nil {
 		return nil, err
 	}
 	l, trainer, own, err := o.learner(c)
 	if err != nil {
 		return nil, err
 	}
-	if own.Vectors == nil && slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
-		own.Work = 0 // a search on samples requires text, counts, or kernels of vectors
+	if own.VectorDefaults == nil && slices.ContainsFunc(c.Documents.Values, func(v float32) bool { return v < 0 }) {
+		own.WorkBudget = 0 // a search on samples requires text, counts, or kernels of vectors
 	}
 	g, err := o.grid(l, trainer, own)
 	if err != nil {
@@ -144,64 +144,66 @@ func Search(ctx context.Context, c *corpus.Corpus, o SearchOptions) (_ *SearchRe
 	}
 	found, err := learn.Search(ctx, c, g, own)
 	if found == nil || err != nil && len(found.Points) == 0 {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
-	out := &SearchResult{Measure: string(found.Measure), Best: found.Best, Train: o.TrainOptions}
+	out := &SearchResult{Measure: string(found.Measure), BestIndex: found.BestIndex, TrainOptions: o.TrainOptions}
 	for _, w := range found.Ablations() {
-		out.Ablations = append(out.Ablations, Ablation{w.Part, Difference(w.Difference)})
+		out.Ablations = append(out.Ablations, Ablation{w.Component, ScoreDifference(w.Difference)})
 	}
 	documents := c.Documents.Rows()
-	if chosen := found.Chosen; chosen != nil {
-		if out.Why = chosen.Why; len(chosen.Rounds) > 0 {
-			documents = chosen.Rounds[len(chosen.Rounds)-1].Documents
+	if chosen := found.Choice; chosen != nil {
+		if out.Reason = chosen.Reason; len(chosen.Rounds) > 0 {
+			documents = chosen.Rounds[len(chosen.Rounds)-1].DocumentCount
 		}
 		first := chosen.Settings
-		out.Train = o.with(l, &learn.Validation{Point: learn.Point{Kernel: first.Kernel.String(), Scheme: first.Scheme,
-			Regularization: first.Used()}})
-		out.Train.Thresholds, out.Train.Tolerance = first.Thresholds, first.Tolerance
+		out.TrainOptions = o.trainOptions(l, &learn.Validation{Point: learn.Point{Kernel: first.Kernel.String(),
+			Scheme:         first.Scheme,
+			Regularization: first.UsedRegularization()}})
+		out.TrainOptions.Thresholds, out.TrainOptions.Tolerance = first.TuneThresholds, first.Tolerance
 	}
 	for _, p := range found.Points {
-		one := SearchPoint{o.with(l, p), p.Terms, documents, p.Figures, p.Mean, p.SD, p.SE, (*Difference)(p.ToBest)}
-		if found.Chosen != nil {
-			one.Options.Thresholds, one.Options.Tolerance = out.Train.Thresholds, out.Train.Tolerance
-			if p.Terms > 0 && found.Terms != nil {
-				one.Options.Terms = &found.Terms[p.Terms]
+		one := SearchPoint{o.trainOptions(l, p), p.Tokenizer, documents, p.FoldValues, p.Mean, p.SD, p.SE,
+			(*ScoreDifference)(p.DifferenceToBest)}
+		if found.Choice != nil {
+			one.Options.Thresholds, one.Options.Tolerance = out.TrainOptions.Thresholds, out.TrainOptions.Tolerance
+			if p.Tokenizer > 0 && found.Tokenizers != nil {
+				one.Options.Terms = &found.Tokenizers[p.Tokenizer]
 			}
 		}
-		o.unfinished(p.Ended)
+		o.warnUnfinished(p.Convergence)
 		out.Points = append(out.Points, one)
 	}
-	if out.Best >= 0 {
-		out.Train = out.Points[out.Best].Options
+	if out.BestIndex >= 0 {
+		out.TrainOptions = out.Points[out.BestIndex].Options
 	}
-	return out, c.NameValue(err)
+	return out, c.DescribeError(err)
 }
 
 func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Options) (*learn.Grid, error) {
-	var lists []learn.Words
+	var lists []learn.ParameterValues
 	for _, name := range slices.Sorted(maps.Keys(o.Grid)) {
 		values := o.Grid[name]
 		if sorted := slices.Sorted(slices.Values(values)); len(values) == 0 || len(slices.Compact(sorted)) < len(values) {
 			return nil, fmt.Errorf("gram: Grid.%s must have one or more distinct values, got %q", name, values)
 		}
-		lists = append(lists, learn.Words{Name: name, Values: values})
+		lists = append(lists, learn.ParameterValues{Name: name, Values: values})
 	}
 	g, err := learn.NewGrid(l, t, lists, own)
 	if err != nil {
 		return nil, err
 	}
 	if g.Folds = o.Folds; len(o.Terms) > 0 {
-		if !g.Samples {
+		if !g.UseSamples {
 			return nil, errors.New("gram: Terms and Grid cannot be combined")
 		}
-		g.Terms = len(o.Terms) + 1
+		g.TokenizerCount = len(o.Terms) + 1
 		g.Corpus = func(_ context.Context, cut int) (*corpus.Corpus, error) { return o.Terms[cut-1], nil }
 	}
 	return g, nil
 }
 
-// with returns the training options with the parameters of a point.
-func (o *SearchOptions) with(l *learn.Learner, p *learn.Validation) TrainOptions {
+// trainOptions returns the training options with the parameters of a point.
+func (o *SearchOptions) trainOptions(l *learn.Learner, p *learn.Validation) TrainOptions {
 	own := o.TrainOptions
 	own.Kernel, own.C = p.Kernel, cmp.Or(p.C, o.C)
 	if l.Type == "" {

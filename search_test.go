@@ -18,23 +18,23 @@ import (
 func TestSearchOfTexts(t *testing.T) {
 	texts, labels := ordered(120)
 	ctx := t.Context()
-	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
+	c := musttest.Get(gram.FromTexts(ctx, texts, labels, gram.ReadOptions{}))(t)
 	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{Folds: 3}))(t)
-	if len(found.Ablations) == 0 || found.Train.Terms == nil || found.Points[found.Best].Mean < 0.99 {
-		t.Fatalf("found %+v, with %+v, expected pairs of words", found.Train, found.Points[found.Best])
+	if len(found.Ablations) == 0 || found.TrainOptions.Terms == nil || found.Points[found.BestIndex].Mean < 0.99 {
+		t.Fatalf("found %+v, with %+v, expected pairs of words", found.TrainOptions, found.Points[found.BestIndex])
 	}
 	for i, p := range found.Points {
-		if d := p.ToBest; (d == nil) != (i == found.Best) ||
-			d != nil && !(math.Abs(d.Mean-(p.Mean-found.Points[found.Best].Mean)) <= 1e-12) || p.SE != p.SD/math.Sqrt(3) {
+		if d := p.ToBest; (d == nil) != (i == found.BestIndex) ||
+			d != nil && !(math.Abs(d.Mean-(p.Mean-found.Points[found.BestIndex].Mean)) <= 1e-12) || p.SE != p.SD/math.Sqrt(3) {
 			t.Errorf("point %d: mean %v, standard error %v, difference to the best %+v", i, p.Mean, p.SE, d)
 		}
 	}
-	for _, terms := range []*corpus.Terms{found.Train.Terms, nil} {
+	for _, terms := range []*corpus.TermOptions{found.TrainOptions.Terms, nil} {
 		what := "word " // only words
 		if terms != nil {
 			what = "word:ngrams=1..2"
 		}
-		o := found.Train
+		o := found.TrainOptions
 		o.Terms = terms
 		m, err := gram.Train(ctx, c, o)
 		if err != nil || !strings.Contains(m.About().Tokenizer.String()+" ", what) {
@@ -50,11 +50,11 @@ func TestSearchOfTexts(t *testing.T) {
 // A search on documents of one class gives the error of training and validation.
 func TestSearchOfOneClass(t *testing.T) {
 	texts, _ := ordered(120)
-	labels := musttest.Make(len(texts), func(i int) string { return "all" })
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
+	labels := musttest.MakeSlice(len(texts), func(i int) string { return "all" })
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 	for _, kind := range []string{"", "nu_svc", "logistic", "linear", "landmark"} {
 		for _, err := range trainings(t, c, gram.TrainOptions{Type: kind}) {
-			musttest.Fails(err)(t, kind, "1 class")
+			musttest.WantError(err)(t, kind, "1 class")
 		}
 	}
 }
@@ -63,16 +63,16 @@ func TestSearchOfOneClass(t *testing.T) {
 // error, in the unit of the targets, and Train without options is as good.
 func TestSearchOfNumbers(t *testing.T) {
 	texts, _ := ordered(150)
-	labels := musttest.Make(150, func(i int) string { return fmt.Sprint(1000*(i%2) + 200*(i%7)) })
+	labels := musttest.MakeSlice(150, func(i int) string { return fmt.Sprint(1000*(i%2) + 200*(i%7)) })
 	ctx := t.Context()
-	c := musttest.Get(gram.Texts(ctx, texts, labels, gram.ReadOptions{}))(t)
+	c := musttest.Get(gram.FromTexts(ctx, texts, labels, gram.ReadOptions{}))(t)
 	o := gram.TrainOptions{Type: "epsilon_svr"}
 	found := musttest.Get(gram.Search(ctx, c, gram.SearchOptions{TrainOptions: o, Folds: 3}))(t)
-	best := found.Points[found.Best]
-	if u := found.Train; u.Terms == nil || !(u.Epsilon >= 18) || u.Tolerance != 0.7 || !(best.Mean < 10_000) {
+	best := found.Points[found.BestIndex]
+	if u := found.TrainOptions; u.Terms == nil || !(u.Epsilon >= 18) || u.Tolerance != 0.7 || !(best.Mean < 10_000) {
 		t.Errorf("found %+v with an error of %v, want one below 100² and units of 700", u, best.Mean)
 	}
-	m := musttest.Get(gram.Train(ctx, c, found.Train))(t)
+	m := musttest.Get(gram.Train(ctx, c, found.TrainOptions))(t)
 	chosen := musttest.Get(gram.Train(ctx, c, o))(t)
 	for what, m := range map[string]*gram.Model{"found": m, "chosen": chosen} {
 		p := musttest.Get(m.Predict(ctx, c))(t)
@@ -91,7 +91,7 @@ func TestWeightsOfTerms(t *testing.T) {
 		t.Skip("20 Newsgroups isn't here: ", err)
 	}
 	whole := musttest.Get(gram.Read(t.Context(), path, gram.ReadOptions{MinDF: 2}))(t)
-	var part [2]*gram.Rows // training and test documents
+	var part [2]*gram.CorpusBuilder // training and test documents
 	for k := range part {
 		var rows []int
 		for i := range 2000 {
@@ -140,14 +140,14 @@ func TestWeightsOfTerms(t *testing.T) {
 }
 
 // weighted returns tf-idf vectors of length 1 of some documents of a corpus.
-func weighted(t *testing.T, c *corpus.Corpus, documents []int) *gram.Rows {
+func weighted(t *testing.T, c *corpus.Corpus, documents []int) *gram.CorpusBuilder {
 	t.Helper()
 	terms, found := c.Documents.TermFrequencies()
 	idf := make([]float64, c.Documents.Cols)
 	for k, term := range terms {
 		idf[term] = 1 + math.Log(float64(1+c.Documents.Rows())/float64(1+found[k]))
 	}
-	r := gram.NewRows(c.Documents.Cols)
+	r := gram.NewCorpusBuilder(c.Documents.Cols)
 	for _, i := range documents {
 		columns, counts := c.Documents.Row(i)
 		values, length := make([]float64, len(counts)), 0.0
@@ -158,7 +158,7 @@ func weighted(t *testing.T, c *corpus.Corpus, documents []int) *gram.Rows {
 		for k := range values {
 			values[k] /= math.Sqrt(length)
 		}
-		musttest.Do(t, r.Add(columns, values, c.Classes[c.Labels.Of(i)[0]]))
+		musttest.NoError(t, r.Add(columns, values, c.Classes[c.Labels.Classes(i)[0]]))
 	}
 	return r
 }

@@ -32,18 +32,19 @@ type SpectrumOptions struct {
 
 // Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. It takes
 // time proportional to n³. Values of the matrix are float32: the error of eigenvalues is at most
-// [spectrum.Rounding] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. Package
+// [spectrum.RoundingBound] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. Package
 // spectrum computes extreme eigenvalues of larger matrices.
 //
 // Errors are as for [Gram].
 func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
-	defer facade(&err)
-	if err := checked(ctx, c); err != nil {
+	defer convertError(&err)
+	if err := checkCorpus(ctx, c); err != nil {
 		return nil, err
 	}
 	n := c.Documents.Rows()
-	need := spectrum.AllBytes(n) + 4*int64(n)*int64(n)
-	if err := run.Fits(need, max(o.MemoryBytes, 0), "gram: computing all eigenvalues for %d documents", n); err != nil {
+	need := spectrum.EigenvaluesBytes(n) + 4*int64(n)*int64(n)
+	if err := run.CheckMemory(need, max(o.MemoryBytes, 0), "gram: computing all eigenvalues for %d documents",
+		n); err != nil {
 		return nil, err
 	}
 	k, err := Gram(ctx, c, o.Kernel, o.Options)
@@ -54,8 +55,8 @@ func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []flo
 	if o.Centred {
 		a = spectrum.Centre(a)
 	}
-	o.tell("eigenvalues", 0, 0)
-	return spectrum.All(ctx, a, o.Workers)
+	o.reportProgress("eigenvalues", 0, 0)
+	return spectrum.Eigenvalues(ctx, a, o.Workers)
 }
 
 // PCAOptions are the options of [PCA]. The zero value works.
@@ -79,11 +80,11 @@ type Components struct {
 	Documents   int       // number of documents
 	Landmarks   int       // number of landmarks; 0 if all documents are used
 
-	found    *pca.Components
-	engine   *engine.Engine
-	embedder *sparse.Embedder
-	columns  map[string]uint32 // column of each term; nil for vectors
-	workers  int
+	decomposition *pca.Components
+	engine        *engine.Engine
+	embedder      *sparse.Embedder
+	columns       map[string]uint32 // column of each term; nil for vectors
+	workers       int
 }
 
 // PCA finds the principal components of n documents in the kernel's feature space. With the Gram
@@ -98,8 +99,8 @@ type Components struct {
 // It fails with fewer than two documents, if an option is negative, or for the same reasons as
 // [Gram].
 func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, err error) {
-	defer facade(&err)
-	if err := errors.Join(checked(ctx, c), o.check()); err != nil {
+	defer convertError(&err)
+	if err := errors.Join(checkCorpus(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
 	if n := c.Documents.Rows(); n < 2 || o.Landmarks < 0 || !(o.Tolerance >= 0) {
@@ -107,10 +108,10 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 			"got %d documents, Landmarks %d, Tolerance %v", n, o.Landmarks, o.Tolerance)
 	}
 	opt := pca.Options{
-		Components: o.Components, Tolerance: cmp.Or(o.Tolerance, 1e-4), Seed: cmp.Or(o.Seed, 1),
-		Progress: func(vectors, most int, _ float64) { o.tell("components", int64(vectors), int64(most)) },
+		NumComponents: o.Components, Tolerance: cmp.Or(o.Tolerance, 1e-4), Seed: cmp.Or(o.Seed, 1),
+		Progress: func(vectors, most int, _ float64) { o.reportProgress("components", int64(vectors), int64(most)) },
 	}
-	k, err := o.kernel(cmp.Or(o.Kernel, defaultKernel))
+	k, err := o.parseKernel(cmp.Or(o.Kernel, defaultKernel))
 	if err != nil {
 		return nil, err
 	}
@@ -121,59 +122,59 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 	k = kernel.Resolve(k, len(embedder.Terms))
 	x, err := embedder.TransformRows(ctx, c.Documents, rows, o.Workers)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
 	out := &Components{embedder: embedder, workers: o.Workers}
 	if c.Vocabulary != nil {
 		out.columns = columnsOf(c.Vocabulary)
 	}
-	if out.engine, err = engine.NewContext(ctx, x, o.engine(x, "components")); err != nil {
+	if out.engine, err = engine.NewContext(ctx, x, o.engineOptions(x, "components")); err != nil {
 		return nil, err
 	}
 	if o.MemoryBytes > 0 {
 		opt.MemoryBytes = max(o.MemoryBytes-out.engine.Info().Bytes, 1)
 	}
 	if o.Landmarks > 0 {
-		out.found, err = pca.FitNystrom(ctx, out.engine, x, k, c.Documents, opt)
+		out.decomposition, err = pca.FitNystrom(ctx, out.engine, x, k, c.Documents, opt)
 	} else {
-		out.found, err = pca.Fit(ctx, out.engine, x, k, opt)
+		out.decomposition, err = pca.Fit(ctx, out.engine, x, k, opt)
 	}
 	if err != nil {
-		return nil, errors.Join(c.NameValue(err), out.engine.Close())
+		return nil, errors.Join(c.DescribeError(err), out.engine.Close())
 	}
-	f := out.found
-	for _, v := range f.Values {
+	f := out.decomposition
+	for _, v := range f.Eigenvalues {
 		out.Eigenvalues = append(out.Eigenvalues, v.Value)
 	}
-	out.Total, out.Residual, out.Documents, out.Landmarks = f.Total, f.Residual, f.Documents, f.Landmarks
+	out.Total, out.Residual, out.Documents, out.Landmarks = f.Total, f.Residual, f.NumDocuments, f.NumLandmarks
 	return out, nil
 }
 
 // Coordinates returns the coordinates of the documents passed to [PCA], one row per document. With
 // landmarks it returns nil; use [Components.Project].
-func (p *Components) Coordinates() *mat.Dense { return p.found.Coordinates() }
+func (p *Components) Coordinates() *mat.Dense { return p.decomposition.Coordinates() }
 
 // Project returns the coordinates of documents along the components, one row per document. Terms
 // are matched by their texts, columns of vectors by number.
 func (p *Components) Project(ctx context.Context, c *corpus.Corpus) (_ *mat.Dense, err error) {
-	defer facade(&err)
-	if err := checked(ctx, c); err != nil {
+	defer convertError(&err)
+	if err := checkCorpus(ctx, c); err != nil {
 		return nil, err
 	}
 	docs := c.Documents
 	if (c.Vocabulary == nil) != (p.columns == nil) {
-		return nil, mixed(c.Source, "the components", c.Vocabulary != nil)
+		return nil, mixedError(c.Source, "the components", c.Vocabulary != nil)
 	}
 	if p.columns != nil {
 		var err error
-		if docs, err = reordered(c, p.columns, len(p.columns)); err != nil {
+		if docs, err = reorderColumns(c, p.columns, len(p.columns)); err != nil {
 			return nil, err
 		}
 	}
 	x, err := p.embedder.TransformRows(ctx, docs, nil, p.workers)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
-	z, err := p.found.Project(ctx, p.engine, x)
-	return z, c.NameValue(err)
+	z, err := p.decomposition.Project(ctx, p.engine, x)
+	return z, c.DescribeError(err)
 }

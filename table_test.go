@@ -24,7 +24,7 @@ func TestKernelOfRowIsWeightedSum(t *testing.T) {
 	knots := []float64{1, 2, 2.5, 7, 9}
 	views := gram.Must(corpus.ParseTokenizer("2*text=words + 3*number=numbers:width=2 + 0.5*kind=categories + " +
 		"1.5*vector=vector:3"))
-	c := gram.Must(gram.Table(t.Context(), []string{"text", "number", "kind", "vector"}, rows, nil,
+	c := gram.Must(gram.FromRows(t.Context(), []string{"text", "number", "kind", "vector"}, rows, nil,
 		gram.ReadOptions{Tokenizer: views, MinDF: 1}))
 	got := gram.Must(gram.Gram(t.Context(), c, "bhattacharyya", gram.Options{}))
 	words := func(row []string) map[string]float64 {
@@ -86,15 +86,15 @@ func TestTableOfNumbersAsVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	var rows [][]string
 	var labels []string
-	vectors := gram.NewRows(2)
+	vectors := gram.NewCorpusBuilder(2)
 	for range 200 {
 		x, y := 100+10*r.NormFloat64(), r.NormFloat64()
 		rows = append(rows, []string{fmt.Sprint(x), fmt.Sprint(y)})
 		labels = append(labels, fmt.Sprint((x-100)*y/10+0.01*r.NormFloat64()))
-		musttest.Do(t, vectors.Add([]uint32{0, 1}, []float64{x, y}, labels[len(labels)-1]))
+		musttest.NoError(t, vectors.Add([]uint32{0, 1}, []float64{x, y}, labels[len(labels)-1]))
 	}
 	columns := []string{"x", "y"}
-	c := gram.Must(gram.Table(t.Context(), columns, rows, labels, gram.ReadOptions{}))
+	c := gram.Must(gram.FromRows(t.Context(), columns, rows, labels, gram.ReadOptions{}))
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Type: "epsilon_svr"}))
 	if a := m.About(); !strings.Contains(a.Tokenizer.String(), "x,y=values:") || a.Embedding != "standard" {
 		t.Errorf("%s on %s", a.Kernel, a.Tokenizer)

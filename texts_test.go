@@ -18,9 +18,9 @@ func TestLabelsAreAlike(t *testing.T) {
 	for range labels {
 		texts, terms = append(texts, "red"), append(terms, []string{"red"})
 	}
-	want := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
+	want := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
 	for name, got := range map[string]*corpus.Corpus{
-		"terms":   gram.Must(gram.Terms(terms, labels)),
+		"terms":   gram.Must(gram.FromTerms(terms, labels)),
 		"numbers": gram.Must(gram.FromMatrix(mat.NewDense(len(labels), 1, []float64{1, 1, 1, 1, 1, 1}), labels)),
 	} {
 		for i := range labels {
@@ -33,7 +33,7 @@ func TestLabelsAreAlike(t *testing.T) {
 
 // namesOf returns the sorted labels of a document.
 func namesOf(c *corpus.Corpus, i int) (names []string) {
-	for _, id := range c.Labels.Of(i) {
+	for _, id := range c.Labels.Classes(i) {
 		names = append(names, c.Classes[id])
 	}
 	slices.Sort(names)

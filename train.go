@@ -80,7 +80,7 @@ type TrainOptions struct {
 
 	// Terms are the terms to use if the corpus keeps its texts, for example from a [Search].
 	// Default: the terms of the corpus, or chosen.
-	Terms *corpus.Terms
+	Terms *corpus.TermOptions
 
 	// ChooseWork is the time budget of the automatic choice as a multiple of one training run;
 	// default 1. If ChooseWork is negative, nothing is chosen.
@@ -103,11 +103,11 @@ type TrainOptions struct {
 // or a single class, if Type is empty and labels are many different numbers, if the embedding
 // rejects a value, or if the memory doesn't suffice.
 func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err error) {
-	defer facade(&err)
-	if err := checked(ctx, c); err != nil {
+	defer convertError(&err)
+	if err := checkCorpus(ctx, c); err != nil {
 		return nil, err
 	}
-	if c, err = o.cut(ctx, c); err != nil {
+	if c, err = o.prepareCorpus(ctx, c); err != nil {
 		return nil, err
 	}
 	_, trainer, own, err := o.learner(c)
@@ -116,21 +116,21 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	}
 	m, err := trainer.Train(ctx, c, own)
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
 	a := m.About()
 	for _, note := range a.Notes {
 		o.warn("%s", note)
 	}
-	o.unfinished(a.Ended)
+	o.warnUnfinished(a.Convergence)
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// cut prepares a corpus for training. It sets the document weights. If Terms is set, it tokenises
+// prepareCorpus prepares a corpus for training. It sets the document weights. If Terms is set, it tokenises
 // the texts; otherwise it stores the numbers of a table as values if the kernel or the embedding
 // needs vectors.
-func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
-	c, err := o.weighted(c)
+func (o *TrainOptions) prepareCorpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
+	c, err := o.withWeights(c)
 	opt := corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
 	switch {
 	case err != nil:
@@ -143,9 +143,9 @@ func (o *TrainOptions) cut(ctx context.Context, c *corpus.Corpus) (*corpus.Corpu
 	return learn.WithVectors(ctx, c, nil, o.Embedding, opt)
 }
 
-func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
+func (o *TrainOptions) setParameters(l *learn.Learner, t learn.Trainer) error {
 	var takes, unused []string
-	err := params.Each(o, func(field, name string, values []string) error {
+	err := params.Visit(o, func(field, name string, values []string) error {
 		if params.Has(t, name) {
 			takes = append(takes, field)
 		} else if values != nil {
@@ -155,14 +155,14 @@ func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 		for _, text := range values {
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
-				return fmt.Errorf("gram: %s must be %s, got %s", field, wrong.Wanted, text)
+				return fmt.Errorf("gram: %s must be %s, got %s", field, wrong.Allowed, text)
 			} else if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if l.Weighs {
+	if l.SupportsWeights {
 		takes = append(takes, "DocumentWeights")
 	} else if o.DocumentWeights != nil {
 		unused = append(unused, "DocumentWeights")
@@ -176,14 +176,14 @@ func (o *TrainOptions) set(l *learn.Learner, t learn.Trainer) error {
 
 // learner returns the learner for a corpus, the trainer, and the options for training.
 func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
-	own := o.Options.learn()
+	own := o.Options.learnOptions()
 	own.Seed = cmp.Or(o.Seed, 1)
 	l, trainer, err := learn.Parse(o.Type)
 	if bad := o.check(); bad != nil {
 		return nil, nil, own, bad
 	}
 	if err == nil {
-		err = o.set(l, trainer)
+		err = o.setParameters(l, trainer)
 	}
 	if err == nil && l.Type != model.OneClass && len(c.Labels.IDs) == 0 {
 		err = fmt.Errorf("%s has no labels; Type one_class needs none", c.Source)
@@ -195,16 +195,17 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 		err = errors.New("the documents have no terms to learn from; MinDF 1 keeps all terms")
 	}
 	if err == nil {
-		err = l.Suit(trainer, c)
+		err = l.AdaptTrainer(trainer, c)
 	}
-	if own.Work = max(cmp.Or(o.ChooseWork, 1), 0); err == nil && math.IsNaN(own.Work) {
+	if own.WorkBudget = max(cmp.Or(o.ChooseWork, 1), 0); err == nil && math.IsNaN(own.WorkBudget) {
 		err = errors.New("ChooseWork must be a number, got NaN")
 	}
-	if o.Kernel == "" && o.Embedding == "" || c.Tokenizer.Measured() {
-		own.Vectors = learn.VectorsOf(c)
+	if o.Kernel == "" && o.Embedding == "" || c.Tokenizer.HasValues() {
+		own.VectorDefaults = learn.VectorDefaultsOf(c)
 	}
-	if v := own.Vectors; err == nil && v != nil && v.Kernel == learn.WeightsKernel && params.Has(trainer, "kernel") {
-		o.warn("%s", flagtext.Words(v.Why))
+	if v := own.VectorDefaults; err == nil && v != nil && v.Kernel == learn.WeightsKernel &&
+		params.Has(trainer, "kernel") {
+		o.warn("%s", flagtext.FlagText(v.Reason))
 	}
 	if err == nil {
 		err = trainer.Check(own)
@@ -212,8 +213,8 @@ func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer,
 	return l, trainer, own, err
 }
 
-// weighted returns the corpus with DocumentWeights, without documents of weight 0.
-func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
+// withWeights returns the corpus with DocumentWeights, without documents of weight 0.
+func (o *TrainOptions) withWeights(c *corpus.Corpus) (*corpus.Corpus, error) {
 	if o.DocumentWeights == nil {
 		return c, nil
 	}
@@ -227,12 +228,12 @@ func (o *TrainOptions) weighted(c *corpus.Corpus) (*corpus.Corpus, error) {
 		switch {
 		case !(w >= 0) || math.IsInf(w, 0):
 			return nil, fmt.Errorf("gram: DocumentWeights must be nonnegative and finite, got %v for document %d", w,
-				c.Number(i))
+				c.DocumentNumber(i))
 		case w > 0:
 			kept, weights = append(kept, i), append(weights, w)
 		case o.Kernel == model.Precomputed:
 			return nil, fmt.Errorf("gram: DocumentWeights must be positive with a precomputed Kernel, got 0 for document %d; "+
-				"remove its row and its column instead", c.Number(i))
+				"remove its row and its column instead", c.DocumentNumber(i))
 		}
 	}
 	if kept == nil {

@@ -62,7 +62,7 @@ func TestDocumentWeightsInBits(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			return musttest.Written(t, m.Write)
+			return musttest.Output(t, m.Write)
 		}
 		var ones, some []float64
 		var kept []int
@@ -104,7 +104,7 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 		if strings.HasSuffix(name, "svr") {
 			own = numbers
 		}
-		c := gram.Must(gram.Texts(t.Context(), texts, own, gram.ReadOptions{MinDF: 1}))
+		c := gram.Must(gram.FromTexts(t.Context(), texts, own, gram.ReadOptions{MinDF: 1}))
 		o.DocumentWeights, o.Probabilities, o.Reject, o.Thresholds = weights, false, "", false
 		check := func(what string, mean float64, err error) {
 			// 60 of 240 documents are predicted correctly; regression estimates 1 for the 0s.
@@ -139,13 +139,13 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 			}
 		}
 	}
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
 	o := gram.TrainOptions{DocumentWeights: weights}
 	found, err := gram.Search(t.Context(), c, gram.SearchOptions{TrainOptions: o})
-	if err != nil || found.Best < 0 {
-		t.Fatalf("a search on samples: error %v, %s", err, found.Why)
+	if err != nil || found.BestIndex < 0 {
+		t.Fatalf("a search on samples: error %v, %s", err, found.Reason)
 	}
-	if mean := found.Points[found.Best].Mean; !(math.Abs(mean-0.25) <= 1e-9) {
+	if mean := found.Points[found.BestIndex].Mean; !(math.Abs(mean-0.25) <= 1e-9) {
 		t.Errorf("a search on samples found %v, expected a quarter to be right", mean)
 	}
 }

@@ -24,12 +24,12 @@ const CurvatureFloor = coeff.CurvatureFloor
 // Kernels is a table of kernels for one instruction set. The generic functions of the same names
 // document the equations, preconditions and accuracy.
 //
-// Kernels from [For] and [Best] check lengths, counts and strides. If a check fails, they panic
+// Kernels from [KernelsFor] and [BestKernels] check lengths, counts and strides. If a check fails, they panic
 // before any memory access. Indices stored in slices are the caller's responsibility.
 type Kernels struct {
-	ISA   ISA
-	Panel int  // R, the number of documents in a panel
-	Cost  Cost // costs of the steps of a dot product, for choosing the dense terms
+	ISA        ISA
+	PanelWidth int  // R, the number of documents in a panel
+	Cost       Cost // costs of the steps of a dot product, for choosing the dense terms
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
@@ -99,14 +99,14 @@ const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 // Cost holds the costs of the steps of a dot product in nanoseconds; see [CostOrigin]. Only ratios
 // of costs matter.
 type Cost struct {
-	HeadValue    float64 // PanelDot: time to multiply a value by a row of a panel
-	HeadFar      float64 // PanelDot: extra cost of a value whose panel row isn't in the L1 cache
-	HeadDocument float64 // PanelDot: fixed cost of a document with values in a segment
-	TailMatch    float64 // TailAdd: time per match
-	TailDocument float64 // TailStore: fixed cost of a document, including the conversion to c
-	TailList     float64 // TailAdd: fixed cost of a visit
-	RowDocument  float64 // PanelDotRows: fixed cost of a document, including the conversion to c
-	L3Byte       float64 // time per byte to load a panel from the L3 cache
+	HeadValue     float64 // PanelDot: time to multiply a value by a row of a panel
+	HeadCacheMiss float64 // PanelDot: extra cost of a value whose panel row isn't in the L1 cache
+	HeadDocument  float64 // PanelDot: fixed cost of a document with values in a segment
+	TailMatch     float64 // TailAdd: time per match
+	TailDocument  float64 // TailStore: fixed cost of a document, including the conversion to c
+	TailVisit     float64 // TailAdd: fixed cost of a visit
+	RowDocument   float64 // PanelDotRows: fixed cost of a document, including the conversion to c
+	L3Byte        float64 // time per byte to load a panel from the L3 cache
 }
 
 // highest, if not empty, is the highest instruction set that Available returns. Only the linker
@@ -116,15 +116,15 @@ var highest string
 
 // tables holds the tables of the instruction sets that this processor supports, best last.
 var tables = func() (list []*Kernels) {
-	for _, k := range append([]*Kernels{&generic}, native()...) {
-		list = append(list, checked(k))
+	for _, k := range append([]*Kernels{&tableGeneric}, nativeTables()...) {
+		list = append(list, withChecks(k))
 	}
-	return upTo(list, ISA(highest))
+	return tablesUpTo(list, ISA(highest))
 }()
 
-// upTo returns the tables up to the named instruction set, which must be available. If highest is
+// tablesUpTo returns the tables up to the named instruction set, which must be available. If highest is
 // "", it returns all tables.
-func upTo(list []*Kernels, highest ISA) []*Kernels {
+func tablesUpTo(list []*Kernels, highest ISA) []*Kernels {
 	if highest == "" {
 		return list
 	}
@@ -145,9 +145,9 @@ func Available() []ISA {
 	return out
 }
 
-// For returns the kernels of an instruction set. If isa isn't available, the error lists the
+// KernelsFor returns the kernels of an instruction set. If isa isn't available, the error lists the
 // available instruction sets.
-func For(isa ISA) (*Kernels, error) {
+func KernelsFor(isa ISA) (*Kernels, error) {
 	var have []string
 	for _, k := range tables {
 		if k.ISA == isa {
@@ -158,7 +158,7 @@ func For(isa ISA) (*Kernels, error) {
 	return nil, fmt.Errorf("asm: instruction set %q is not available; available are %s", isa, strings.Join(have, ", "))
 }
 
-// Best returns the kernels of the best available instruction set.
-func Best() *Kernels {
+// BestKernels returns the kernels of the best available instruction set.
+func BestKernels() *Kernels {
 	return tables[len(tables)-1]
 }

@@ -14,9 +14,9 @@ type Caches struct {
 	L2 int `json:"l2"`
 }
 
-// MachineCaches returns the cache sizes of this computer. If a size is unknown, it returns 32 KiB
+// DetectCaches returns the cache sizes of this computer. If a size is unknown, it returns 32 KiB
 // for L1 or 512 KiB for L2.
-func MachineCaches() Caches {
+func DetectCaches() Caches {
 	c := Caches{cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2}
 	if c.L1 <= 0 {
 		c.L1 = 32 << 10
@@ -27,13 +27,13 @@ func MachineCaches() Caches {
 	return c
 }
 
-var used atomic.Pointer[Caches]
+var cacheOverride atomic.Pointer[Caches]
 
-// UseCaches sets the cache sizes for engines created after the call, for example to reproduce the
+// SetCaches sets the cache sizes for engines created after the call, for example to reproduce the
 // results of another computer bit for bit. A size of 0 or less means this computer's size.
 // UseCaches may be called concurrently, and applies to the whole process.
-func UseCaches(c Caches) {
-	own := MachineCaches()
+func SetCaches(c Caches) {
+	own := DetectCaches()
 	if c.L1 <= 0 {
 		c.L1 = own.L1
 	}
@@ -41,16 +41,16 @@ func UseCaches(c Caches) {
 		c.L2 = own.L2
 	}
 	if c == own {
-		used.Store(nil) // use the current result of MachineCaches, which tests change
+		cacheOverride.Store(nil) // use the current result of MachineCaches, which tests change
 		return
 	}
-	used.Store(&c)
+	cacheOverride.Store(&c)
 }
 
-// UsedCaches returns the cache sizes for new engines.
-func UsedCaches() Caches {
-	if c := used.Load(); c != nil {
+// CurrentCaches returns the cache sizes for new engines.
+func CurrentCaches() Caches {
+	if c := cacheOverride.Load(); c != nil {
 		return *c
 	}
-	return MachineCaches()
+	return DetectCaches()
 }

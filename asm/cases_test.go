@@ -71,7 +71,7 @@ type kernelCase struct {
 
 // numbers draws n numbers from a range.
 func numbers[T float32 | float64](r *rand.Rand, n int, from, to float64) []T {
-	return musttest.Make(n, func(i int) T { return T(from + (to-from)*r.Float64()) })
+	return musttest.MakeSlice(n, func(i int) T { return T(from + (to-from)*r.Float64()) })
 }
 
 func kernelCases() map[string]kernelCase {
@@ -127,7 +127,7 @@ func kernelCases() map[string]kernelCase {
 		return place(m, numbers[float64](r, (n+ScanBlock-1)/ScanBlock*ScanBlock, -1, 1))
 	}
 	mask := func(m memory, r *rand.Rand, n int) []byte {
-		s := musttest.Make(n, func(i int) byte { return byte(r.IntN(4)) })
+		s := musttest.MakeSlice(n, func(i int) byte { return byte(r.IntN(4)) })
 		return place(m, s)
 	}
 	return map[string]kernelCase{
@@ -137,17 +137,19 @@ func kernelCases() map[string]kernelCase {
 		"ChiSquare.Terms":     terms,
 		"JensenShannon.Terms": terms,
 		"PanelDotLast": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			index := place(m, make([]uint32, n*k.Panel))
+			index := place(m, make([]uint32, n*k.PanelWidth))
 			return append([]any{index, 5, float32(0.4)}, panelArgs(k, r, m, n)...)
 		}, nil, []int{4}},
 		"PanelDotRows": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
 			args := panelArgs(k, r, m, n)
-			outStride, stride := k.Panel+r.IntN(3), k.Panel+r.IntN(3)
-			out, sums := place(m, make([]float32, max((n-1)*outStride+k.Panel, 0))), make([]int32, max((n-1)*stride+k.Panel, 0))
+			outStride, stride := k.PanelWidth+r.IntN(3), k.PanelWidth+r.IntN(3)
+			out, sums := place(m, make([]float32, max((n-1)*outStride+k.PanelWidth, 0))),
+				make([]int32, max((n-1)*stride+k.PanelWidth, 0))
 			for i := range sums {
 				sums[i] = int32(r.Uint32())
 			}
-			return append([]any{place(m, make([]uint32, n*k.Panel)), 5, float32(0.4), out, outStride, place(m, sums), stride},
+			return append([]any{place(m, make([]uint32, n*k.PanelWidth)), 5, float32(0.4), out, outStride, place(m, sums),
+				stride},
 				args[1:]...)
 		}, nil, []int{7}},
 		"TailAdd": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
@@ -174,7 +176,7 @@ func kernelCases() map[string]kernelCase {
 			return []any{place(m, least), levels, place(m, c), stride, lines, n, 1 + r.IntN(3)}
 		}, nil, nil},
 		"TailStore": turned(func(m memory, r *rand.Rand, n int) any {
-			sums := musttest.Make(n, func(i int) int32 { return int32(r.Uint32()) })
+			sums := musttest.MakeSlice(n, func(i int) int32 { return int32(r.Uint32()) })
 			return place(m, sums)
 		}),
 		"Transpose": turned(func(m memory, r *rand.Rand, n int) any { return c32(m, r, n) }),
@@ -249,7 +251,7 @@ func kernelCases() map[string]kernelCase {
 			return []any{placeEach(m, [][]float32{make([]float32, n), make([]float32, n)}), n / 2, n}
 		}, first, nil},
 		"Gather": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
-			index := musttest.Make(n, func(i int) int32 { return []int32{0, int32(n - 1), r.Int32N(int32(n))}[r.IntN(3)] })
+			index := musttest.MakeSlice(n, func(i int) int32 { return []int32{0, int32(n - 1), r.Int32N(int32(n))}[r.IntN(3)] })
 			return []any{out32(m, n), c32(m, r, n), place(m, index)}
 		}, []int{2}, []int{1}},
 		"Beyond": {func(k *Kernels, r *rand.Rand, m memory, n int) []any {
@@ -300,11 +302,11 @@ func panelArgs(k *Kernels, r *rand.Rand, m memory, n int) []any {
 		count := 1 + min(p/2, 8)
 		for range count {
 			term := []int{0, terms - 1, r.IntN(terms)}[r.IntN(3)]
-			offset, value = append(offset, uint16(term*k.Panel)), append(value, 0.1+r.Float32())
+			offset, value = append(offset, uint16(term*k.PanelWidth)), append(value, 0.1+r.Float32())
 		}
 		start = append(start, int64(len(value)))
 	}
-	out, panel := numbers[float32](r, n*k.Panel, 0, 1), numbers[float32](r, terms*k.Panel, 0.1, 1)
+	out, panel := numbers[float32](r, n*k.PanelWidth, 0, 1), numbers[float32](r, terms*k.PanelWidth, 0.1, 1)
 	return []any{place(m, out), place(m, panel), place(m, start), place(m, doc), place(m, offset), place(m, value)}
 }
 

@@ -94,7 +94,7 @@ func TestWrongNumbers(t *testing.T) {
 				fmt.Sprintf("asm: PanelDot: offset has 9 values, but needs at least %d", most)},
 			{func() { k.PanelDot(f32, f32, nil, nil, offset, f32) }, "asm: PanelDot: start has 0 values, but needs 1"},
 			{func() { k.ChiSquare.Panel(f32[:2], f32, start, bytes[:1], offset, f32) },
-				fmt.Sprintf("asm: ChiSquare.Panel: out has 2 values, but needs at least %d", k.Panel)},
+				fmt.Sprintf("asm: ChiSquare.Panel: out has 2 values, but needs at least %d", k.PanelWidth)},
 			{func() { k.TailAdd(sums, -1, docs, f32, visits) }, "asm: TailAdd: stride is -1, but must be at least 0"},
 			{func() { k.TailAdd(sums, 16, docs, f32, visits) }, "asm: TailAdd: sums has 64 values, but needs at least 65"},
 			{func() { k.TailAdd(sums, 9, docs[:19], f32, visits) },

@@ -2,7 +2,7 @@
 // panels and posting lists, c = 1 - cosine, elementwise maps of c, and transpositions. There are
 // also float64 maps for layered kernels, and kernels for the SVM solver.
 //
-// A [Kernels] table holds the kernels for one instruction set. [For] and [Best] return a table. An
+// A [Kernels] table holds the kernels for one instruction set. [KernelsFor] and [BestKernels] return a table. An
 // engine selects its table when it is created. Every kernel has a generic Go version, which is
 // compiled on every platform and is the reference for the assembly. The generator in _gen writes
 // the assembly (make generate). All kernels may be called concurrently if destinations don't

@@ -6,7 +6,7 @@ import "testing"
 func TestUpTo(t *testing.T) {
 	list := []*Kernels{{ISA: Generic}, {ISA: AVX2}, {ISA: AVX512}}
 	for highest, want := range map[ISA]int{"": 3, Generic: 1, AVX2: 2, AVX512: 3} {
-		if got := upTo(list, highest); len(got) != want {
+		if got := tablesUpTo(list, highest); len(got) != want {
 			t.Errorf("up to %q there are %d, expected %d", highest, len(got), want)
 		}
 	}
@@ -15,5 +15,5 @@ func TestUpTo(t *testing.T) {
 			t.Error("an unknown instruction set is no error")
 		}
 	}()
-	upTo(list, "avx9")
+	tablesUpTo(list, "avx9")
 }

@@ -2,12 +2,12 @@ package asm
 
 import "math"
 
-// leastGeneric updates the smallest group minima for each index j in a tile's lines. The lines are
+// minGeneric updates the smallest group minima for each index j in a tile's lines. The lines are
 // divided into groups. The minimum of group g is
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
-// leastGeneric inserts m into the smallest minima so far, which are in ascending order, and drops
+// minGeneric inserts m into the smallest minima so far, which are in ascending order, and drops
 // the largest minimum:
 //
 //	least[q*places+j],  0 <= q < levels
@@ -15,7 +15,7 @@ import "math"
 // If least is initially +Inf, then afterwards at least levels values with index j are at most
 // least[(levels-1)*places+j]. NaN is never a minimum, and least contains no NaN. levels >= 1, group
 // >= 1, stride >= places.
-func leastGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
+func minGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {
 		m := groups[:min(len(groups), places-lo)]

@@ -215,11 +215,11 @@ func arcCosSq32(c float32) float32 {
 // of E is at most 1.5u. The power of two is applied in two halves, so that results below 2^-126 are
 // rounded once, and results above the largest float32 are +Inf.
 func exp32(x float32) float32 {
-	if x < coeff.ExpLow {
-		x = coeff.ExpLow
+	if x < coeff.ExpMin {
+		x = coeff.ExpMin
 	}
-	if x > coeff.ExpHigh {
-		x = coeff.ExpHigh
+	if x > coeff.ExpMax {
+		x = coeff.ExpMax
 	}
 	k := float32(x*coeff.Log2E) + coeff.Round
 	n := k - coeff.Round

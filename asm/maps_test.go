@@ -17,7 +17,7 @@ var lengths = []int{0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129,
 func eachISA(t *testing.T, f func(t *testing.T, k *Kernels)) {
 	for _, isa := range Available() {
 		t.Run("isa="+string(isa), func(t *testing.T) {
-			k := musttest.Get(For(isa))(t)
+			k := musttest.Get(KernelsFor(isa))(t)
 			f(t, k)
 		})
 	}
@@ -274,7 +274,7 @@ func TestMapsAccuracy(t *testing.T) {
 			worst := make([]float64, len(list))
 			at := make([]float32, len(list))
 			dst := make([]float32, 4096)
-			y := musttest.Make(4096, func(i int) float32 { return float32(math.Exp2(float64(i%65-32) / 16)) })
+			y := musttest.MakeSlice(4096, func(i int) float32 { return float32(math.Exp2(float64(i%65-32) / 16)) })
 			want := make([]float64, 4096)
 			tol := make([]float64, 4096)
 			accuracyInputs(m.exp, near, stride, func(c []float32) {

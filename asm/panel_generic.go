@@ -171,17 +171,17 @@ func jensenShannon32(a, b float32) float32 {
 	r := m / most
 	e := (int32(math.Float32bits(r)) - coeff.RootHalfBits) >> 23
 	z := math.Float32frombits(uint32(int32(math.Float32bits(r))-e<<23)) - 1
-	w := twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
+	w := evalPolynomial7(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
 		coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
-	l := twoChains(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
+	l := evalPolynomial7(z, coeff.Log7, coeff.Log6, coeff.Log5, coeff.Log4, coeff.Log3, coeff.Log2, coeff.Log1, coeff.Log0)
 	w -= float32(float32(e) * 0.5)
 	w -= float32(z * l)
 	return m * w
 }
 
-// twoChains evaluates the polynomial with the given coefficients, highest first. It sums odd and
+// evalPolynomial7 evaluates the polynomial with the given coefficients, highest first. It sums odd and
 // even powers in two independent chains.
-func twoChains(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
+func evalPolynomial7(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4
 	odd, even = float32(odd*s)+c3, float32(even*s)+c2

@@ -101,7 +101,7 @@ type panelCase struct {
 func newPanelCase(r *rand.Rand, width, docs, least, most, terms int) panelCase {
 	nan := float32(math.NaN())
 	fence := func(n int) []float32 {
-		s := musttest.Make(n+10, func(i int) float32 { return nan })
+		s := musttest.MakeSlice(n+10, func(i int) float32 { return nan })
 		return s[5 : n+5 : n+5]
 	}
 	counts := make([]int, docs)
@@ -176,17 +176,17 @@ func (c panelCase) want(p pairingCase, out []float32, width int) (want, toleranc
 // check compares one block with the oracle.
 func (p pairingCase) check(t *testing.T, k *Kernels, r *rand.Rand, docs, least, most int) {
 	t.Helper()
-	c := newPanelCase(r, k.Panel, docs, least, most, 70)
+	c := newPanelCase(r, k.PanelWidth, docs, least, most, 70)
 	if p.name != "dot" {
 		c.histograms(r)
 	}
-	out := numbers[float32](r, docs*k.Panel, -1, 1)
-	want, tolerance := c.want(p, out, k.Panel)
+	out := numbers[float32](r, docs*k.PanelWidth, -1, 1)
+	want, tolerance := c.want(p, out, k.PanelWidth)
 	p.of(k).Panel(out, c.panel, c.start, c.doc, c.offset, c.value)
 	for i, got := range out {
 		if err := math.Abs(float64(got) - want[i]); !(err <= tolerance[i]) {
 			t.Fatalf("%s, %d documents of up to %d values: document %d, column %d: %v, expected %v ± %v",
-				p.name, docs, most, i/k.Panel, i%k.Panel, got, want[i], tolerance[i])
+				p.name, docs, most, i/k.PanelWidth, i%k.PanelWidth, got, want[i], tolerance[i])
 		}
 	}
 }
@@ -213,7 +213,7 @@ func TestPanelIsSymmetric(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		const terms = 40
 		for at := range 600 {
-			p, column := pairingCases[at%len(pairingCases)], r.IntN(k.Panel)
+			p, column := pairingCases[at%len(pairingCases)], r.IntN(k.PanelWidth)
 			a, b := make([]float32, terms), make([]float32, terms)
 			for j := range terms {
 				for _, row := range [][]float32{a, b} {
@@ -223,15 +223,15 @@ func TestPanelIsSymmetric(t *testing.T) {
 				}
 			}
 			similarity := func(panelRow, streamRow []float32) float32 {
-				c := panelCase{panel: make([]float32, terms*k.Panel), start: []int64{0}, doc: []uint8{0}}
+				c := panelCase{panel: make([]float32, terms*k.PanelWidth), start: []int64{0}, doc: []uint8{0}}
 				for j := range terms {
-					c.panel[j*k.Panel+column] = panelRow[j]
+					c.panel[j*k.PanelWidth+column] = panelRow[j]
 					if streamRow[j] != 0 {
-						c.offset, c.value = append(c.offset, uint16(j*k.Panel)), append(c.value, streamRow[j])
+						c.offset, c.value = append(c.offset, uint16(j*k.PanelWidth)), append(c.value, streamRow[j])
 					}
 				}
 				c.start = append(c.start, int64(len(c.value)))
-				out := make([]float32, k.Panel)
+				out := make([]float32, k.PanelWidth)
 				p.of(k).Panel(out, c.panel, c.start, c.doc, c.offset, c.value)
 				return out[column]
 			}
@@ -262,15 +262,15 @@ func TestPanelDotRows(t *testing.T) {
 		for _, docs := range []int{0, 1, 2, 3, 27, 64} {
 			for _, most := range []int{0, 1, 4, 33} {
 				for _, limit := range []float32{-1, 0.3, 2.5} {
-					c := newPanelCase(r, k.Panel, docs, 0, most, 100)
-					outStride, stride := k.Panel+r.IntN(20), k.Panel+r.IntN(20)
+					c := newPanelCase(r, k.PanelWidth, docs, 0, most, 100)
+					outStride, stride := k.PanelWidth+r.IntN(20), k.PanelWidth+r.IntN(20)
 					sums, rows := make([]int32, docs*stride), poisoned(docs*outStride)
 					for i := range sums {
 						sums[i] = r.Int32() >> r.IntN(31)
 					}
-					left, last := slices.Clone(sums), make([]float32, docs*k.Panel)
+					left, last := slices.Clone(sums), make([]float32, docs*k.PanelWidth)
 					for d := range docs {
-						k.TailStore(last[d*k.Panel:], 1, slices.Clone(sums[d*stride:]), stride, 1, k.Panel)
+						k.TailStore(last[d*k.PanelWidth:], 1, slices.Clone(sums[d*stride:]), stride, 1, k.PanelWidth)
 					}
 					want := slices.Clone(last)
 					k.PanelDot(want, c.panel, c.start, c.doc, c.offset, c.value)
@@ -291,19 +291,19 @@ func TestPanelDotRows(t *testing.T) {
 					n = k.PanelDotRows(found, 1000, limit, rows, outStride, sums, stride,
 						c.panel, c.start, c.doc, c.offset, c.value)
 					for i, at := range wanted {
-						wanted[i] = 1000 + at/uint32(k.Panel)*uint32(outStride) + at%uint32(k.Panel)
+						wanted[i] = 1000 + at/uint32(k.PanelWidth)*uint32(outStride) + at%uint32(k.PanelWidth)
 					}
 					if slices.Sort(found[:n]); !slices.Equal(found[:n], wanted) {
 						t.Fatalf("%d rows below %v: places %v, expected %v", docs, limit, found[:n], wanted)
 					}
 					for i, v := range rows {
 						d, j := i/outStride, i%outStride
-						if inside := j < k.Panel; inside && v != want[d*k.Panel+j] || !inside && v != poison {
+						if inside := j < k.PanelWidth; inside && v != want[d*k.PanelWidth+j] || !inside && v != poison {
 							t.Fatalf("%d documents: row %d, column %d is %v", docs, d, j, v)
 						}
 					}
 					for i, v := range sums {
-						if inside := i%stride < k.Panel; inside && v != 0 || !inside && v != left[i] {
+						if inside := i%stride < k.PanelWidth; inside && v != 0 || !inside && v != left[i] {
 							t.Fatalf("%d documents: sum %d of row %d is %v afterwards", docs, i%stride, i/stride, v)
 						}
 					}

@@ -37,7 +37,7 @@ func TestPeak(t *testing.T) {
 func TestRead(t *testing.T) {
 	eachISA(t, func(t *testing.T, k *Kernels) {
 		for _, n := range []int{0, 1, 7, 8, 63, 64, 65, 127, 128, 129, 1000} {
-			src := musttest.Make(n, func(i int) float32 { return math.Float32frombits(1) })
+			src := musttest.MakeSlice(n, func(i int) float32 { return math.Float32frombits(1) })
 			want := uint32(0)
 			if n > 0 {
 				want = 1

@@ -14,12 +14,12 @@ func selectAVX2(index []uint32, c []float32, stride int, lines []float32, places
 //go:noescape
 func selectAVX512(index []uint32, c []float32, stride int, lines []float32, places []float32) int
 
-// leastAVX2 is leastGeneric for a multiple of 32 places.
+// leastAVX2 is minGeneric for a multiple of 32 places.
 //
 //go:noescape
 func leastAVX2(least []float32, levels int, c []float32, stride int, lines int, places int, group int)
 
-// leastAVX512 is leastGeneric for a multiple of 32 places.
+// leastAVX512 is minGeneric for a multiple of 32 places.
 //
 //go:noescape
 func leastAVX512(least []float32, levels int, c []float32, stride int, lines int, places int, group int)

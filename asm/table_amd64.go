@@ -17,8 +17,8 @@ var (
 		[]cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL})
 )
 
-// native returns the assembly tables that this processor supports, best last.
-func native() []*Kernels {
+// nativeTables returns the assembly tables that this processor supports, best last.
+func nativeTables() []*Kernels {
 	var list []*Kernels
 	if cpuid.CPU.Supports(featuresAVX2...) {
 		list = append(list, &tableAVX2)
@@ -30,27 +30,27 @@ func native() []*Kernels {
 }
 
 var tableAVX2 = Kernels{
-	ISA:   AVX2,
-	Panel: layout.Panel,
-	Cost: Cost{HeadValue: 1.42, HeadFar: 0.3, HeadDocument: 7, TailMatch: 0.55, TailDocument: 8,
-		TailList: 6, RowDocument: 6, L3Byte: 0.05},
+	ISA:        AVX2,
+	PanelWidth: layout.PanelWidth,
+	Cost: Cost{HeadValue: 1.42, HeadCacheMiss: 0.3, HeadDocument: 7, TailMatch: 0.55, TailDocument: 8,
+		TailVisit: 6, RowDocument: 6, L3Byte: 0.05},
 
 	PanelDot:     panelDotAVX2,
 	PanelDotLast: panelDotLastAVX2,
 	PanelDotRows: panelDotRowsAVX2,
 	TailAdd:      tailAddAVX2,
-	TailStore:    inBlocks(tailStore8AVX2, tailStoreGeneric),
-	Transpose:    inBlocks(transpose8AVX2, transposeGeneric),
+	TailStore:    transposeWithFallback(tailStore8AVX2, tailStoreGeneric),
+	Transpose:    transposeWithFallback(transpose8AVX2, transposeGeneric),
 	Finish:       finishAVX2,
-	Select:       wholePlaces(selectAVX2),
-	Min:          wholeMin(leastAVX2),
+	Select:       selectWithFallback(selectAVX2),
+	Min:          minWithFallback(leastAVX2),
 
 	ChiSquare: Pairing{
-		Cost:  Cost{HeadValue: 9.2, HeadFar: 0.3, HeadDocument: 7, TailMatch: 2.8, TailList: 60, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 9.2, HeadCacheMiss: 0.3, HeadDocument: 7, TailMatch: 2.8, TailVisit: 60, L3Byte: 0.05},
 		Panel: panelChiSquareAVX2, Terms: chiSquareTermsAVX2,
 	},
 	JensenShannon: Pairing{
-		Cost:  Cost{HeadValue: 34, HeadFar: 0.3, HeadDocument: 7, TailMatch: 3.2, TailList: 60, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 34, HeadCacheMiss: 0.3, HeadDocument: 7, TailMatch: 3.2, TailVisit: 60, L3Byte: 0.05},
 		Panel: panelJensenShannonAVX2, Terms: jensenShannonTermsAVX2,
 	},
 
@@ -85,7 +85,7 @@ var tableAVX2 = Kernels{
 	Step:         stepAVX2,
 	ArgGain:      argGainAVX2,
 	Beyond:       beyondAVX2,
-	RowSums:      wholeSums(sumRowsAVX2),
+	RowSums:      rowSumsWithFallback(sumRowsAVX2),
 	Multiply:     multiplyAVX2,
 	MultiplyWide: multiplyWideAVX2,
 
@@ -104,8 +104,8 @@ var tableAVX512 = func() Kernels {
 	k.ChiSquare.Panel, k.ChiSquare.Terms = panelChiSquareAVX512, chiSquareTermsAVX512
 	k.JensenShannon.Cost.HeadValue = 27
 	k.JensenShannon.Panel, k.JensenShannon.Terms = panelJensenShannonAVX512, jensenShannonTermsAVX512
-	k.Select = wholePlaces(selectAVX512)
-	k.Min = wholeMin(leastAVX512)
+	k.Select = selectWithFallback(selectAVX512)
+	k.Min = minWithFallback(leastAVX512)
 	k.Add = addAVX512
 	k.Exp = expAVX512
 	k.Diffusion = diffusionAVX512
@@ -127,7 +127,7 @@ var tableAVX512 = func() Kernels {
 	k.Step = stepAVX512
 	k.ArgGain = argGainAVX512
 	k.Beyond = beyondAVX512
-	k.RowSums = wholeSums(sumRowsAVX512)
+	k.RowSums = rowSumsWithFallback(sumRowsAVX512)
 	k.Multiply = multiplyAVX512
 	k.MultiplyWide = multiplyWideAVX512
 	k.Peak = peakAVX512
@@ -135,9 +135,9 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// inBlocks returns a transposition of tiles of any size. An assembly kernel transposes multiples of
+// transposeWithFallback returns a transposition of tiles of any size. An assembly kernel transposes multiples of
 // 8 rows and columns, and the portable kernel the edges.
-func inBlocks[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
+func transposeWithFallback[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {
 			return
@@ -153,13 +153,13 @@ func inBlocks[T float32 | int32](blocks, portable transposition[T]) transpositio
 	}
 }
 
-// wholeSums returns a kernel that calls whole if the number of sums is a multiple of
+// rowSumsWithFallback returns a kernel that calls whole if the number of sums is a multiple of
 // layout.RowSums, and otherwise the portable kernel.
-func wholeSums(
+func rowSumsWithFallback(
 	whole func(sum []float64, rows []float32, base int, at []int32, coef []float64),
 ) func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
 	return func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
-		if len(sum)%layout.RowSums != 0 {
+		if len(sum)%layout.RowSumsBlock != 0 {
 			rowSumsGeneric(sum, rows, base, at, coef)
 			return
 		}
@@ -167,25 +167,25 @@ func wholeSums(
 	}
 }
 
-// wholePlaces returns a selection that calls whole if the number of places is a multiple of
+// selectWithFallback returns a selection that calls whole if the number of places is a multiple of
 // layout.Select, and otherwise the portable kernel.
-func wholePlaces(
+func selectWithFallback(
 	whole func(index []uint32, c []float32, stride int, lines, places []float32) int,
 ) func(index []uint32, c []float32, stride int, lines, places []float32) int {
 	return func(index []uint32, c []float32, stride int, lines, places []float32) int {
-		if len(places)%layout.Select != 0 {
+		if len(places)%layout.SelectBlock != 0 {
 			return selectGeneric(index, c, stride, lines, places)
 		}
 		return whole(index, c, stride, lines, places)
 	}
 }
 
-func wholeMin(
+func minWithFallback(
 	whole func(least []float32, levels int, c []float32, stride, lines, places, group int),
 ) func(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	return func(least []float32, levels int, c []float32, stride, lines, places, group int) {
-		if places%layout.Select != 0 {
-			leastGeneric(least, levels, c, stride, lines, places, group)
+		if places%layout.SelectBlock != 0 {
+			minGeneric(least, levels, c, stride, lines, places, group)
 			return
 		}
 		whole(least, levels, c, stride, lines, places, group)

@@ -1,9 +1,9 @@
 package asm
 
-var generic = Kernels{
+var tableGeneric = Kernels{
 	ISA:          Generic,
-	Panel:        genericPanel,
-	Cost:         Cost{HeadValue: 10, HeadFar: 1, HeadDocument: 20, TailMatch: 2, TailList: 6, L3Byte: 0.05},
+	PanelWidth:   genericPanel,
+	Cost:         Cost{HeadValue: 10, HeadCacheMiss: 1, HeadDocument: 20, TailMatch: 2, TailVisit: 6, L3Byte: 0.05},
 	PanelDot:     panelDotGeneric,
 	PanelDotLast: panelDotLastGeneric,
 	PanelDotRows: panelDotRowsGeneric,
@@ -13,14 +13,14 @@ var generic = Kernels{
 
 	Finish: finishGeneric,
 	Select: selectGeneric,
-	Min:    leastGeneric,
+	Min:    minGeneric,
 
 	ChiSquare: Pairing{
-		Cost:  Cost{HeadValue: 30, HeadFar: 1, HeadDocument: 20, TailMatch: 3, TailList: 15, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 30, HeadCacheMiss: 1, HeadDocument: 20, TailMatch: 3, TailVisit: 15, L3Byte: 0.05},
 		Panel: panelChiSquareGeneric, Terms: chiSquareTermsGeneric,
 	},
 	JensenShannon: Pairing{
-		Cost:  Cost{HeadValue: 100, HeadFar: 1, HeadDocument: 20, TailMatch: 10, TailList: 15, L3Byte: 0.05},
+		Cost:  Cost{HeadValue: 100, HeadCacheMiss: 1, HeadDocument: 20, TailMatch: 10, TailVisit: 15, L3Byte: 0.05},
 		Panel: panelJensenShannonGeneric, Terms: jensenShannonTermsGeneric,
 	},
 

@@ -2,5 +2,5 @@
 
 package asm
 
-// native returns no tables on platforms without assembly.
-func native() []*Kernels { return nil }
+// nativeTables returns no tables on platforms without assembly.
+func nativeTables() []*Kernels { return nil }

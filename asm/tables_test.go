@@ -18,7 +18,7 @@ func scaled(name string, scale float64, run func(k *Kernels, dst []float32, v []
 	want func(v float64) (value, tolerance float64),
 ) mapCase {
 	return mapCase{fmt.Sprintf("%s/scale=%g", name, scale), func(k *Kernels, dst, c, _ []float32) {
-		v := musttest.Make(len(dst), func(j int) float64 { return scale * float64(c[j]) })
+		v := musttest.MakeSlice(len(dst), func(j int) float64 { return scale * float64(c[j]) })
 		run(k, dst, v)
 	}, func(c, _ float64) (float64, float64) { return want(scale * c) }, false}
 }
@@ -93,7 +93,7 @@ func tableCases() (list []mapCase) {
 				}
 				m, e := math.Frexp(v) // v = 2m·2^(e-1)
 				part := math.Floor((2*m - 1) * HalfLineIntervals)
-				row, x := (e-1-HalfLineLow)*HalfLineIntervals+int(part), 2*m-1-(part+0.5)/HalfLineIntervals
+				row, x := (e-1-HalfLineMinExponent)*HalfLineIntervals+int(part), 2*m-1-(part+0.5)/HalfLineIntervals
 				size := 0.0
 				for i := range 6 {
 					term := rows[row][i] * math.Pow(x, float64(i))
@@ -122,7 +122,7 @@ func TestOutsideOfTables(t *testing.T) {
 		for _, out := range []float64{1, math.NaN(), -1, 0x1p160, math.Nextafter(0x1p-160, 0), 5e-324, inf, -inf} {
 			for _, n := range []int{1, 4, 5, 8, 11} {
 				for at := range n {
-					in := musttest.Make(n, func(j int) float64 { return 1 + float64(j) })
+					in := musttest.MakeSlice(n, func(j int) float64 { return 1 + float64(j) })
 					in[at] = out
 					outside := k.HalfLine(dst[:n], in, rows, 0.1)
 					if want := out != 1; outside != want || (dst[at] != dst[at]) != want {

@@ -42,13 +42,13 @@ func tailAddGeneric(sums []int32, stride int, doc []uint16, value []float32, vis
 		row := sums[int(v.Column)*stride:]
 		docs, values := doc[v.First:][:v.Count], value[v.First:][:v.Count]
 		for k, d := range docs {
-			row[d] += TailFixed(v.Scale * values[k])
+			row[d] += RoundTail(v.Scale * values[k])
 		}
 	}
 }
 
-// TailFixed rounds x to an integer, half to even.
-func TailFixed(x float32) int32 { return int32(math.RoundToEven(float64(x))) }
+// RoundTail rounds x to an integer, half to even.
+func RoundTail(x float32) int32 { return int32(math.RoundToEven(float64(x))) }
 
 // tailStoreGeneric transposes the block of sums of tailAddGeneric, converts it to float32 and
 // clears the sums:

@@ -17,7 +17,7 @@ func TestTailAdd(t *testing.T) {
 		var doc []uint16
 		var value []float32
 		var visits []Visit
-		want := musttest.Make(stride*columns, func(i int) int32 { return r.Int32() })
+		want := musttest.MakeSlice(stride*columns, func(i int) int32 { return r.Int32() })
 		got := slices.Clone(want)
 		for i := range 200 {
 			v := Visit{First: uint32(len(doc)), Scale: float32(r.NormFloat64() * 1000), Column: uint32(i % columns)}
@@ -123,7 +123,7 @@ func TestFinish(t *testing.T) {
 const poison = float32(-12345)
 
 func poisoned(n int) []float32 {
-	return musttest.Make(n, func(i int) float32 { return poison })
+	return musttest.MakeSlice(n, func(i int) float32 { return poison })
 }
 
 // Select finds the values that are at most the larger of their two limits, in order, for any values

@@ -20,10 +20,10 @@ import (
 // of the polynomial is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without
 // rounding.
 const (
-	HalfLineLow       = layout.HalfLineLow
-	HalfLineHigh      = layout.HalfLineHigh
-	HalfLineIntervals = 1 << layout.HalfLineBits
-	HalfLineRows      = layout.HalfLineRows // number of rows before the row of NaN
+	HalfLineMinExponent = layout.HalfLineMinExponent
+	HalfLineMaxExponent = layout.HalfLineMaxExponent
+	HalfLineIntervals   = 1 << layout.HalfLineBits
+	HalfLineRows        = layout.HalfLineRows // number of rows before the row of NaN
 )
 
 // HalfLineRow returns the row index of v and the variable t of its polynomial. If v is out of
@@ -36,7 +36,7 @@ func HalfLineRow(v float64) (row int, t float64) {
 	b := math.Float64bits(v)
 	mantissa := b&(1<<52-1) | one
 	mid := mantissa&^(1<<shift-1) | 1<<(shift-1)
-	row = int(min(b>>shift-layout.HalfLineFirst, HalfLineRows))
+	row = int(min(b>>shift-layout.HalfLineMinBits, HalfLineRows))
 	return row, math.Float64frombits(mantissa) - math.Float64frombits(mid)
 }
 
@@ -78,7 +78,7 @@ func halfLineGeneric(dst []float32, v []float64, rows [][8]float64, zero float64
 func decayGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j, v := range v {
-		dst[j] = float32(deficit64(-v))
+		dst[j] = float32(oneMinusExp64(-v))
 	}
 }
 
@@ -90,20 +90,20 @@ func decayGeneric(dst []float32, v []float64) {
 func tanhGeneric(dst []float32, v []float64) {
 	v = v[:len(dst)]
 	for j, v := range v {
-		e := deficit64(-2 * math.Abs(v))
+		e := oneMinusExp64(-2 * math.Abs(v))
 		dst[j] = float32(math.Copysign(e/(2-e), v))
 	}
 }
 
-// deficit64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, 1-e^x is
+// oneMinusExp64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, 1-e^x is
 // (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of the second term if
 // that is negative, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
-func deficit64(x float64) float64 {
-	if x < coeff.Expm1Low {
-		x = coeff.Expm1Low
+func oneMinusExp64(x float64) float64 {
+	if x < coeff.Expm1Min {
+		x = coeff.Expm1Min
 	}
-	k := float64(x*coeff.LogE64) + coeff.Round64
-	r := x - float64((k-coeff.Round64)*coeff.Ln264)
+	k := float64(x*coeff.Log2EFloat64) + coeff.Round64
+	r := x - float64((k-coeff.Round64)*coeff.Ln2Float64)
 	p := float64(coeff.Expm18*r) + coeff.Expm17
 	p = float64(p*r) + coeff.Expm16
 	p = float64(p*r) + coeff.Expm15

@@ -43,9 +43,9 @@ type TableColumn struct {
 func TableColumns(t Tokenizer) (columns []TableColumn) {
 	for _, c := range t.Columns() {
 		kind := KindText
-		if c.Number {
+		if c.IsNumber {
 			kind = KindNumber
-		} else if c.Category {
+		} else if c.IsCategory {
 			kind = KindCategory
 		} else if c.Size > 0 {
 			kind = KindVector
@@ -125,21 +125,21 @@ func isID(name string) bool {
 	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
 }
 
-// columnName returns a name in lower case, without surrounding blanks, quotes and byte order mark.
-func columnName(name string) string {
+// normalizeName returns a name in lower case, without surrounding blanks, quotes and byte order mark.
+func normalizeName(name string) string {
 	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
 }
 
-// columnNames applies columnName to each name.
-func columnNames(names []string) (out []string) {
+// normalizeNames applies columnName to each name.
+func normalizeNames(names []string) (out []string) {
 	for _, name := range names {
-		out = append(out, columnName(name))
+		out = append(out, normalizeName(name))
 	}
 	return out
 }
 
-// usualName returns the first element of usual that is in names, or "".
-func usualName(names, usual []string) string {
+// findUsualName returns the first element of usual that is in names, or "".
+func findUsualName(names, usual []string) string {
 	for _, name := range usual {
 		if slices.Contains(names, name) {
 			return name
@@ -150,130 +150,130 @@ func usualName(names, usual []string) string {
 
 // table holds the first records of a table and the detected columns.
 type table struct {
-	separator byte
-	maxLine   int
-	first     []string   // first record; nil if it is longer than nearBytes
-	length    int        // size of the first record in bytes
-	near      [][]string // other records in the first nearBytes bytes
+	separator     byte
+	maxLine       int
+	firstRecord   []string   // firstRecord record; nil if it is longer than nearBytes
+	firstBytes    int        // size of the first record in bytes
+	sampleRecords [][]string // other records in the first nearBytes bytes
 
-	keys     bool              // columns are keys of JSON objects
-	strings  map[string]bool   // columns whose values are strings; nil if unknown
-	ignored  func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
-	names    []string          // results of columnName for first
-	indices  [2]map[string]int // index of each name's first occurrence, in first and in names
-	count    map[string]int    // number of columns with each name in first
-	header   bool              // the first record is a header
-	guessed  bool              // header was set from looksNamed
-	columns  []TableColumn
-	comma    bool         // numbers may have a decimal comma, as in 1.234,5
-	noLabels bool         // labels come from another source, or there are none
-	bad      *SyntaxError // error in the columns; nil if there is none
+	keyed         bool              // columns are keys of JSON objects
+	stringColumns map[string]bool   // columns whose values are strings; nil if unknown
+	isIgnored     func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
+	names         []string          // results of columnName for first
+	indices       [2]map[string]int // index of each name's first occurrence, in first and in names
+	nameCount     map[string]int    // number of columns with each name in first
+	hasHeader     bool              // the first record is a header
+	headerGuessed bool              // header was set from looksNamed
+	columns       []TableColumn
+	decimalComma  bool         // numbers may have a decimal comma, as in 1.234,5
+	noLabels      bool         // labels come from another source, or there are none
+	err           *SyntaxError // error in the columns; nil if there is none
 
-	label, text, group, id, weight int       // column indices, -1 if there is none
-	row                            []int     // indices of the tokenizer's columns; nil if documents are texts
-	tokenizer                      Tokenizer // tokenizer with views of the detected columns; zero if there are no views
-	cut                            Columns   // columns of tokenizer, or of Options.Tokenizer if tokenizer is zero
-	labelGiven                     bool      // an option names the label column
-	inferred                       bool      // the views were inferred with the default tokenizer
+	labelColumn, textColumn, groupColumn, idColumn, weightColumn int       // column indices, -1 if there is none
+	rowColumns                                                   []int     // indices of the tokenizer's columns; nil if documents are texts
+	tokenizer                                                    Tokenizer // tokenizer with views of the detected columns; zero if there are no views
+	tokenizerColumns                                             Columns   // columns of tokenizer, or of Options.Tokenizer if tokenizer is zero
+	labelNamed                                                   bool      // an option names the label column
+	viewsInferred                                                bool      // the views were inferred with the default tokenizer
 }
 
-// find sets the columns from the options and the beginning of the table.
-func (t *table) find(opt *Options) {
-	t.label, t.text, t.group, t.id, t.weight = -1, -1, -1, -1, -1
-	t.columns = make([]TableColumn, len(t.first))
-	t.count = map[string]int{}
-	t.names = columnNames(t.first)
-	for i, name := range t.first {
+// detectColumns sets the columns from the options and the beginning of the table.
+func (t *table) detectColumns(opt *Options) {
+	t.labelColumn, t.textColumn, t.groupColumn, t.idColumn, t.weightColumn = -1, -1, -1, -1, -1
+	t.columns = make([]TableColumn, len(t.firstRecord))
+	t.nameCount = map[string]int{}
+	t.names = normalizeNames(t.firstRecord)
+	for i, name := range t.firstRecord {
 		t.columns[i].Name = strings.Trim(name, "\ufeff")
-		t.count[name]++
+		t.nameCount[name]++
 	}
-	opt.takeColumns(t.names)
-	t.labelGiven = opt.LabelColumn != "" && !opt.labelOptional
-	t.indices = [2]map[string]int{token.Indices(t.first), token.Indices(t.names)}
-	t.noLabels = t.noLabels || opt.labelOptional && opt.LabelColumn != "" && t.place(opt.LabelColumn) < 0
+	opt.applyColumns(t.names)
+	t.labelNamed = opt.LabelColumn != "" && !opt.labelOptional
+	t.indices = [2]map[string]int{token.FirstIndices(t.firstRecord), token.FirstIndices(t.names)}
+	t.noLabels = t.noLabels || opt.labelOptional && opt.LabelColumn != "" && t.columnIndex(opt.LabelColumn) < 0
 	if !t.noLabels {
-		t.take(opt.LabelColumn, KindLabel, "LabelColumn")
+		t.assignKind(opt.LabelColumn, KindLabel, "LabelColumn")
 	}
-	t.take(opt.TextColumn, KindText, "TextColumn")
-	group := t.take(opt.GroupColumn, "", "GroupColumn") // may also be the label column
-	t.take(opt.IDColumn, KindID, "IDColumn")
+	t.assignKind(opt.TextColumn, KindText, "TextColumn")
+	group := t.assignKind(opt.GroupColumn, "", "GroupColumn") // may also be the label column
+	t.assignKind(opt.IDColumn, KindID, "IDColumn")
 	given, _ := parseColumns(opt.Columns)
 	for _, c := range given {
-		if !opt.labelOptional || t.place(c.Name) >= 0 {
-			t.take(c.Name, c.Kind, "Columns")
+		if !opt.labelOptional || t.columnIndex(c.Name) >= 0 {
+			t.assignKind(c.Name, c.Kind, "Columns")
 		}
 	}
 	for _, c := range TableColumns(opt.Tokenizer) {
-		at := t.take(c.Name, c.Kind, "Tokenizer")
-		if t.row = append(t.row, at); at >= 0 && at < len(t.columns) {
+		at := t.assignKind(c.Name, c.Kind, "Tokenizer")
+		if t.rowColumns = append(t.rowColumns, at); at >= 0 && at < len(t.columns) {
 			t.columns[at].Size = c.Size
 		}
 	}
-	if t.group = max(t.group, group); t.bad == nil {
-		t.infer(opt)
+	if t.groupColumn = max(t.groupColumn, group); t.err == nil {
+		t.inferKinds(opt)
 	}
-	if !t.header {
+	if !t.hasHeader {
 		for i := range t.columns {
 			t.columns[i].Name = strconv.Itoa(i + 1)
 		}
 	}
 }
 
-// place returns the index of the column with the given name or number, or -1.
-func (t *table) place(given string) int {
-	if n, err := strconv.Atoi(given); err == nil && !t.keys {
-		if n < 1 || n > len(t.first) && t.first != nil {
-			return index(t.indices[0], given) // the number is a name, such as a year
+// columnIndex returns the index of the column with the given name or number, or -1.
+func (t *table) columnIndex(given string) int {
+	if n, err := strconv.Atoi(given); err == nil && !t.keyed {
+		if n < 1 || n > len(t.firstRecord) && t.firstRecord != nil {
+			return indexOf(t.indices[0], given) // the number is a name, such as a year
 		}
 		return n - 1
 	}
-	if at := index(t.indices[0], given); at >= 0 {
+	if at := indexOf(t.indices[0], given); at >= 0 {
 		return at
 	}
-	return index(t.indices[1], columnName(given))
+	return indexOf(t.indices[1], normalizeName(given))
 }
 
-// index returns the index of a name, or -1.
-func index(of map[string]int, name string) int {
+// indexOf returns the index of a name, or -1.
+func indexOf(of map[string]int, name string) int {
 	if at, is := of[name]; is {
 		return at
 	}
 	return -1
 }
 
-// take sets the kind of the column that option names, and returns the column's index. given is the
+// assignKind sets the kind of the column that option names, and returns the column's index. given is the
 // value of the option. If given is empty, take returns -1.
-func (t *table) take(given string, kind Kind, option string) int {
-	if given == "" || t.bad != nil {
+func (t *table) assignKind(given string, kind Kind, option string) int {
+	if given == "" || t.err != nil {
 		return -1
 	}
-	at := t.place(given)
+	at := t.columnIndex(given)
 	_, err := strconv.Atoi(given)
-	named := err != nil || t.keys || at >= 0 && strconv.Itoa(at+1) != given
+	named := err != nil || t.keyed || at >= 0 && strconv.Itoa(at+1) != given
 	switch {
 	case at < 0 && !named:
-		t.bad = fault(fmt.Sprintf("%d columns", len(t.first)), "a column "+given)
+		t.err = newSyntaxError(fmt.Sprintf("%d columns", len(t.firstRecord)), "a column "+given)
 	case at < 0:
-		t.bad = fault("the columns "+quoteList(t.first), "a column called "+quote(given))
-	case named && t.twice(at):
-		t.bad = fault("two columns called "+quote(t.first[at]), "distinct names")
+		t.err = newSyntaxError("the columns "+quoteList(t.firstRecord), "a column called "+quote(given))
+	case named && t.isDuplicate(at):
+		t.err = newSyntaxError("two columns called "+quote(t.firstRecord[at]), "distinct names")
 	case kind == "":
-		t.header = t.header || named
+		t.hasHeader = t.hasHeader || named
 		return at
 	case at < len(t.columns) && t.columns[at].Kind != "" && t.columns[at].Kind != kind:
-		t.bad = fault(fmt.Sprintf("column %s as %s and as %s", given, t.columns[at].Kind, kind), "a single kind")
+		t.err = newSyntaxError(fmt.Sprintf("column %s as %s and as %s", given, t.columns[at].Kind, kind), "a single kind")
 	default:
-		t.header = t.header || named
-		t.set(at, kind)
+		t.hasHeader = t.hasHeader || named
+		t.setKind(at, kind)
 		return at
 	}
-	t.bad.withOption(option, "sets the column by name or number")
+	t.err.withOption(option, "sets the column by name or number")
 	return -1
 }
 
-func (t *table) set(at int, kind Kind) {
-	place := map[Kind]*int{KindLabel: &t.label, KindText: &t.text, KindGroup: &t.group, KindWeight: &t.weight,
-		KindID: &t.id}[kind]
+func (t *table) setKind(at int, kind Kind) {
+	place := map[Kind]*int{KindLabel: &t.labelColumn, KindText: &t.textColumn, KindGroup: &t.groupColumn, KindWeight: &t.weightColumn,
+		KindID: &t.idColumn}[kind]
 	if place != nil {
 		*place = at
 	}
@@ -282,13 +282,13 @@ func (t *table) set(at int, kind Kind) {
 	}
 }
 
-func (t *table) twice(at int) bool { return t.count[t.first[at]] > 1 }
+func (t *table) isDuplicate(at int) bool { return t.nameCount[t.firstRecord[at]] > 1 }
 
-// free returns the column index of the first name whose column has no kind yet, or the given kind.
+// findUnassigned returns the column index of the first name whose column has no kind yet, or the given kind.
 // It returns -1 if there is no such column.
-func (t *table) free(names []string, kind Kind) int {
+func (t *table) findUnassigned(names []string, kind Kind) int {
 	for _, name := range names {
-		at := index(t.indices[1], name)
+		at := indexOf(t.indices[1], name)
 		if at >= 0 && (t.columns[at].Kind == "" || t.columns[at].Kind == kind) {
 			return at
 		}
@@ -299,49 +299,49 @@ func (t *table) free(names []string, kind Kind) int {
 func parseWeight(value string) (float64, *SyntaxError) {
 	w, ok := token.ParseNumber(value)
 	if !ok || !(w > 0) {
-		return 0, fault("weight "+quote(value), "a positive number")
+		return 0, newSyntaxError("weight "+quote(value), "a positive number")
 	}
 	return w, nil
 }
 
-// fields appends the fields of the tokenizer's columns in record to fields.
-func (t *table) fields(record, fields []string) []string {
-	for _, at := range t.row {
-		fields = append(fields, record[at])
+// appendFields appends the fields of the tokenizer's columns in record to fields.
+func (t *table) appendFields(record, appendFields []string) []string {
+	for _, at := range t.rowColumns {
+		appendFields = append(appendFields, record[at])
 	}
-	t.plain(fields)
-	return fields
+	t.normalizeNumbers(appendFields)
+	return appendFields
 }
 
-// plain applies plainNumber to numeric columns. fields are the fields of the tokenizer's columns.
-func (t *table) plain(fields []string) {
-	for i, at := range t.row {
+// normalizeNumbers applies plainNumber to numeric columns. fields are the fields of the tokenizer's columns.
+func (t *table) normalizeNumbers(fields []string) {
+	for i, at := range t.rowColumns {
 		if at < 0 || t.columns[at].Kind != KindNumber {
 			continue
 		}
 		if comma := t.columns[at].Comma; comma || strings.Contains(fields[i], ",") {
-			fields[i] = plainNumber(fields[i], comma)
+			fields[i] = normalizeNumber(fields[i], comma)
 		}
 	}
 }
 
 // warn warns if the header may be a document, or if a column without a usual name may hold labels.
 func (t *table) warn(c *Corpus) {
-	at, warn := place(c.Source, 1), c.warn()
-	if t.guessed && slices.ContainsFunc(c.Classes, func(name string) bool {
-		return columnName(name) == t.names[t.label]
+	at, warn := position(c.Source, 1), c.warningList()
+	if t.headerGuessed && slices.ContainsFunc(c.Classes, func(name string) bool {
+		return normalizeName(name) == t.names[t.labelColumn]
 	}) {
-		warn.addOption(fmt.Sprintf("the first line, %s, is read as a header, although later documents have the label %s",
-			quoteList(t.first), t.first[t.label]), 1, at, "LabelColumn", strconv.Itoa(t.label+1)+" reads it as a document")
+		warn.addWithOption(fmt.Sprintf("the first line, %s, is read as a header, although later documents have the label %s",
+			quoteList(t.firstRecord), t.firstRecord[t.labelColumn]), 1, at, "LabelColumn", strconv.Itoa(t.labelColumn+1)+" reads it as a document")
 	}
-	if t.header && !t.keys && t.label < 0 && !t.noLabels && len(t.first) > 2 {
-		warn.addOption("no column of labels: "+strings.Join(t.first, ", "), 1, at, "LabelColumn",
+	if t.hasHeader && !t.keyed && t.labelColumn < 0 && !t.noLabels && len(t.firstRecord) > 2 {
+		warn.addWithOption("no column of labels: "+strings.Join(t.firstRecord, ", "), 1, at, "LabelColumn",
 			"sets the label column by name")
 	}
 }
 
-// explain adds a remedy to a read error if the kind of the column was inferred.
-func (t *table) explain(err error) error {
+// addRemedy adds a remedy to a read error if the kind of the column was inferred.
+func (t *table) addRemedy(err error) error {
 	if bad := (*SyntaxError)(nil); t.tokenizer != (Tokenizer{}) && errors.As(err, &bad) &&
 		strings.Contains(bad.Found, " in the column ") {
 		bad.Option, bad.Remedy = "Columns", "sets the kind of a column, as in price=text"

@@ -18,7 +18,7 @@ import (
 func columnsOptions(t testing.TB, views string, workers int) Options {
 	t.Helper()
 	tokenizer := musttest.Get(token.Parse(views))(t)
-	return Options{Form: Form{Format: FormatCSV}, Workers: workers, MinDF: 1, Tokenizer: tokenizer}
+	return Options{FormatOptions: FormatOptions{Format: FormatCSV}, Workers: workers, MinDF: 1, Tokenizer: tokenizer}
 }
 
 // A table gives the same corpus for any number of workers, as JSON, and if read again with the
@@ -47,7 +47,7 @@ func TestReadColumns(t *testing.T) {
 	opt := columnsOptions(t, "title=words + price=numbers", 1)
 	want := read(table.String(), "a.csv", opt)
 	checkCorpus(t, want)
-	if len(want.Documents.Views) != 2 || want.Kept() || len(want.Warnings) != 2 ||
+	if len(want.Documents.Views) != 2 || want.HasRaw() || len(want.Warnings) != 2 ||
 		want.Warnings[0].Count != int64(documents/10) ||
 		!strings.HasSuffix(want.Tokenizer.String(), "price=numbers:1|125|249|375|499|625|749|875|999") {
 		t.Fatalf("%s, %v, views %v", want.Tokenizer, want.Warnings, want.Documents.Views)
@@ -61,7 +61,7 @@ func TestReadColumns(t *testing.T) {
 	if got := read(table.String(), "a.csv", again); !reflect.DeepEqual(got.Documents, want.Documents) {
 		t.Error("the scales of the same documents give others")
 	}
-	opt.Format, opt.KeepTexts = FormatJSONL, 64<<20
+	opt.Format, opt.KeepTextBytes = FormatJSONL, 64<<20
 	got := read(lines.String(), "a.jsonl", opt)
 	if got.Digest() != want.Digest() || got.Text(1) != "title: offer 1; price: 919" || got.Texts != nil {
 		t.Errorf("JSON has the row %s, and other documents than the table", got.Text(1))
@@ -76,7 +76,7 @@ func TestReadColumns(t *testing.T) {
 	if _, _, err = counter.CountUnknown(context.Background(), bad); !errors.As(err, &syntax) || syntax.File != "row 1" {
 		t.Errorf("a row without a number: %v", err)
 	}
-	musttest.Fails(counter.Count(context.Background(), []string{"offer"}))(t,
+	musttest.WantError(counter.Count(context.Background(), []string{"offer"}))(t,
 		"a text that is no row", "got texts instead of rows with columns title, price")
 	opt = columnsOptions(t, "title=words + price=numbers", 2)
 	opt.MemoryBytes = 1 << 20
@@ -121,11 +121,11 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,c,class\n" + rows, "a,b,c=numbers", Options{}},
 		{"a;b;c;class\n" + strings.ReplaceAll(rows, ",", ";"), "a,b,c=numbers", Options{}},
 		{",b,c,Class\n" + rows, "b,c=numbers", Options{}}, // column of row numbers, as written by pandas
-		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{Form: Form{LabelColumn: "y"}}},
-		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{Form: Form{LabelColumn: "4"}}},
+		{"a,b,\"c, d\",y\n" + rows, "a,b,\"c, d\"=numbers", Options{FormatOptions: FormatOptions{LabelColumn: "y"}}},
+		{"a,b,c,y\n" + rows, "a,b,c=numbers", Options{FormatOptions: FormatOptions{LabelColumn: "4"}}},
 		{"a,class\n1,x\n2,y\n", "a=numbers", Options{}},
 		{"a;class\n1;x\n2;y\n", "a=numbers", Options{}},
-		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{Form: Form{LabelColumn: "y"}}}, // b is empty
+		{"a,b,Y\n1,,x\n2,,y\n", "a=numbers", Options{FormatOptions: FormatOptions{LabelColumn: "y"}}}, // b is empty
 		{"\"a\", \"b\", \"class\"\n1, 2, \"x\"\n2, \"3\", \"y\"\n", "a,b=numbers", Options{}},
 		// Repeated values are categories, with and without number columns.
 		{"a,b,c,class\n" + strings.Repeat("New York,2,M,x\nOhio,3,,y\n", 4), "2*a,c=categories + b=numbers", Options{}},
@@ -155,11 +155,13 @@ func TestNumericTable(t *testing.T) {
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
 		{"a,b,class\n1,2\n", "2 fields, expected 3, as in the first line", Options{}},
 		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // a text model
-		{"a,b,class\n1,2,x\n", "column b as label and as ignore", Options{Form: Form{Columns: "b=label,b=ignore"}}},
-		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{Form: Form{Columns: "a=text, d=ignore"}}},
-		{"a,b,class\n1,2,x\n", `" b=words" must be COLUMN=KIND`, Options{Form: Form{Columns: "a=text, b=words"}}},
+		{"a,b,class\n1,2,x\n", "column b as label and as ignore",
+			Options{FormatOptions: FormatOptions{Columns: "b=label,b=ignore"}}},
+		{"a,b,class\n1,2,x\n", `a column called "d"`, Options{FormatOptions: FormatOptions{Columns: "a=text, d=ignore"}}},
+		{"a,b,class\n1,2,x\n", `" b=words" must be COLUMN=KIND`,
+			Options{FormatOptions: FormatOptions{Columns: "a=text, b=words"}}},
 	} {
-		musttest.Fails(read(c.content, c.opt))(t, c.content, c.want)
+		musttest.WantError(read(c.content, c.opt))(t, c.content, c.want)
 	}
 }
 
@@ -174,23 +176,25 @@ func TestKinds(t *testing.T) {
 		opt                  Options
 	}{
 		{tickets, "label: queue; id: id; text: subject, body; category: product; number: priority; ignored: none",
-			"subject=word + body=word + product=categories + priority=numbers", Options{Form: Form{LabelColumn: "queue"}}},
+			"subject=word + body=word + product=categories + priority=numbers",
+			Options{FormatOptions: FormatOptions{LabelColumn: "queue"}}},
 		{tickets, "label: queue; id: id; text: body; number: priority; ignored: subject, product",
-			"body=word + priority=numbers", Options{Form: Form{Columns: "queue=label, subject=ignore, product=ignore"}}},
+			"body=word + priority=numbers",
+			Options{FormatOptions: FormatOptions{Columns: "queue=label, subject=ignore, product=ignore"}}},
 		{tickets, "label: queue; group: id; text: subject, body, product; ignored: priority",
 			"subject=word + body=word + product=word",
-			Options{Form: Form{Columns: "queue=label,id=group,priority=ignore,product=text"}}},
+			Options{FormatOptions: FormatOptions{Columns: "queue=label,id=group,priority=ignore,product=text"}}},
 		{tickets, "label: queue; id: id; text: body; ignored: subject, product, priority", "",
-			Options{Form: Form{LabelColumn: "queue", TextColumn: "body"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "queue", TextColumn: "body"}}},
 		{tickets, "label: product; id: id; text: subject; ignored: body, priority, queue", "subject=char_wb:ngrams=3",
-			Options{Form: Form{LabelColumn: "product"}, Tokenizer: Tokenizer{Views: "subject=chars:3"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "product"}, Tokenizer: Tokenizer{Views: "subject=chars:3"}}},
 		{tickets, "label: queue; id: id; text: subject, body; category: product; number: priority; ignored: none",
 			"subject=word:ngrams=1..2 + body=word:ngrams=1..2 + product=categories + priority=numbers",
-			Options{Form: Form{LabelColumn: "queue"}, Tokenizer: Tokenizer{MinN: 1, MaxN: 2}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "queue"}, Tokenizer: Tokenizer{MinN: 1, MaxN: 2}}},
 		{tickets, "label: queue; id: id; text: subject, body; category: product; number: priority; ignored: none",
 			"subject=word + body=word + 2*subject=char_wb:ngrams=3 + 2*body=char_wb:ngrams=3 + " +
 				"product=categories + priority=numbers",
-			Options{Form: Form{LabelColumn: "queue"}, Tokenizer: Tokenizer{Views: "words + 2*chars:3"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "queue"}, Tokenizer: Tokenizer{Views: "words + 2*chars:3"}}},
 		{"a,b,c,class\n1,big car,3,x\n2,3,NA,y\n", "label: class; text: b; number: a, c; ignored: none",
 			"b=word + a,c=numbers", Options{}},
 		{"a,b,d,class\n" + strings.Repeat(reds, 3) + "red,a boat,1,x\n",
@@ -201,9 +205,9 @@ func TestKinds(t *testing.T) {
 			"label: class; text: a; category: b; ignored: none", "a=word + b=categories", Options{}},
 		{"a,target,class\n1,2,x\n", "label: class; number: a, target; ignored: none", "a,target=numbers", Options{}},
 		{"5.13,NA,x\n4,2,y\n5,3,x\n", "label: 3; number: 1, 2; ignored: none", "1,2=numbers",
-			Options{Form: Form{LabelColumn: "3"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "3"}}},
 		{strings.Repeat("male,third,S,no\nfemale,first,C,yes\n", 9), "label: 4; category: 1, 2, 3; ignored: none",
-			"1,2,3=categories", Options{Form: Form{LabelColumn: "4"}}},
+			"1,2,3=categories", Options{FormatOptions: FormatOptions{LabelColumn: "4"}}},
 		{",b,c,class\n0,NA,a d,x\n1,,e,y\n", `label: class; id: ""; text: c; ignored: b`, "", Options{}},
 		{"text,2020,2021,class,\na,1,9,x,\nb,2,8,y,\n",
 			`label: class; text: text; number: 2020, 2021; ignored: ""`, "text=word + 2020,2021=numbers", Options{}},
@@ -241,7 +245,8 @@ func TestKindsOfObjects(t *testing.T) {
 		`{"id":10,"subject":null,"product":true,"queue":"y"}`,
 	}
 	const want = "label: queue; id: id; text: subject; category: product; number: priority; ignored: tags, rare"
-	opt := Options{MinDF: 1, KeepTexts: 1 << 20, Form: Form{LabelColumn: "queue", Columns: "product=category"}}
+	opt := Options{MinDF: 1, KeepTextBytes: 1 << 20, FormatOptions: FormatOptions{LabelColumn: "queue",
+		Columns: "product=category"}}
 	for _, content := range []string{strings.Join(lines, "\n"), " [" + strings.Join(lines, ",\n") + "]\n"} {
 		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.json", opt))(t)
 		rows := [][]string{{"a jam", "A", "1.50"}, {"toner", "B", ""}, {"paper", "A", "3"}, {"", "true", ""}}
@@ -249,7 +254,7 @@ func TestKindsOfObjects(t *testing.T) {
 			!reflect.DeepEqual(c.Names, []string{"7", "8", "9", "10"}) {
 			t.Errorf("%s, rows %q, names %q, expected %s, %q", c.DescribeTable(), c.Rows, c.Names, want, rows)
 		}
-		again := Options{ModelTokenizer: &c.Tokenizer, Vocabulary: c.Vocabulary, Form: opt.Form}
+		again := Options{ModelTokenizer: &c.Tokenizer, Vocabulary: c.Vocabulary, FormatOptions: opt.FormatOptions}
 		got := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.json", again))(t)
 		if !reflect.DeepEqual(got.Documents, c.Documents) {
 			t.Error("read again by the tokenizer it has other documents")
@@ -277,7 +282,7 @@ func TestNumberForms(t *testing.T) {
 		{"a,b,class\n\"1,5\",1,x\n0.75,2,y\n", "label: class; text: a; number: b; ignored: none",
 			[]string{"1,5", "1", "0.75", "2"}},
 	} {
-		opt := Options{MinDF: 1, KeepTexts: 1 << 20}
+		opt := Options{MinDF: 1, KeepTextBytes: 1 << 20}
 		if !strings.Contains(c.content, "class") {
 			opt.LabelColumn = "3"
 		}
@@ -293,7 +298,7 @@ func TestNumberForms(t *testing.T) {
 func TestNumberFormsOfRows(t *testing.T) {
 	rows := [][]string{{"1,5", "a"}, {"1.200,25", "b"}, {"", "a"}}
 	want := [][]string{{"1.5", "a"}, {"1200.25", "b"}, {"", "a"}}
-	opt := Options{MinDF: 1, KeepTexts: 1 << 20, Form: Form{Columns: "kind=category"}}
+	opt := Options{MinDF: 1, KeepTextBytes: 1 << 20, FormatOptions: FormatOptions{Columns: "kind=category"}}
 	names := []string{"price", "kind"}
 	c := musttest.Get(FromRows(t.Context(), names, rows, nil, opt))(t)
 	content := ""
@@ -303,11 +308,11 @@ func TestNumberFormsOfRows(t *testing.T) {
 	j := musttest.Get(ReadFrom(t.Context(), strings.NewReader(content), "a.jsonl", opt))(t)
 	counter := musttest.Get(NewCounter(c.Tokenizer, c.Vocabulary))(t)
 	again := musttest.Get(FromRows(t.Context(), names, rows, nil,
-		Options{KeepTexts: 1 << 20, Tokenizer: c.Tokenizer, Vocabulary: c.Vocabulary}))(t)
+		Options{KeepTextBytes: 1 << 20, Tokenizer: c.Tokenizer, Vocabulary: c.Vocabulary}))(t)
 	counted, _, err := counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: rows})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	for name, got := range map[string]Raw{"rows": c.Raw, "JSON": j.Raw, "test rows": again.Raw} {
-		want := musttest.Get(Raw{Columns: names, Rows: want}.cutBy(c.Tokenizer))(t)
+		want := musttest.Get(Raw{Columns: names, Rows: want}.arrangeFor(c.Tokenizer))(t)
 		if !reflect.DeepEqual(got.Rows, want.Rows) {
 			t.Errorf("%s: %q, expected %q", name, got.Rows, want.Rows)
 		}
@@ -318,7 +323,7 @@ func TestNumberFormsOfRows(t *testing.T) {
 	if rows[0][0] != "1,5" {
 		t.Errorf("the rows of the caller are %q", rows)
 	}
-	musttest.Fails(counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: [][]string{{"1,234", "a"}}}))(t,
+	musttest.WantError(counter.CountUnknown(t.Context(), Raw{Columns: names, Rows: [][]string{{"1,234", "a"}}}))(t,
 		"1,234 alone, which has both forms", `"1,234" in the column price`)
 }
 
@@ -331,7 +336,7 @@ func TestRecutKeepsFrequencies(t *testing.T) {
 	}
 	for _, bounds := range [][2]int{{0, 0}, {1, 0}, {0, 20}, {1, 20}, {3, 20}} {
 		opt := columnsOptions(t, "a=numbers + b=categories", 1)
-		opt.MinDF, opt.MaxDF, opt.KeepRows = bounds[0], bounds[1], 1<<20
+		opt.MinDF, opt.MaxDF, opt.KeepRowBytes = bounds[0], bounds[1], 1<<20
 		c := musttest.Get(ReadFrom(t.Context(), strings.NewReader(table.String()), "a.csv", opt))(t)
 		own := Options{Tokenizer: c.Tokenizer}
 		if again := musttest.Get(c.Retokenize(t.Context(), nil, own))(t); !reflect.DeepEqual(again.Vocabulary, c.Vocabulary) {
@@ -423,11 +428,11 @@ func TestShortRow(t *testing.T) {
 	for _, columns := range [][]string{{"a", "b"}, {"b", "a"}} {
 		rows := [][]string{{"x", "y"}, {"z"}}
 		for _, opt := range []Options{{}, {Tokenizer: tokenizer}} {
-			musttest.Fails(FromRows(t.Context(), columns, rows, nil, opt))(t,
+			musttest.WantError(FromRows(t.Context(), columns, rows, nil, opt))(t,
 				fmt.Sprintf("columns %v, tokenizer %s", columns, opt.Tokenizer), want)
 		}
 		counter := musttest.Get(NewCounter(tokenizer, nil))(t)
-		musttest.Fails(counter.CountUnknown(t.Context(), Raw{Columns: columns, Rows: rows}))(t,
+		musttest.WantError(counter.CountUnknown(t.Context(), Raw{Columns: columns, Rows: rows}))(t,
 			fmt.Sprintf("columns %v, counter", columns), want)
 	}
 }
@@ -446,7 +451,7 @@ func TestKindsOfTwoColumns(t *testing.T) {
 
 // A column of weights becomes the weights of documents in all kinds of tables.
 func TestWeightColumn(t *testing.T) {
-	opt := Options{MinDF: 1, Form: Form{Columns: "w=weight"}}
+	opt := Options{MinDF: 1, FormatOptions: FormatOptions{Columns: "w=weight"}}
 	for name, content := range map[string]string{
 		"a.csv": "w,text,label\n2,a b,x\n0.5,b,y\n", "a.jsonl": `{"w":2,"text":"a b","label":"x"}` + "\n" +
 			`{"w":"0.5","text":"b","label":"y"}` + "\n",
@@ -458,7 +463,7 @@ func TestWeightColumn(t *testing.T) {
 		}
 		for _, bad := range []string{"0", "-1", "x", ""} {
 			path := writeFile(t, name, strings.Replace(content, "0.5", bad, 1))
-			musttest.Fails(Read(t.Context(), path, opt))(t,
+			musttest.WantError(Read(t.Context(), path, opt))(t,
 				fmt.Sprintf("%s, weight %q", name, bad), "expected a positive number")
 		}
 	}

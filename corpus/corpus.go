@@ -10,24 +10,24 @@ import (
 
 // Corpus holds documents: term counts or values, labels, and a vocabulary.
 type Corpus struct {
-	Source     string        // name of the source, as passed to Read
-	Format     Format        // file format; "synthetic" for generated documents; empty for folders and texts in memory
-	Documents  *sparse.CSR   // one row per document: term counts, or the values of a vector file
-	Vocabulary []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
-	Classes    []string      // class names, in order of their first document
-	Labels     sparse.Labels // classes of each document
-	Weights    []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil if all weights are 1
-	Names      []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
-	Groups     []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
-	Tokenizer  Tokenizer     // tokenizer of the texts; the default for vectors
-	Form       Form          // format of the source, see Options.TrainingForm
-	Scripts    []Script      // scripts without spaces that were split into characters and character pairs
-	Raw                      // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
-	Hashes     []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors
-	Warnings   []Warning     // warnings, such as empty documents; one per kind
+	Source        string        // name of the source, as passed to Read
+	Format        Format        // file format; "synthetic" for generated documents; empty for folders and texts in memory
+	Documents     *sparse.CSR   // one row per document: term counts, or the values of a vector file
+	Vocabulary    []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
+	Classes       []string      // class names, in order of their first document
+	Labels        sparse.Labels // classes of each document
+	Weights       []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil if all weights are 1
+	Names         []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
+	Groups        []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
+	Tokenizer     Tokenizer     // tokenizer of the texts; the default for vectors
+	FormatOptions FormatOptions // format of the source, see Options.TrainingForm
+	Scripts       []Script      // scripts without spaces that were split into characters and character pairs
+	Raw                         // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
+	Hashes        []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors
+	Warnings      []Warning     // warnings, such as empty documents; one per kind
 
-	Table    []TableColumn // the columns of a table in its order; nil for other sources
-	Inferred bool          // true if the views of the table's columns were inferred with the default tokenizer
+	Table         []TableColumn // the columns of a table in its order; nil for other sources
+	ViewsInferred bool          // true if the views of the table's columns were inferred with the default tokenizer
 
 	minDF, maxDF int // options with which Raw.Rows were read
 }
@@ -48,21 +48,21 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
 	out.Labels = sparse.Labels{}
-	out.Names, out.Groups = run.Pick(c.Names, documents), run.Pick(c.Groups, documents)
-	out.Raw, out.Weights = c.Raw.Select(documents), run.Pick(c.Weights, documents)
-	out.Hashes = run.Pick(c.Hashes, documents)
+	out.Names, out.Groups = run.Select(c.Names, documents), run.Select(c.Groups, documents)
+	out.Raw, out.Weights = c.Raw.Select(documents), run.Select(c.Weights, documents)
+	out.Hashes = run.Select(c.Hashes, documents)
 	if len(c.Labels.Offsets) > 0 {
 		for _, i := range documents {
-			out.Labels.Add(c.Labels.Of(i)...)
+			out.Labels.Add(c.Labels.Classes(i)...)
 		}
 	}
 	return &out
 }
 
-// Fold is like Select, for the training set of a fold in cross-validation. Embeddings of the result
+// SelectFold is like Select, for the training set of a fold in cross-validation. Embeddings of the result
 // use the terms and document frequencies of all documents of c, but the labels and column scales of
 // the selected documents.
-func (c *Corpus) Fold(documents []int) *Corpus {
+func (c *Corpus) SelectFold(documents []int) *Corpus {
 	out := c.Select(documents)
 	out.Documents = c.Documents.FoldRows(documents)
 	return out
@@ -91,7 +91,7 @@ func (c *Corpus) Validate() error {
 		name string
 		n    int
 		set  bool
-	}{{"texts", c.Raw.Len(), c.Kept()}, {"names", len(c.Names), c.Names != nil},
+	}{{"texts", c.Raw.Len(), c.HasRaw()}, {"names", len(c.Names), c.Names != nil},
 		{"hashes", len(c.Hashes), c.Hashes != nil}, {"groups", len(c.Groups), c.Groups != nil},
 		{"weights", len(c.Weights), c.Weights != nil}} {
 		if list.set && list.n != rows {

@@ -60,13 +60,13 @@ func TestCorporaAreRefused(t *testing.T) {
 		c := handFilledCorpus()
 		c.Labels.Offsets[spoiled[0]] = int64(spoiled[1])
 		want := "offsets must be ascending from 0 to the number of labels, 4"
-		musttest.Fails(c.Validate())(t, fmt.Sprintf("label offset %d is %d", spoiled[0], spoiled[1]), want)
+		musttest.WantError(c.Validate())(t, fmt.Sprintf("label offset %d is %d", spoiled[0], spoiled[1]), want)
 	}
-	musttest.Fails((*Corpus)(nil).Validate())(t, "no corpus")
+	musttest.WantError((*Corpus)(nil).Validate())(t, "no corpus")
 	if err := (&Corpus{Documents: handFilledCorpus().Documents}).Validate(); err != nil {
 		t.Errorf("documents alone: %v", err)
 	}
-	if ids := (sparse.Labels{}).Of(0); ids != nil {
+	if ids := (sparse.Labels{}).Classes(0); ids != nil {
 		t.Errorf("no labels at all have %v", ids)
 	}
 }

@@ -13,15 +13,15 @@ import (
 // tokenizer and the index of terms are prepared only once. A Counter may be used concurrently.
 type Counter struct {
 	index     map[string]uint32      // column of each term
-	isWord    func(term []byte) bool // see [token.Tokenizer.Words]
+	isWord    func(term []byte) bool // see [token.Tokenizer.WordFunc]
 	words     []bool                 // words[t] reports whether term t is a word
 	tokenizer Tokenizer
-	spare     sync.Pool // pool of *counting
+	pool      sync.Pool // pool of *counting
 }
 
-// counting holds the buffers of a call of [Counter.CountUnknown].
-type counting struct {
-	scan    token.Scanner
+// countState holds the buffers of a call of [Counter.CountUnknown].
+type countState struct {
+	scanner token.Scanner
 	count   map[uint32]float32
 	unknown map[string]bool // unknown words
 	text    []byte
@@ -34,7 +34,8 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
 	}
-	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.Words(), words: make([]bool, len(vocabulary)),
+	c := &Counter{index: make(map[string]uint32, len(vocabulary)), isWord: t.WordFunc(),
+		words:     make([]bool, len(vocabulary)),
 		tokenizer: t}
 	for t, term := range vocabulary {
 		if _, twice := c.index[term]; twice {
@@ -42,9 +43,9 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 		}
 		c.index[term], c.words[t] = uint32(t), c.isWord([]byte(term))
 	}
-	c.spare.New = func() any {
+	c.pool.New = func() any {
 		scan, _ := t.NewScanner()
-		return &counting{scan: *scan, count: map[uint32]float32{}, unknown: map[string]bool{}}
+		return &countState{scanner: *scan, count: map[uint32]float32{}, unknown: map[string]bool{}}
 	}
 	return c, nil
 }
@@ -58,33 +59,33 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 }
 
 // CountUnknown is like Count, but accepts texts or rows, and also returns each document's number of
-// distinct out-of-vocabulary words. [token.Tokenizer.Words] defines words, and [Counter.Known]
+// distinct out-of-vocabulary words. [token.Tokenizer.WordFunc] defines words, and [Counter.KnownWords]
 // counts known words.
 func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
-	if raw, err = raw.cutBy(c.tokenizer); err != nil {
+	if raw, err = raw.arrangeFor(c.tokenizer); err != nil {
 		return nil, nil, err
 	}
 	m = &sparse.CSR{Cols: len(c.index), Offsets: make([]int64, 1, raw.Len()+1)}
-	s := c.spare.Get().(*counting)
+	s := c.pool.Get().(*countState)
 	for i := range raw.Len() {
 		clear(s.count)
 		clear(s.unknown)
 		if raw.Rows == nil {
 			s.text = append(s.text[:0], raw.Texts[i]...)
-			s.scan.Feed(s.text)
-		} else if err := s.scan.FeedRow(raw.Rows[i]); err != nil {
-			return nil, nil, rowFault(err).at(fmt.Sprintf("row %d", i), 0)
+			s.scanner.Feed(s.text)
+		} else if err := s.scanner.FeedRow(raw.Rows[i]); err != nil {
+			return nil, nil, rowError(err).withPosition(fmt.Sprintf("row %d", i), 0)
 		}
-		for n, term := 1, s.scan.Next(); term != nil; n, term = n+1, s.scan.Next() {
-			if n%stopEvery == 0 && ctx.Err() != nil {
+		for n, term := 1, s.scanner.Next(); term != nil; n, term = n+1, s.scanner.Next() {
+			if n%checkInterval == 0 && ctx.Err() != nil {
 				return nil, nil, ctx.Err()
 			}
 			c.add(s, term, 1)
 		}
-		for _, added := range s.scan.RowTerms() {
+		for _, added := range s.scanner.RowTerms() {
 			c.add(s, added.Term, added.Value)
 		}
-		s.scan.End()
+		s.scanner.End()
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -96,12 +97,12 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 		s.sorter.Sort(m.Terms[from:], m.Values[from:])
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	c.spare.Put(s) // not reused after an error in the middle of a text
+	c.pool.Put(s) // not reused after an error in the middle of a text
 	return m, unknown, nil
 }
 
 // add adds value to the count of a term. It collects unknown words in s.unknown.
-func (c *Counter) add(s *counting, term []byte, value float32) {
+func (c *Counter) add(s *countState, term []byte, value float32) {
 	if t, ok := c.index[string(term)]; ok {
 		s.count[t] += value
 	} else if c.isWord(term) && !s.unknown[string(term)] {
@@ -109,8 +110,8 @@ func (c *Counter) add(s *counting, term []byte, value float32) {
 	}
 }
 
-// Known returns the number of words among the terms of a document.
-func (c *Counter) Known(terms []uint32) (words int) {
+// KnownWords returns the number of words among the terms of a document.
+func (c *Counter) KnownWords(terms []uint32) (words int) {
 	for _, t := range terms {
 		if int(t) < len(c.words) && c.words[t] {
 			words++

@@ -29,37 +29,37 @@ func (c *Corpus) Digest() [32]byte {
 		m = &sparse.CSR{}
 	}
 	rows := m.Rows()
-	d.Text("gram corpus 1\n")
-	d.Uint64(uint64(rows))
-	d.Uint64(uint64(m.Cols))
-	d.Uint64(uint64(m.NNZ()))
-	d.Offsets(rows, m.Offsets)
+	d.WriteText("gram corpus 1\n")
+	d.WriteUint64(uint64(rows))
+	d.WriteUint64(uint64(m.Cols))
+	d.WriteUint64(uint64(m.NNZ()))
+	d.WriteOffsets(rows, m.Offsets)
 	for _, t := range m.Terms {
-		d.Uint32(t)
+		d.WriteUint32(t)
 	}
 	for _, v := range m.Values {
-		d.Uint32(math.Float32bits(v))
+		d.WriteUint32(math.Float32bits(v))
 	}
-	d.Offsets(rows, c.Labels.Offsets)
+	d.WriteOffsets(rows, c.Labels.Offsets)
 	for _, id := range c.Labels.IDs {
-		d.Uint32(uint32(id))
+		d.WriteUint32(uint32(id))
 	}
 	for _, list := range [][]string{c.Classes, c.Vocabulary} {
-		d.Uint64(uint64(len(list)))
+		d.WriteUint64(uint64(len(list)))
 		for _, s := range list {
-			d.Uint64(uint64(len(s)))
-			d.Text(s)
+			d.WriteUint64(uint64(len(s)))
+			d.WriteText(s)
 		}
 	}
 	if slices.ContainsFunc(c.Weights, func(w float64) bool { return w != 1 }) {
 		for _, w := range c.Weights {
-			d.Uint64(math.Float64bits(w))
+			d.WriteUint64(math.Float64bits(w))
 		}
 	}
 	if c.Groups != nil {
-		d.Text("groups\n")
+		d.WriteText("groups\n")
 		for _, g := range c.Groups {
-			d.Uint64(uint64(g))
+			d.WriteUint64(uint64(g))
 		}
 	}
 	return d.Sum()

@@ -20,10 +20,10 @@ type SyntaxError struct {
 	Expected string // valid input, such as "ascending indices"
 	Option   string // field of Options that allows the input, such as "Signed"; empty if there is none
 	Remedy   string // effect of the field Option, such as "accepts negative values"
-	// Guessed is the detected format and its evidence, such as "svmlight from line 1". It is empty
+	// GuessedFormat is the detected format and its evidence, such as "svmlight from line 1". It is empty
 	// if the format was set or is certain.
-	Guessed string
-	Err     error // underlying error, such as io.ErrUnexpectedEOF for a truncated compressed file; nil if none
+	GuessedFormat string
+	Err           error // underlying error, such as io.ErrUnexpectedEOF for a truncated compressed file; nil if none
 }
 
 // Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed by the remedy in
@@ -34,12 +34,12 @@ func (e *SyntaxError) Error() string {
 
 // Describe is like Error, but with other names for the fields of Options, such as flags.
 func (e *SyntaxError) Describe(option func(field string) string) string {
-	s := fmt.Sprintf("corpus: %s: %s, expected %s", place(e.File, e.Line), e.Found, e.Expected)
+	s := fmt.Sprintf("corpus: %s: %s, expected %s", position(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
 		s += fmt.Sprintf(" (%s %s)", option(e.Option), e.Remedy)
 	}
-	if e.Guessed != "" {
-		s += fmt.Sprintf(" (the format was guessed: %s; %s names another)", e.Guessed, option("Format"))
+	if e.GuessedFormat != "" {
+		s += fmt.Sprintf(" (the format was guessed: %s; %s names another)", e.GuessedFormat, option("Format"))
 	}
 	return s
 }
@@ -56,16 +56,16 @@ func (w Warning) Describe(option func(field string) string) string {
 // Unwrap returns the underlying error, or nil.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// place returns file:line, or only the file for line 0.
-func place(file string, line int64) string {
+// position returns file:line, or only the file for line 0.
+func position(file string, line int64) string {
 	if line == 0 {
 		return file
 	}
 	return file + ":" + strconv.FormatInt(line, 10)
 }
 
-// fault returns a [SyntaxError] whose position isn't set yet.
-func fault(found, expected string) *SyntaxError {
+// newSyntaxError returns a [SyntaxError] whose position isn't set yet.
+func newSyntaxError(found, expected string) *SyntaxError {
 	return &SyntaxError{Found: found, Expected: expected}
 }
 
@@ -75,26 +75,26 @@ func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	return e
 }
 
-// at sets the file, and adds line to Line, so that Line is relative to the file.
-func (e *SyntaxError) at(file string, line int64) *SyntaxError {
+// withPosition sets the file, and adds line to Line, so that Line is relative to the file.
+func (e *SyntaxError) withPosition(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e
 }
 
-// rowFault converts a [*token.ColumnError] to a [SyntaxError].
-func rowFault(err error) *SyntaxError {
+// rowError converts a [*token.ColumnError] to a [SyntaxError].
+func rowError(err error) *SyntaxError {
 	var bad *token.ColumnError
 	if !errors.As(err, &bad) {
-		return fault(err.Error(), "a row")
+		return newSyntaxError(err.Error(), "a row")
 	}
-	return fault(bad.Found+" in the column "+bad.Column, bad.Expected)
+	return newSyntaxError(bad.Found+" in the column "+bad.Column, bad.Expected)
 }
 
-func quote[T ~string | ~[]byte](s T) string { return quoteTo(s, 40) }
+func quote[T ~string | ~[]byte](s T) string { return quoteTruncated(s, 40) }
 
-func quoteList(names []string) string { return quoteTo(strings.Join(names, ", "), 200) }
+func quoteList(names []string) string { return quoteTruncated(strings.Join(names, ", "), 200) }
 
-func quoteTo[T ~string | ~[]byte](s T, most int) string {
+func quoteTruncated[T ~string | ~[]byte](s T, most int) string {
 	if len(s) <= most {
 		return strconv.Quote(string(s))
 	}
@@ -104,16 +104,16 @@ func quoteTo[T ~string | ~[]byte](s T, most int) string {
 // warnings is a list of warnings, one per kind.
 type warnings []Warning
 
-// warn returns the warnings of the corpus for appending.
-func (c *Corpus) warn() *warnings { return (*warnings)(&c.Warnings) }
+// warningList returns the warnings of the corpus for appending.
+func (c *Corpus) warningList() *warnings { return (*warnings)(&c.Warnings) }
 
 // add adds count occurrences of a warning; first is the position of the first occurrence. Calls
 // must be in the order of the source.
 func (w *warnings) add(message string, count int64, first string) {
-	w.warn(Warning{Message: message, Count: count, First: first})
+	w.addWarning(Warning{Message: message, Count: count, First: first})
 }
 
-func (w *warnings) warn(what Warning) {
+func (w *warnings) addWarning(what Warning) {
 	if what.Count == 0 {
 		return
 	}
@@ -126,19 +126,19 @@ func (w *warnings) warn(what Warning) {
 	*w = append(*w, what)
 }
 
-// addOption is like add, for a warning that a field of Options avoids.
-func (w *warnings) addOption(message string, count int64, first, field, does string) {
-	w.warn(Warning{Message: message, Count: count, First: first, Option: field, Remedy: does})
+// addWithOption is like add, for a warning that a field of Options avoids.
+func (w *warnings) addWithOption(message string, count int64, first, field, does string) {
+	w.addWarning(Warning{Message: message, Count: count, First: first, Option: field, Remedy: does})
 }
 
-func (w *warnings) badBytes(count int64, first string) {
-	w.addOption("byte that is not text, read as a separator", count, first,
+func (w *warnings) addBadBytes(count int64, first string) {
+	w.addWithOption("byte that is not text, read as a separator", count, first,
 		"Encoding", "sets the encoding, such as windows-1252")
 }
 
-// lines adds the occurrences that t counts in a block of lines. The block starts at firstLine.
-func (w *warnings) lines(message string, t tally, file string, firstLine int64) {
-	w.add(message, t.count, place(file, firstLine+int64(t.first)))
+// addLines adds the occurrences that t counts in a block of lines. The block starts at firstLine.
+func (w *warnings) addLines(message string, t tally, file string, firstLine int64) {
+	w.add(message, t.count, position(file, firstLine+int64(t.first)))
 }
 
 const blankMessage = "blank line, skipped"
@@ -156,9 +156,9 @@ func (t *tally) add(count int64, at int32) {
 	t.count += count
 }
 
-// Number returns the number that messages use for document i: i + 1 for documents from files, and i
+// DocumentNumber returns the number that messages use for document i: i + 1 for documents from files, and i
 // for documents in memory.
-func (c *Corpus) Number(i int) int {
+func (c *Corpus) DocumentNumber(i int) int {
 	if c.Format != "" || c.Names != nil {
 		return i + 1
 	}
@@ -166,12 +166,12 @@ func (c *Corpus) Number(i int) int {
 }
 
 // DocumentName returns the name of document i in messages: the name of its file, or "document" and
-// [Corpus.Number].
+// [Corpus.DocumentNumber].
 func (c *Corpus) DocumentName(i int) string {
 	if i >= 0 && i < len(c.Names) {
 		return c.Names[i]
 	}
-	return fmt.Sprintf("document %d", c.Number(i))
+	return fmt.Sprintf("document %d", c.DocumentNumber(i))
 }
 
 // TermName returns the name of a term in messages: term "text", index i of an svmlight file, or
@@ -179,18 +179,18 @@ func (c *Corpus) DocumentName(i int) string {
 func (c *Corpus) TermName(t uint32) string {
 	switch {
 	case int(t) < len(c.Vocabulary):
-		return fmt.Sprintf("term %q", c.Tokenizer.Term(c.Vocabulary[t]))
+		return fmt.Sprintf("term %q", c.Tokenizer.FormatTerm(c.Vocabulary[t]))
 	case c.Format != FormatSVMLight:
 		return fmt.Sprintf("column %d", t)
-	case c.Form.ZeroBased == "true":
+	case c.FormatOptions.ZeroBased == "true":
 		return fmt.Sprintf("index %d", t)
 	}
 	return fmt.Sprintf("index %d", int64(t)+1)
 }
 
-// NameValue adds the source, document names and term texts to a [sparse.ValueError], or to an error
+// DescribeError adds the source, document names and term texts to a [sparse.ValueError], or to an error
 // about the kernel value of two documents. Other errors are unchanged.
-func (c *Corpus) NameValue(err error) error {
+func (c *Corpus) DescribeError(err error) error {
 	var value *sparse.ValueError
 	var pair interface { // implemented by kernel.PairError
 		error
@@ -207,8 +207,8 @@ func (c *Corpus) NameValue(err error) error {
 	return err
 }
 
-// NamesOnly returns the corpus without documents, texts and labels, for [Corpus.NameValue].
-func (c *Corpus) NamesOnly() *Corpus {
+// WithoutDocuments returns the corpus without documents, texts and labels, for [Corpus.DescribeError].
+func (c *Corpus) WithoutDocuments() *Corpus {
 	out := *c
 	out.Documents, out.Raw, out.Labels = nil, Raw{}, sparse.Labels{}
 	return &out
@@ -219,19 +219,19 @@ func (c *Corpus) NamesOnly() *Corpus {
 // of the goroutine.
 type PanicError = run.PanicError
 
-// suspectHeader warns if the label and the text of the first line look like a header.
-func (c *Corpus) suspectHeader(label, text, at string) {
-	if ids := c.Labels.Of(0); len(ids) == 1 && c.classSizes()[ids[0]] == 1 && len(c.Classes) > 1 &&
+// warnHeader warns if the label and the text of the first line look like a header.
+func (c *Corpus) warnHeader(label, text, at string) {
+	if ids := c.Labels.Classes(0); len(ids) == 1 && c.classSizes()[ids[0]] == 1 && len(c.Classes) > 1 &&
 		(slices.Contains(labelNames, label) || slices.Contains(textNames, text)) {
-		c.warn().addOption(fmt.Sprintf("the first line, %s and %s, looks like a header, but is read as a document",
+		c.warningList().addWithOption(fmt.Sprintf("the first line, %s and %s, looks like a header, but is read as a document",
 			quote(label), quote(text)), 1, at, "LabelColumn", label+" reads it as a header")
 	}
 }
 
-// suspect warns if most classes have a single document.
-func (c *Corpus) suspect(at func(i int) string) {
-	if single, first, most := c.single(); most && c.Numbers() == 0 { // see Targets
-		c.warn().addOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
+// warnSingletonClasses warns if most classes have a single document.
+func (c *Corpus) warnSingletonClasses(at func(i int) string) {
+	if single, first, most := c.singletons(); most && c.NumericLabelCount() == 0 { // see Targets
+		c.warningList().addWithOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
 			single, at(first), "LabelColumn", "sets the label column by name or number")
 	}
 }
@@ -245,12 +245,12 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// single returns the number n of documents whose classes have no other document, and the first such
+// singletons returns the number n of documents whose classes have no other document, and the first such
 // document. most is true if n is at least 4 and more than half of all documents.
-func (c *Corpus) single() (n int64, first int, most bool) {
+func (c *Corpus) singletons() (n int64, first int, most bool) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {
-		ids := c.Labels.Of(i)
+		ids := c.Labels.Classes(i)
 		if len(ids) > 0 && !slices.ContainsFunc(ids, func(id int32) bool { return count[id] > 1 }) {
 			if n++; n == 1 {
 				first = i
@@ -260,15 +260,15 @@ func (c *Corpus) single() (n int64, first int, most bool) {
 	return n, first, n >= 4 && 2*n > int64(c.Documents.Rows())
 }
 
-// Targets reports whether the labels look like regression targets: all are numbers, and most occur
+// HasTargets reports whether the labels look like regression targets: all are numbers, and most occur
 // once. Readers don't warn about such labels.
-func (c *Corpus) Targets() bool {
-	_, _, most := c.single()
-	return most && c.Numbers() > 0
+func (c *Corpus) HasTargets() bool {
+	_, _, most := c.singletons()
+	return most && c.NumericLabelCount() > 0
 }
 
-// Numbers returns the number of distinct labels if all labels are numbers, else 0.
-func (c *Corpus) Numbers() int {
+// NumericLabelCount returns the number of distinct labels if all labels are numbers, else 0.
+func (c *Corpus) NumericLabelCount() int {
 	for _, name := range c.Classes {
 		if _, err := strconv.ParseFloat(name, 64); err != nil {
 			return 0
@@ -285,10 +285,10 @@ func (c *Corpus) CheckClasses() error {
 		return err
 	}
 	many := 1000
-	if c.Numbers() > 0 {
+	if c.NumericLabelCount() > 0 {
 		many = 50
 	}
-	n, _, most := c.single()
+	n, _, most := c.singletons()
 	if len(c.Classes) < many || !most {
 		return nil
 	}
@@ -299,14 +299,15 @@ func (c *Corpus) CheckClasses() error {
 
 // warnViews warns about views with too few terms to distinguish documents.
 func (c *Corpus) warnViews(views []sparse.View) {
-	split, _ := c.Tokenizer.Split()
+	split, _ := c.Tokenizer.SplitViews()
 	for i, v := range views {
 		end := uint32(len(c.Vocabulary))
 		if i+1 < len(views) {
 			end = views[i+1].First
 		}
 		if n := end - v.First; n < 2 && len(c.Vocabulary) > 0 && len(split) == len(views) {
-			c.warn().addOption(fmt.Sprintf("%s in the view %s", []string{"no term", "only one term"}[n], split[i]), 1, "",
+			c.warningList().addWithOption(fmt.Sprintf("%s in the view %s", []string{"no term", "only one term"}[n], split[i]),
+				1, "",
 				"Tokenizer", "with words:digits keeps digits in words")
 		}
 	}

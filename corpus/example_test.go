@@ -27,7 +27,7 @@ func ExampleFromTexts() {
 func ExampleReadFrom() {
 	const table = "stars,review\n5,\"good, very good\"\n1,bad\n"
 	c, err := corpus.ReadFrom(context.Background(), strings.NewReader(table), "reviews.csv",
-		corpus.Options{Form: corpus.Form{LabelColumn: "stars"}, MinDF: 1})
+		corpus.Options{FormatOptions: corpus.FormatOptions{LabelColumn: "stars"}, MinDF: 1})
 	if err != nil {
 		panic(err)
 	}

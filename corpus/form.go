@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/corpus/internal/compressed"
 )
 
-// Form describes the format of a source. Models store the Form of their training documents, so that
+// FormatOptions describes the format of a source. Models store the Form of their training documents, so that
 // test documents are read in the same way. With the zero value everything is detected.
-type Form struct {
+type FormatOptions struct {
 	Extension string `json:"extension,omitempty"` // extension of the name, such as ".csv"; "/" for a folder
 
 	Format Format `json:"format,omitempty"` // default FormatAuto: detected from the name and the first bytes
@@ -51,7 +51,7 @@ type Form struct {
 }
 
 // Validate returns an error if the format, the encoding, Columns or ZeroBased is invalid.
-func (f Form) Validate() error {
+func (f FormatOptions) Validate() error {
 	if names := Formats(); f.Format != FormatAuto && !slices.Contains(names, string(f.Format)) {
 		return fmt.Errorf("corpus: unknown format %q; valid formats are %s", string(f.Format), strings.Join(names, ", "))
 	}
@@ -68,26 +68,26 @@ func (f Form) Validate() error {
 // extensionOf returns the extension of a file's name in lower case, ignoring the suffix of a
 // compressed file.
 func extensionOf(name string) string {
-	return filepath.Ext(compressed.CutSuffix(strings.ToLower(name)))
+	return filepath.Ext(compressed.TrimSuffix(strings.ToLower(name)))
 }
 
-// formOf returns the form of a source with an extension, or the zero value if the options are
+// formatFor returns the form of a source with an extension, or the zero value if the options are
 // defaults.
-func (o *Options) formOf(extension string) Form {
-	f := o.Form
+func (o *Options) formatFor(extension string) FormatOptions {
+	f := o.FormatOptions
 	if f.Extension = ""; f.ZeroBased == "false" {
 		f.ZeroBased = "" // the default
 	}
-	if f != (Form{}) {
+	if f != (FormatOptions{}) {
 		f.Extension = extension
 	}
 	return f
 }
 
-// takeTrainingForm sets unset options from Options.TrainingForm, for a source with the given
+// applyTrainingFormat sets unset options from Options.TrainingForm, for a source with the given
 // extension.
-func (o *Options) takeTrainingForm(extension string) {
-	f := o.TrainingForm
+func (o *Options) applyTrainingFormat(extension string) {
+	f := o.TrainingFormat
 	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // also for other extensions, because the model fixes the columns
 	if f.Extension != extension {
 		return
@@ -98,16 +98,16 @@ func (o *Options) takeTrainingForm(extension string) {
 	o.IDColumn, o.Columns = cmp.Or(o.IDColumn, f.IDColumn), cmp.Or(o.Columns, f.Columns)
 	o.LabelSeparator = cmp.Or(o.LabelSeparator, f.LabelSeparator)
 	o.Encoding = cmp.Or(o.Encoding, f.Encoding)
-	o.form.charset, _ = charset.Lookup(o.Encoding)
+	o.decoding.charset, _ = charset.Lookup(o.Encoding)
 }
 
-// takeColumns takes LabelColumn and TextColumn from Options.TrainingForm, and reports whether it
+// applyColumns takes LabelColumn and TextColumn from Options.TrainingForm, and reports whether it
 // did. Both options must be unset, and names must include TrainingForm.TextColumn, or
 // TrainingForm.LabelColumn if it has no text column. names is a result of columnNames.
-func (o *Options) takeColumns(names []string) bool {
-	f := o.TrainingForm
+func (o *Options) applyColumns(names []string) bool {
+	f := o.TrainingFormat
 	main := cmp.Or(f.TextColumn, f.LabelColumn)
-	if o.LabelColumn+o.TextColumn != "" || main == "" || !slices.Contains(names, columnName(main)) {
+	if o.LabelColumn+o.TextColumn != "" || main == "" || !slices.Contains(names, normalizeName(main)) {
 		return false
 	}
 	o.LabelColumn, o.TextColumn, o.labelOptional = f.LabelColumn, f.TextColumn, true

@@ -26,11 +26,11 @@ const (
 
 // fileFormat describes a file format. Each format is declared next to its reader.
 type fileFormat struct {
-	name    Format
-	endings []string            // extensions of file names, in lower case
-	magic   []string            // magic numbers, ignoring case; files with a magic number aren't text
-	line    func(l []byte) bool // reports whether line l may be a document, if no earlier format accepts l; may be nil
-	read    func(context.Context, *input, *Options, *meter) (*Corpus, error)
+	name        Format
+	extensions  []string            // extensions of file names, in lower case
+	magic       []string            // magic numbers, ignoring case; files with a magic number aren't text
+	matchesLine func(l []byte) bool // reports whether line l may be a document, if no earlier format accepts l; may be nil
+	read        func(context.Context, *input, *Options, *progressMeter) (*Corpus, error)
 }
 
 // formats lists all formats, in the order in which they are recognised. init sets it to avoid an
@@ -51,8 +51,8 @@ func Formats() (names []string) {
 	return names
 }
 
-// begins reports whether head starts with one of the format's magic numbers.
-func (f *fileFormat) begins(head []byte) bool {
+// matchesMagic reports whether head starts with one of the format's magic numbers.
+func (f *fileFormat) matchesMagic(head []byte) bool {
 	return slices.ContainsFunc(f.magic, func(magic string) bool {
 		return bytes.EqualFold(head[:min(len(head), len(magic))], []byte(magic))
 	})

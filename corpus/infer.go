@@ -11,29 +11,29 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// looksNamed reports whether the first record may hold column names. Names must be distinct and not
+// looksLikeHeader reports whether the first record may hold column names. Names must be distinct and not
 // numbers. Except for the label column, a column of short values must not contain its own name.
-func (t *table) looksNamed() bool {
-	for i, name := range t.first {
-		if _, number := token.ParseNumber(name); name != "" && (number || t.twice(i)) {
+func (t *table) looksLikeHeader() bool {
+	for i, name := range t.firstRecord {
+		if _, number := token.ParseNumber(name); name != "" && (number || t.isDuplicate(i)) {
 			return false
 		}
-		values := t.values(i)
-		if name != "" && i != t.label && slices.Contains(values, name) && isShort(values) {
+		values := t.columnValues(i)
+		if name != "" && i != t.labelColumn && slices.Contains(values, name) && isShort(values) {
 			return false
 		}
 	}
-	return len(t.near) > 0
+	return len(t.sampleRecords) > 0
 }
 
-// values returns the values of a column in the beginning of the table.
-func (t *table) values(at int) (values []string) {
-	for _, record := range t.near {
-		if len(record) == len(t.first) {
-			values = append(values, record[at])
+// columnValues returns the values of a column in the beginning of the table.
+func (t *table) columnValues(at int) (columnValues []string) {
+	for _, record := range t.sampleRecords {
+		if len(record) == len(t.firstRecord) {
+			columnValues = append(columnValues, record[at])
 		}
 	}
-	return values
+	return columnValues
 }
 
 // A column holds categories if its values have at most maxCategoryBytes bytes, if each value occurs
@@ -45,63 +45,63 @@ func isShort(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return len(v) > maxCategoryBytes })
 }
 
-// infer sets the kinds of columns that no option sets.
-func (t *table) infer(opt *Options) {
-	n, rows, alone := len(t.first), t.row != nil, opt.TextColumn != ""
-	t.comma = t.hasCommas()
-	named := t.free(textNames, KindText)
-	label := t.free(labelNames, KindLabel)
-	if t.label >= 0 {
-		label = t.label
+// inferKinds sets the kinds of columns that no option sets.
+func (t *table) inferKinds(opt *Options) {
+	n, rows, alone := len(t.firstRecord), t.rowColumns != nil, opt.TextColumn != ""
+	t.decimalComma = t.hasDecimalCommas()
+	named := t.findUnassigned(textNames, KindText)
+	label := t.findUnassigned(labelNames, KindLabel)
+	if t.labelColumn >= 0 {
+		label = t.labelColumn
 	}
 	switch {
-	case t.header:
-	case named >= 0 && (n > 2 || n == 2 && t.label < 0):
-		t.header = true
-	case label >= 0 && (n > 2 || n == 2 && !rows && !alone && t.label < 0 &&
+	case t.hasHeader:
+	case named >= 0 && (n > 2 || n == 2 && t.labelColumn < 0):
+		t.hasHeader = true
+	case label >= 0 && (n > 2 || n == 2 && !rows && !alone && t.labelColumn < 0 &&
 		!slices.Contains(labelNames, t.names[1-label])):
-		t.header = t.looksNamed()
-		t.guessed = t.header
+		t.hasHeader = t.looksLikeHeader()
+		t.headerGuessed = t.hasHeader
 	}
-	if t.label < 0 && t.header && !t.noLabels && label >= 0 {
-		t.set(label, KindLabel)
+	if t.labelColumn < 0 && t.hasHeader && !t.noLabels && label >= 0 {
+		t.setKind(label, KindLabel)
 	}
 	if n == 0 && !rows { // the first record is longer than nearBytes
 		t.columns = make([]TableColumn, 2)
-		t.set(max(t.label, 0), KindLabel)
-		t.set(max(t.text, 1), KindText)
+		t.setKind(max(t.labelColumn, 0), KindLabel)
+		t.setKind(max(t.textColumn, 1), KindText)
 		return
 	}
-	if t.header {
+	if t.hasHeader {
 		t.inferID()
 	}
 	switch { // if one of two columns is the label, the other is the text, and vice versa
-	case n != 2 || rows || t.noLabels || t.keys:
-	case t.label < 0 && t.text >= 0:
-		t.set(1-t.text, KindLabel)
-	case t.label < 0 && named >= 0 && t.header && t.id < 0:
-		t.set(1-named, KindLabel)
-	case t.label < 0 && !t.header:
-		t.set(0, KindLabel)
+	case n != 2 || rows || t.noLabels || t.keyed:
+	case t.labelColumn < 0 && t.textColumn >= 0:
+		t.setKind(1-t.textColumn, KindLabel)
+	case t.labelColumn < 0 && named >= 0 && t.hasHeader && t.idColumn < 0:
+		t.setKind(1-named, KindLabel)
+	case t.labelColumn < 0 && !t.hasHeader:
+		t.setKind(0, KindLabel)
 	}
 	switch {
 	case rows:
 	case alone:
-	case (!t.header && n > 2 || t.keys && named < 0) && t.label < 0 && opt.Columns == "":
-		t.bad = fault(fmt.Sprintf("%d columns, none called label or text: %s", n, quoteList(t.first)),
+	case (!t.hasHeader && n > 2 || t.keyed && named < 0) && t.labelColumn < 0 && opt.Columns == "":
+		t.err = newSyntaxError(fmt.Sprintf("%d columns, none called label or text: %s", n, quoteList(t.firstRecord)),
 			"the name of the label column").withOption("LabelColumn", "sets the label column by name or number")
 	default:
 		t.inferFeatures(opt)
 	}
 	for i := range t.columns {
 		c := &t.columns[i]
-		if c.Kind == "" && i == t.group {
+		if c.Kind == "" && i == t.groupColumn {
 			c.Kind = KindGroup
 		}
 		c.Kind = cmp.Or(c.Kind, KindIgnored)
 		if c.Kind == KindNumber {
-			_, all := numbersOf(t.values(i), true)
-			c.Comma = t.comma && all
+			_, all := countNumbers(t.columnValues(i), true)
+			c.Comma = t.decimalComma && all
 		}
 	}
 }
@@ -110,12 +110,12 @@ func (t *table) infer(opt *Options) {
 // distinct.
 func (t *table) inferID() {
 	for i := range t.columns {
-		if t.id >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||
-			len(t.first) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // the column may hold classes
+		if t.idColumn >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||
+			len(t.firstRecord) == 2 && (t.names[i] == "name" || t.names[i] == "key") { // the column may hold classes
 			continue
 		}
-		if values := t.values(i); len(values) > 0 && !slices.Contains(values, "") && distinct(values) {
-			t.set(i, KindID)
+		if values := t.columnValues(i); len(values) > 0 && !slices.Contains(values, "") && allDistinct(values) {
+			t.setKind(i, KindID)
 		}
 	}
 }
@@ -125,19 +125,20 @@ func (t *table) inferFeatures(opt *Options) {
 	var texts, others []int
 	for i := range t.columns {
 		c := &t.columns[i]
-		if t.header && c.Kind != KindIgnored && t.first[i] != "" && t.twice(i) {
-			t.bad = fault("two columns called "+quote(t.first[i]), "different names")
+		if t.hasHeader && c.Kind != KindIgnored && t.firstRecord[i] != "" && t.isDuplicate(i) {
+			t.err = newSyntaxError("two columns called "+quote(t.firstRecord[i]), "different names")
 			return
 		}
-		if c.Kind == "" && i != t.group {
+		if c.Kind == "" && i != t.groupColumn {
 			c.Kind = t.kindOf(i)
 		}
 		switch c.Kind {
 		case KindText:
 			texts = append(texts, i)
 		case KindVector:
-			if c.Size, _ = vectorSize(t.values(i)); c.Size == 0 {
-				t.bad = fault("no list of numbers near the beginning of column "+t.first[i], "lists such as [0.5, -1]").
+			if c.Size, _ = vectorSize(t.columnValues(i)); c.Size == 0 {
+				t.err = newSyntaxError("no list of numbers near the beginning of column "+t.firstRecord[i],
+					"lists such as [0.5, -1]").
 					withOption("Columns", "sets the kind of a column")
 				return
 			}
@@ -146,16 +147,17 @@ func (t *table) inferFeatures(opt *Options) {
 			others = append(others, i)
 		}
 	}
-	known := opt.ModelTokenizer != nil || opt.VocabularyLater != nil || opt.Vocabulary != nil
+	known := opt.ModelTokenizer != nil || opt.LoadVocabulary != nil || opt.Vocabulary != nil
 	if all := append(texts, others...); known { // the model was trained on texts
 		if len(texts) > 0 {
 			all = texts
 		}
-		if best := t.free(textNames, KindText); best >= 0 {
+		if best := t.findUnassigned(textNames, KindText); best >= 0 {
 			all = []int{best}
 		}
 		for i := range t.columns {
-			if len(all) == 1 && i != all[0] && i != t.label && i != t.group && i != t.id && i != t.weight {
+			if len(all) == 1 && i != all[0] && i != t.labelColumn && i != t.groupColumn && i != t.idColumn &&
+				i != t.weightColumn {
 				t.columns[i].Kind = KindIgnored
 			}
 		}
@@ -163,44 +165,45 @@ func (t *table) inferFeatures(opt *Options) {
 	}
 	switch {
 	case len(texts) == 1 && len(others) == 0:
-		t.set(texts[0], KindText)
+		t.setKind(texts[0], KindText)
 	case len(texts)+len(others) == 0 || known:
-		t.bad = fault(fmt.Sprintf("%d columns: %s", len(t.first), quoteList(t.first)), "the name of the text column").
+		t.err = newSyntaxError(fmt.Sprintf("%d columns: %s", len(t.firstRecord), quoteList(t.firstRecord)),
+			"the name of the text column").
 			withOption("TextColumn", "sets the text column by name or number")
 	default:
-		t.views(opt.Tokenizer, texts, others)
+		t.inferViews(opt.Tokenizer, texts, others)
 	}
 }
 
 // kindOf returns the kind of a feature column from its name and values.
 func (t *table) kindOf(at int) Kind {
-	values := t.values(at)
+	values := t.columnValues(at)
 	different := map[string]bool{}
 	for _, v := range values {
 		different[v] = true
 	}
 	_, isVector := vectorSize(values)
-	numbers, all := numbersOf(values, false)
-	if commas, is := numbersOf(values, true); is && t.comma {
+	numbers, all := countNumbers(values, false)
+	if commas, is := countNumbers(values, true); is && t.decimalComma {
 		numbers, all = commas, true
 	}
-	if t.strings[t.first[at]] {
+	if t.stringColumns[t.firstRecord[at]] {
 		numbers, all = 0, !slices.ContainsFunc(values, func(v string) bool { return v != "" })
 	}
 	switch {
-	case t.header && t.names[at] == "":
+	case t.hasHeader && t.names[at] == "":
 		return KindIgnored
-	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.header && len(t.first) <= 2:
+	case slices.Contains(textNames, t.names[at]), len(values) == 0, !t.hasHeader && len(t.firstRecord) <= 2:
 		return KindText
 	case isVector:
 		return KindVector
-	case t.ignored != nil && t.ignored(at):
+	case t.isIgnored != nil && t.isIgnored(at):
 		return KindIgnored
 	case all && numbers == 0:
 		return KindIgnored
 	case all:
 		return KindNumber
-	case (len(t.first) > 2 || t.noLabels) && isShort(values) && minRecurring*len(different) <= len(values) &&
+	case (len(t.firstRecord) > 2 || t.noLabels) && isShort(values) && minRecurring*len(different) <= len(values) &&
 		float64(numbers) <= maxNumbers*float64(len(values)):
 		return KindCategory
 	}
@@ -229,16 +232,16 @@ func vectorSize(values []string) (size int, ok bool) {
 // maxColumnsWeight is the maximum weight of the view of all categories or all numbers.
 const maxColumnsWeight = 1000
 
-// views returns a view for each text column, a view for all categories, a view for all numbers, and
+// inferViews returns a view for each text column, a view for all categories, a view for all numbers, and
 // a view for each vector column. The tokenizer of text views is cut. If there are no texts, all
 // columns have the same weight.
-func (t *table) views(cut Tokenizer, texts, others []int) {
+func (t *table) inferViews(cut Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
-		if !t.header {
+		if !t.hasHeader {
 			return strconv.Itoa(i + 1)
 		}
-		return t.first[i]
+		return t.firstRecord[i]
 	}
 	add := func(v token.View, of ...int) {
 		for _, i := range of {
@@ -246,7 +249,7 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 		}
 		out = append(out, v)
 	}
-	views, _ := cut.Split()
+	views, _ := cut.SplitViews()
 	if views == nil {
 		views = []token.View{{Tokenizer: cut, Weight: 1}}
 	}
@@ -261,9 +264,9 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 	}
 	for _, kind := range []Kind{KindCategory, KindNumber} {
 		of := slices.DeleteFunc(slices.Clone(others), func(i int) bool { return t.columns[i].Kind != kind })
-		v := token.View{Tokenizer: Tokenizer{Analyzer: token.Categories}, Weight: 1}
+		v := token.View{Tokenizer: Tokenizer{Analyzer: token.AnalyzerCategories}, Weight: 1}
 		if kind == KindNumber {
-			v.Analyzer = token.Numbers
+			v.Analyzer = token.AnalyzerNumbers
 		}
 		if len(texts) == 0 && len(of) < len(others) {
 			v.Weight = float64(min(len(of), maxColumnsWeight))
@@ -277,31 +280,31 @@ func (t *table) views(cut Tokenizer, texts, others []int) {
 			out = append(out, token.VectorView(name(i), c.Size))
 		}
 	}
-	t.tokenizer = token.OfViews(out).WithPairs(true)
-	t.inferred = cut.WithPairs(false) == Tokenizer{}
-	t.text = -1
+	t.tokenizer = token.FromViews(out).WithPairs(true)
+	t.viewsInferred = cut.WithPairs(false) == Tokenizer{}
+	t.textColumn = -1
 	for _, c := range t.tokenizer.Columns() {
-		t.row = append(t.row, t.place(c.Name))
+		t.rowColumns = append(t.rowColumns, t.columnIndex(c.Name))
 	}
 	for _, i := range slices.Concat(texts, others) {
 		if name(i) == "" {
-			t.bad = fault(fmt.Sprintf("column %d of kind %s without a name", i+1, t.columns[i].Kind),
+			t.err = newSyntaxError(fmt.Sprintf("column %d of kind %s without a name", i+1, t.columns[i].Kind),
 				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore skips the column", i+1))
-		} else if t.place(name(i)) != i { // the name is also the number of another column
-			t.bad = fault("a column called "+quote(t.first[i]), "a name that isn't the number of another column")
+		} else if t.columnIndex(name(i)) != i { // the name is also the number of another column
+			t.err = newSyntaxError("a column called "+quote(t.firstRecord[i]), "a name that isn't the number of another column")
 		}
 	}
 }
 
-// hasCommas reports whether numbers have decimal commas: all values of a column are numbers only in
+// hasDecimalCommas reports whether numbers have decimal commas: all values of a column are numbers only in
 // that form. If semicolons separate fields and no column requires decimal points, values with
 // commas that are numbers in both forms suffice.
-func (t *table) hasCommas() bool {
+func (t *table) hasDecimalCommas() bool {
 	comma, point, either := false, false, false
-	for i := range t.first {
-		values := t.values(i)
-		_, asPoint := numbersOf(values, false)
-		_, asComma := numbersOf(values, true)
+	for i := range t.firstRecord {
+		values := t.columnValues(i)
+		_, asPoint := countNumbers(values, false)
+		_, asComma := countNumbers(values, true)
 		comma = comma || asComma && !asPoint
 		point = point || asPoint && !asComma
 		either = either || asPoint && asComma && slices.ContainsFunc(values, func(v string) bool {
@@ -311,12 +314,12 @@ func (t *table) hasCommas() bool {
 	return comma || either && !point && t.separator == ';'
 }
 
-// numbersOf returns the number of values that are numbers with a decimal comma, or with a decimal
+// countNumbers returns the number of values that are numbers with a decimal comma, or with a decimal
 // point if comma is false. all reports whether all values are numbers or missing.
-func numbersOf(values []string, comma bool) (numbers int, all bool) {
+func countNumbers(values []string, comma bool) (numbers int, all bool) {
 	all = true
 	for _, v := range values {
-		plain := plainNumber(v, comma)
+		plain := normalizeNumber(v, comma)
 		x, ok := token.ParseNumber(plain)
 		if comma && plain == strings.TrimSpace(v) && strings.Contains(v, ".") {
 			ok = false // v has a decimal point
@@ -328,9 +331,9 @@ func numbersOf(values []string, comma bool) (numbers int, all bool) {
 	return numbers, all
 }
 
-// plainNumber returns a number with a decimal point and without thousands separators. The number
+// normalizeNumber returns a number with a decimal point and without thousands separators. The number
 // has the form 1.234,5 if comma is set, else 1,234.5. Other text is returned unchanged.
-func plainNumber(s string, comma bool) string {
+func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {
 		thousands, decimal = decimal, thousands

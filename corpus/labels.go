@@ -37,90 +37,90 @@ func (t *nameTable) id(name string) int32 {
 	return id
 }
 
-// labelPiece holds the labels of the documents in one block, and a table of the labels' names.
-type labelPiece struct {
+// parsedLabels holds the labels of the documents in one block, and a table of the labels' names.
+type parsedLabels struct {
 	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" equal "1"
 
-	separator string // separator of labels; "" for a comma
-	split     bool   // a field has several labels
-	spaced    string // first field with a comma and a space, which may be part of a name
-	memory    *allowance
+	separator    string // separator of labels; "" for a comma
+	multiLabel   bool   // a field has several labels
+	commaExample string // first field with a comma and a space, which may be part of a name
+	memory       *allowance
 
 	nameTable
-	at     []int // index in ids of the last occurrence of each name
-	ids    []int32
-	counts []int32 // number of labels of each document
+	lastIndex []int // index in ids of the last occurrence of each name
+	ids       []int32
+	counts    []int32 // number of labels of each document
 }
 
-const labelExpected = `a label, several with commas between, or "-" for none`
+const expectedLabel = `a label, several with commas between, or "-" for none`
 
 // add appends a document with a label field, which may have several labels.
-func (p *labelPiece) add(field []byte) *SyntaxError {
+func (p *parsedLabels) add(field []byte) *SyntaxError {
 	start := len(p.ids)
 	separator := []byte(cmp.Or(p.separator, ","))
 	if id, known := p.index[string(field)]; known && !bytes.Contains(field, separator) {
-		p.at[id] = start
+		p.lastIndex[id] = start
 		p.ids = append(p.ids, id)
-		p.end(start)
+		p.endDocument(start)
 		return nil
 	}
-	if !p.memory.room(aName * int64(1+bytes.Count(field, separator))) {
-		p.addNone() // the piece is discarded, because the memory limit is exceeded
+	if !p.memory.canAllocate(nameBytes * int64(1+bytes.Count(field, separator))) {
+		p.addUnlabelled() // the piece is discarded, because the memory limit is exceeded
 		return nil
 	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
 		if !utf8.Valid(s) {
-			return badName(s)
+			return invalidNameError(s)
 		}
-		if p.separator == "" && p.spaced == "" && bytes.Contains(s, []byte(", ")) {
-			p.spaced = quote(s)
+		if p.separator == "" && p.commaExample == "" && bytes.Contains(s, []byte(", ")) {
+			p.commaExample = quote(s)
 		}
 		for name := range bytes.SplitSeq(s, separator) {
 			if name = bytes.TrimSpace(name); len(name) == 0 || string(name) == noLabel {
-				return fault("label "+quote(s), labelExpected)
+				return newSyntaxError("label "+quote(s), expectedLabel)
 			}
 			if p.numeric {
 				if v, err := strconv.ParseFloat(string(name), 64); err == nil && v-v != 0 {
-					return fault("label "+quote(name), "a name or a finite number")
+					return newSyntaxError("label "+quote(name), "a name or a finite number")
 				}
 				name = []byte(canonicalNumber(string(name)))
 			}
-			if bad := p.put(name, start); bad != nil {
+			if bad := p.addLabel(name, start); bad != nil {
 				return bad
 			}
 		}
 	}
-	p.split = p.split || len(p.ids)-start > 1
-	p.end(start)
+	p.multiLabel = p.multiLabel || len(p.ids)-start > 1
+	p.endDocument(start)
 	return nil
 }
 
-func badName(name []byte) *SyntaxError {
-	return fault("label "+quote(name)+" is not UTF-8", "UTF-8").
+func invalidNameError(name []byte) *SyntaxError {
+	return newSyntaxError("label "+quote(name)+" is not UTF-8", "UTF-8").
 		withOption("Encoding", "sets the encoding, such as windows-1252")
 }
 
-// labels returns an empty piece for labels separated as in the options.
-func (o *Options) labels(numeric bool) labelPiece {
-	p := labelPiece{numeric: numeric, separator: o.LabelSeparator, memory: o.memory}
+// newParsedLabels returns an empty piece for labels separated as in the options.
+func (o *Options) newParsedLabels(numeric bool) parsedLabels {
+	p := parsedLabels{numeric: numeric, separator: o.LabelSeparator, memory: o.memory}
 	if p.separator == "none" {
 		p.separator = "\xff" // a byte that UTF-8 never contains
 	}
 	return p
 }
 
-// put adds a label to the document whose labels start at index start.
-func (p *labelPiece) put(name []byte, start int) *SyntaxError {
+// addLabel adds a label to the document whose labels start at index start.
+func (p *parsedLabels) addLabel(name []byte, start int) *SyntaxError {
 	id, known := p.index[string(name)] // the lookup doesn't copy the name
 	if !known {
-		if id = p.id(oneLine(string(name))); int(id) == len(p.at) {
-			p.at = append(p.at, -1)
+		if id = p.id(oneLine(string(name))); int(id) == len(p.lastIndex) {
+			p.lastIndex = append(p.lastIndex, -1)
 		}
 	}
-	if at := p.at[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
-		return fault("duplicate label "+quote(name), "distinct labels in each document")
+	if at := p.lastIndex[id]; at >= start && at < len(p.ids) && p.ids[at] == id {
+		return newSyntaxError("duplicate label "+quote(name), "distinct labels in each document")
 	}
-	p.at[id] = len(p.ids)
+	p.lastIndex[id] = len(p.ids)
 	p.ids = append(p.ids, id)
 	return nil
 }
@@ -134,20 +134,20 @@ func oneLine(name string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// end completes the document whose labels start at index start.
-func (p *labelPiece) end(start int) {
+// endDocument completes the document whose labels start at index start.
+func (p *parsedLabels) endDocument(start int) {
 	p.counts = append(p.counts, int32(len(p.ids)-start))
 }
 
 // addNames appends a document with nonempty labels.
-func (p *labelPiece) addNames(names []string) *SyntaxError {
+func (p *parsedLabels) addNames(names []string) *SyntaxError {
 	start := len(p.ids)
 	for _, name := range names {
-		if bad := p.put([]byte(name), start); bad != nil {
+		if bad := p.addLabel([]byte(name), start); bad != nil {
 			return bad
 		}
 	}
-	p.end(start)
+	p.endDocument(start)
 	return nil
 }
 
@@ -173,16 +173,16 @@ func canonicalNumber(name string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-func (p *labelPiece) addNone() { p.end(len(p.ids)) }
+func (p *parsedLabels) addUnlabelled() { p.endDocument(len(p.ids)) }
 
-// aName is the memory in bytes of a name without its text, if slices and maps have just grown.
-const aName = 192
+// nameBytes is the memory in bytes of a name without its text, if slices and maps have just grown.
+const nameBytes = 192
 
 // bytes returns the memory of the piece and of its labels in the corpus, including growing slices.
-func (p *labelPiece) bytes() int64 {
+func (p *parsedLabels) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {
-		bytes += aName + int64(len(name))
+		bytes += nameBytes + int64(len(name))
 	}
 	return bytes
 }
@@ -190,9 +190,9 @@ func (p *labelPiece) bytes() int64 {
 // classTable collects the labels of all documents.
 type classTable struct {
 	nameTable
-	labels sparse.Labels
-	split  bool // a field has several labels
-	spaced string
+	labels       sparse.Labels
+	multiLabel   bool // a field has several labels
+	commaExample string
 }
 
 func newClassTable() *classTable {
@@ -205,12 +205,12 @@ func (t *classTable) add(class string) {
 }
 
 // append adds the documents of a block. Blocks must come in the order of the file.
-func (t *classTable) append(p *labelPiece) {
+func (t *classTable) append(p *parsedLabels) {
 	ids := make([]int32, len(p.list))
 	for i, name := range p.list {
 		ids[i] = t.id(name)
 	}
-	t.split, t.spaced = t.split || p.split, cmp.Or(t.spaced, p.spaced)
+	t.multiLabel, t.commaExample = t.multiLabel || p.multiLabel, cmp.Or(t.commaExample, p.commaExample)
 	for _, id := range p.ids {
 		t.labels.IDs = append(t.labels.IDs, ids[id])
 	}
@@ -224,30 +224,30 @@ func (t *classTable) append(p *labelPiece) {
 // warnSplit warns about commas that may be part of label names: commas followed by a space, or any
 // commas if none of the separated labels occurs alone.
 func (c *Corpus) warnSplit(t *classTable, opt *Options) {
-	if opt.LabelSeparator != "" || !t.split {
+	if opt.LabelSeparator != "" || !t.multiLabel {
 		return
 	}
-	several, example, alone := int64(0), t.spaced, map[int32]bool{}
+	several, example, alone := int64(0), t.commaExample, map[int32]bool{}
 	for i := range c.Documents.Rows() {
-		if ids := c.Labels.Of(i); len(ids) == 1 {
+		if ids := c.Labels.Classes(i); len(ids) == 1 {
 			alone[ids[0]] = true
 		}
 	}
 	for i := range c.Documents.Rows() {
-		if ids := c.Labels.Of(i); len(ids) > 1 {
-			if t.spaced == "" && slices.ContainsFunc(ids, func(id int32) bool { return alone[id] }) {
+		if ids := c.Labels.Classes(i); len(ids) > 1 {
+			if t.commaExample == "" && slices.ContainsFunc(ids, func(id int32) bool { return alone[id] }) {
 				return
 			}
 			several++
 			example = cmp.Or(example, quote(c.Classes[ids[0]]+","+c.Classes[ids[1]]))
 		}
 	}
-	c.warn().addOption("label with a comma, such as "+example+", read as several labels", several, "",
+	c.warningList().addWithOption("label with a comma, such as "+example+", read as several labels", several, "",
 		"LabelSeparator", "none reads one label, a comma several")
 }
 
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
-	in, err := openInput(ctx, opt.Labels, opt.form, &meter{}, nil)
+	in, err := openInput(ctx, opt.Labels, opt.decoding, &progressMeter{}, nil)
 	if err != nil {
 		return err
 	}
@@ -255,30 +255,31 @@ func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {
 	n, table := c.Documents.Rows(), newClassTable()
 	expected := fmt.Sprintf("%d lines, one for each document of %s", n, c.Source)
 	if head, _ := in.r.Peek(len(npyMagic)); string(head) == npyMagic {
-		return fault("a NumPy array", "a text file with "+expected+"; numpy.savetxt(FILE, labels, \"%s\") writes it").
-			at(in.name, 0)
+		return newSyntaxError("a NumPy array",
+			"a text file with "+expected+"; numpy.savetxt(FILE, labels, \"%s\") writes it").
+			withPosition(in.name, 0)
 	}
-	err = scanBlocks(ctx, in, opt, func(int) parser[*labelPiece] {
-		return func(data []byte) (*labelPiece, *SyntaxError) {
-			p := opt.labels(c.Vocabulary == nil)
+	err = scanBlocks(ctx, in, opt, func(int) parser[*parsedLabels] {
+		return func(data []byte) (*parsedLabels, *SyntaxError) {
+			p := opt.newParsedLabels(c.Vocabulary == nil)
 			return &p, eachLine(data, opt.MaxLineBytes, func(l []byte, _ int32) *SyntaxError {
 				if len(bytes.TrimSpace(l)) == 0 {
-					p.addNone()
+					p.addUnlabelled()
 					return nil
 				}
 				label, _, _ := bytes.Cut(l, []byte{'\t'}) // a TAB ends the labels, as in a TSV file
 				return p.add(label)
 			})
 		}
-	}, func(p *labelPiece, firstLine int64) error {
+	}, func(p *parsedLabels, firstLine int64) error {
 		if left := n + 1 - len(table.labels.Offsets); len(p.counts) > left {
-			return fault("another line", expected).at(in.name, firstLine+int64(left))
+			return newSyntaxError("another line", expected).withPosition(in.name, firstLine+int64(left))
 		}
 		table.append(p)
 		return nil
 	})
 	if err == nil && len(table.labels.Offsets) <= n {
-		err = fault("the end of the file", expected).at(in.name, in.line)
+		err = newSyntaxError("the end of the file", expected).withPosition(in.name, in.line)
 	}
 	if err != nil {
 		return err

@@ -27,8 +27,8 @@ func TestLabelSeparator(t *testing.T) {
 		"bars":       {[]string{"earn", "acq, or so|earn", "b"}, "|", 3, false, ""},
 		"alone":      {[]string{"a", "b", "a"}, "", 2, true, ""},
 	} {
-		opt := Options{Form: Form{LabelSeparator: c.separator}, MinDF: 1}
-		texts := musttest.Make(len(c.labels), func(i int) string { return "word" })
+		opt := Options{FormatOptions: FormatOptions{LabelSeparator: c.separator}, MinDF: 1}
+		texts := musttest.MakeSlice(len(c.labels), func(i int) string { return "word" })
 		tsv := strings.Join(c.labels, "\tword\n") + "\tword\n"
 		csv := "label,text\n\"" + strings.Join(c.labels, "\",word\n\"") + "\",word\n"
 		file := opt
@@ -71,7 +71,7 @@ func TestTableAsLines(t *testing.T) {
 	for content, want := range map[string]bool{
 		"a\tword\nb\tword\n": true, "a\tword\nword\n": false, "word\nword\n": false,
 	} {
-		opt := Options{Form: Form{Format: FormatLines}, MinDF: 1}
+		opt := Options{FormatOptions: FormatOptions{Format: FormatLines}, MinDF: 1}
 		c := musttest.Get(Read(t.Context(), writeFile(t, "a.tsv", content), opt))(t)
 		if warned := len(c.Warnings) == 1 && c.Warnings[0].Option == "Format"; warned != want {
 			t.Errorf("%q: warnings %v, want one: %v", content, c.Warnings, want)

@@ -33,7 +33,7 @@ func TestGroups(t *testing.T) {
 		"1 qid:1 qid:1 1:1\n":             `FILE:1: "qid:1" after another qid, expected one qid per line`,
 	} {
 		file := writeFile(t, "points.svm", content)
-		musttest.Fails(Read(t.Context(), file, Options{GroupColumn: "qid"}))(t,
+		musttest.WantError(Read(t.Context(), file, Options{GroupColumn: "qid"}))(t,
 			content, strings.ReplaceAll(want, "FILE", file))
 	}
 }

@@ -19,15 +19,15 @@ type Raw struct {
 	Rows    [][]string // Rows[i] has the fields of document i, in the order of Columns
 }
 
-// Kept reports whether r holds documents.
-func (r Raw) Kept() bool { return r.Texts != nil || r.Rows != nil }
+// HasRaw reports whether r holds documents.
+func (r Raw) HasRaw() bool { return r.Texts != nil || r.Rows != nil }
 
 // Len returns the number of documents.
 func (r Raw) Len() int { return max(len(r.Texts), len(r.Rows)) }
 
 // Select returns the documents with these indices, in this order.
 func (r Raw) Select(documents []int) Raw {
-	return Raw{run.Pick(r.Texts, documents), r.Columns, run.Pick(r.Rows, documents)}
+	return Raw{run.Select(r.Texts, documents), r.Columns, run.Select(r.Rows, documents)}
 }
 
 // Memory in bytes of a field without its text, and of a row without its fields.
@@ -39,12 +39,12 @@ func (r Raw) Bytes() (n int64) {
 		n += int64(len(text))
 	}
 	for _, row := range r.Rows {
-		n += bytesOf(row)
+		n += rowSize(row)
 	}
 	return n
 }
 
-func bytesOf(row []string) int64 {
+func rowSize(row []string) int64 {
 	n := rowBytes + fieldBytes*len(row)
 	for _, field := range row {
 		n += len(field)
@@ -89,9 +89,9 @@ func (r Raw) checkRows() error {
 	return nil
 }
 
-// cutBy returns the documents in the form that a tokenizer requires: texts, or rows with a field
+// arrangeFor returns the documents in the form that a tokenizer requires: texts, or rows with a field
 // per column.
-func (r Raw) cutBy(t Tokenizer) (Raw, error) {
+func (r Raw) arrangeFor(t Tokenizer) (Raw, error) {
 	columns := t.Columns()
 	if err := r.checkRows(); err != nil {
 		return r, err
@@ -102,30 +102,30 @@ func (r Raw) cutBy(t Tokenizer) (Raw, error) {
 	case columns != nil && r.Texts != nil:
 		return r, fmt.Errorf("corpus: got texts instead of rows with columns %s", strings.Join(names, ", "))
 	case slices.Equal(r.Columns, names):
-		return r.plain(columns), nil
+		return r.normalizeNumbers(columns), nil
 	default:
 		rows, err := columns.Arrange(r.Columns, r.Rows)
 		if err != nil {
 			err = fmt.Errorf("corpus: %w", err)
 		}
-		return Raw{Columns: names, Rows: rows}.plain(columns), err
+		return Raw{Columns: names, Rows: rows}.normalizeNumbers(columns), err
 	}
 }
 
-// plain applies plainNumber to numeric columns whose values contain commas. A column is unchanged
+// normalizeNumbers applies plainNumber to numeric columns whose values contain commas. A column is unchanged
 // unless exactly one of the two forms of numbers fits all values.
-func (r Raw) plain(columns Columns) Raw {
+func (r Raw) normalizeNumbers(columns Columns) Raw {
 	cloned := false
 	for k, c := range columns {
-		if !c.Number || !slices.ContainsFunc(r.Rows, func(row []string) bool { return strings.Contains(row[k], ",") }) {
+		if !c.IsNumber || !slices.ContainsFunc(r.Rows, func(row []string) bool { return strings.Contains(row[k], ",") }) {
 			continue
 		}
 		values := make([]string, len(r.Rows))
 		for i, row := range r.Rows {
 			values[i] = row[k]
 		}
-		_, asPoint := numbersOf(values, false)
-		_, asComma := numbersOf(values, true)
+		_, asPoint := countNumbers(values, false)
+		_, asComma := countNumbers(values, true)
 		if asPoint == asComma {
 			continue
 		}
@@ -136,7 +136,7 @@ func (r Raw) plain(columns Columns) Raw {
 			}
 		}
 		for i, v := range values {
-			r.Rows[i][k] = plainNumber(v, asComma)
+			r.Rows[i][k] = normalizeNumber(v, asComma)
 		}
 	}
 	return r
@@ -151,34 +151,34 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 		return fromRaw(ctx, raw, labels, opt)
 	}
 	if len(columns) == 0 {
-		return nil, fault("no columns", "at least one").at("rows", 0)
+		return nil, newSyntaxError("no columns", "at least one").withPosition("rows", 0)
 	}
 	if err := raw.checkRows(); err != nil {
 		return nil, err
 	}
-	t := &table{first: columns, near: rows[:min(len(rows), nearRows)], header: true, noLabels: true}
-	if t.find(&opt); t.bad != nil {
-		return nil, t.bad.at("rows", 0)
+	t := &table{firstRecord: columns, sampleRecords: rows[:min(len(rows), sampleRows)], hasHeader: true, noLabels: true}
+	if t.detectColumns(&opt); t.err != nil {
+		return nil, t.err.withPosition("rows", 0)
 	}
 	opt.Tokenizer = cmp.Or(t.tokenizer, opt.Tokenizer)
 	raw = Raw{Columns: opt.Tokenizer.Columns().Names()}
 	var names []string
 	var weights []float64
 	for i, row := range rows {
-		if t.id >= 0 {
-			names = append(names, row[t.id])
+		if t.idColumn >= 0 {
+			names = append(names, row[t.idColumn])
 		}
-		if t.weight >= 0 {
-			w, bad := parseWeight(row[t.weight])
+		if t.weightColumn >= 0 {
+			w, bad := parseWeight(row[t.weightColumn])
 			if bad != nil {
-				return nil, bad.at(fmt.Sprintf("row %d", i), 0)
+				return nil, bad.withPosition(fmt.Sprintf("row %d", i), 0)
 			}
 			weights = append(weights, w)
 		}
-		if t.row == nil {
-			raw.Texts = append(raw.Texts, row[t.text])
+		if t.rowColumns == nil {
+			raw.Texts = append(raw.Texts, row[t.textColumn])
 		} else {
-			raw.Rows = append(raw.Rows, t.fields(row, nil))
+			raw.Rows = append(raw.Rows, t.appendFields(row, nil))
 		}
 	}
 	c, err := fromRaw(ctx, raw, labels, opt)
@@ -186,11 +186,11 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 		return nil, err
 	}
 	c.Weights = weights
-	if c.Table, c.Inferred = t.columns, t.inferred; names != nil && distinct(names) {
+	if c.Table, c.ViewsInferred = t.columns, t.viewsInferred; names != nil && allDistinct(names) {
 		c.Names = names
 	}
 	return c, nil
 }
 
-// nearRows is the number of rows in memory from which kinds of columns are inferred.
-const nearRows = 1000
+// sampleRows is the number of rows in memory from which kinds of columns are inferred.
+const sampleRows = 1000

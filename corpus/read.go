@@ -19,7 +19,7 @@ import (
 
 // Options are the options of [Read]. The zero value works.
 type Options struct {
-	Form // format of the source; Form.Extension is ignored
+	FormatOptions // format of the source; Form.Extension is ignored
 
 	Workers int // number of goroutines, at most 1024; default runtime.GOMAXPROCS(0)
 
@@ -31,11 +31,11 @@ type Options struct {
 	// dropped.
 	Vocabulary []string
 
-	// VocabularyLater, if not nil, returns the vocabulary. It is called after all text is counted,
+	// LoadVocabulary, if not nil, returns the vocabulary. It is called after all text is counted,
 	// so that the vocabulary can be read from another file in the meantime. It is called only if
 	// the source is text. If it fails, Read returns its error. If the result is nil, no vocabulary
 	// is set.
-	VocabularyLater func() ([]string, error)
+	LoadVocabulary func() ([]string, error)
 
 	// Tokenizer divides text into terms. Pairs is always set if words are runs of letters.
 	// Corpus.Tokenizer has Pairs only if the text contains a script without spaces. ModelTokenizer,
@@ -50,19 +50,19 @@ type Options struct {
 	// ignored.
 	Labels string
 
-	// TrainingForm is the form of a model's training documents. If the source has the same
+	// TrainingFormat is the form of a model's training documents. If the source has the same
 	// extension, fields of TrainingForm replace unset fields of Form. Its label column or key may
 	// be missing in the source.
-	TrainingForm Form
+	TrainingFormat FormatOptions
 
-	// KeepTexts is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts are
+	// KeepTextBytes is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts are
 	// also dropped if reading uses more than half of MemoryBytes. With math.MaxInt64, texts are
 	// always kept, and exceeding MemoryBytes is an error.
-	KeepTexts int64
+	KeepTextBytes int64
 
-	// KeepRows is the maximum total size in bytes of the rows that are kept if views of numbers
+	// KeepRowBytes is the maximum total size in bytes of the rows that are kept if views of numbers
 	// have no width, see [token.Tokenizer.NeedsWidth].
-	KeepRows int64
+	KeepRowBytes int64
 
 	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of
 	// JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an svmlight file; every
@@ -73,22 +73,22 @@ type Options struct {
 	MaxLineBytes int   // maximum line length; default 64 MiB, or an eighth of MemoryBytes
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
-	// Need, if not nil, returns the memory of the planned computation on a corpus, including the
+	// EstimateMemory, if not nil, returns the memory of the planned computation on a corpus, including the
 	// corpus. A [MemoryError] reports this memory or the memory of reading, whichever is larger.
 	// Both are estimated from the fraction of the source that was read.
-	Need func(Size) int64
+	EstimateMemory func(Size) int64
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
 	Progress func(Progress)
 
-	memory *allowance // counts memory against MemoryBytes; nil without a limit
-	form   form
+	memory   *allowance // counts memory against MemoryBytes; nil without a limit
+	decoding decoding
 
 	labelOptional bool // the label column or key comes from TrainingForm, and may be missing
-	rows          bool // texts may be table rows, for views of columns
-	file          bool // the source is a file or a stream
+	mayHaveRows   bool // texts may be table rows, for views of columns
+	fromFile      bool // the source is a file or a stream
 
-	column string // option of the caller that names columns, such as LabelColumn; "" if none is set
+	columnOption string // option of the caller that names columns, such as LabelColumn; "" if none is set
 }
 
 // Progress reports the progress of reading.
@@ -129,10 +129,10 @@ const (
 // insufficient, a [*PanicError] if a function of opt panics, or an error of the operating system.
 // It returns within a second after ctx is done, with the error of ctx.
 func Read(ctx context.Context, source string, opt Options) (*Corpus, error) {
-	if err := opt.check(); err != nil {
+	if err := opt.validate(); err != nil {
 		return nil, err
 	}
-	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+	return opt.readWith(ctx, func(ctx context.Context, opt *Options, m *progressMeter) (*Corpus, error) {
 		return read(ctx, source, opt, m)
 	})
 }
@@ -144,17 +144,17 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 	if r == nil {
 		return nil, errors.New("corpus: reader is nil")
 	}
-	if err := opt.check(); err != nil {
+	if err := opt.validate(); err != nil {
 		return nil, err
 	}
 	if opt.Format == FormatFolder {
 		return nil, fmt.Errorf("corpus: %s: a stream cannot have the format %s", name, opt.Format)
 	}
-	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		end, stop := run.Stream(ctx, "corpus: the reader", countingReader{r, m})
+	return opt.readWith(ctx, func(ctx context.Context, opt *Options, m *progressMeter) (*Corpus, error) {
+		end, stop := run.ContextReader(ctx, "corpus: the reader", countingReader{r, m})
 		defer stop()
-		opt.takeTrainingForm(extensionOf(name))
-		in := &input{name: name, file: io.NopCloser(end), line: 1, stream: true, form: opt.form, meter: m}
+		opt.applyTrainingFormat(extensionOf(name))
+		in := &input{name: name, file: io.NopCloser(end), line: 1, stream: true, decoding: opt.decoding, meter: m}
 		if err := in.decode(end, nil); err != nil {
 			return nil, err
 		}
@@ -162,30 +162,30 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 	})
 }
 
-// start prepares options, calls f with a meter, and reads the label file.
-func (o *Options) start(
-	ctx context.Context, f func(ctx context.Context, opt *Options, m *meter) (*Corpus, error),
+// readWith prepares options, calls f with a meter, and reads the label file.
+func (o *Options) readWith(
+	ctx context.Context, f func(ctx context.Context, opt *Options, m *progressMeter) (*Corpus, error),
 ) (*Corpus, error) {
-	o.Workers = min(run.Workers(o.Workers), maxWorkers)
+	o.Workers = min(run.NumWorkers(o.Workers), maxWorkers)
 	o.MaxLineBytes = cmp.Or(o.MaxLineBytes, defaultMaxLineBytes)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &meter{}
-	o.bound(m)
+	m := &progressMeter{}
+	o.limitMemory(m)
 	var report func(int64)
 	if o.Progress != nil {
 		report = func(int64) {
-			o.Progress(Progress{Done: m.done.Load(), Total: m.total.Load(), Documents: m.documents.Load()})
+			o.Progress(Progress{Done: m.bytesRead.Load(), Total: m.totalBytes.Load(), Documents: m.documents.Load()})
 		}
 	}
 	reading, reporter := run.StartReporter(reading, "corpus: Options.Progress", report)
 	c, err := f(reading, o, m)
 	if err == nil && o.GroupColumn != "" && c.Groups == nil {
-		err = fault("no groups called "+quote(o.GroupColumn),
-			`a column of CSV or TSV, a key of JSON lines, or "qid" of svmlight`).at(c.Source, 0)
+		err = newSyntaxError("no groups called "+quote(o.GroupColumn),
+			`a column of CSV or TSV, a key of JSON lines, or "qid" of svmlight`).withPosition(c.Source, 0)
 	}
 	if err == nil && o.Labels != "" {
 		err = c.readLabels(reading, o)
@@ -203,7 +203,7 @@ func (o *Options) start(
 	return c, nil
 }
 
-func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corpus, error) {
+func read(ctx context.Context, source string, opt *Options, meter *progressMeter) (*Corpus, error) {
 	if source == "goroot" {
 		return readGoroot(ctx, findGoroot(ctx), opt, meter)
 	}
@@ -218,7 +218,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	if !info.IsDir() {
 		extension = extensionOf(source)
 	}
-	opt.takeTrainingForm(extension)
+	opt.applyTrainingFormat(extension)
 	switch {
 	case info.IsDir() && (opt.Format == FormatAuto || opt.Format == FormatFolder):
 		err := opt.checkTable(source, FormatFolder)
@@ -227,7 +227,7 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		}
 		c, err := readFolder(ctx, source, opt, meter)
 		if err == nil {
-			c.Form = opt.formOf(extension)
+			c.FormatOptions = opt.formatFor(extension)
 		}
 		return c, err
 	case info.IsDir():
@@ -236,9 +236,9 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 		return nil, fmt.Errorf("corpus: %s is not a folder, but the format needs one with a sub-folder per class", source)
 	}
 	if info.Mode().IsRegular() {
-		meter.total.Store(info.Size())
+		meter.totalBytes.Store(info.Size())
 	}
-	in, err := openInput(ctx, source, opt.form, meter, nil)
+	in, err := openInput(ctx, source, opt.decoding, meter, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +247,8 @@ func read(ctx context.Context, source string, opt *Options, meter *meter) (*Corp
 	return readInput(ctx, in, opt, meter)
 }
 
-func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *Corpus, err error) {
-	opt.file = true
+func readInput(ctx context.Context, in *input, opt *Options, meter *progressMeter) (c *Corpus, err error) {
+	opt.fromFile = true
 	format, guessed := opt.Format, ""
 	if format == FormatAuto {
 		if format, guessed, err = in.detect(opt); err != nil {
@@ -260,10 +260,10 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 		c, err = read(ctx, in, opt, meter)
 	}
 	if err == nil {
-		c.Format, c.Form = format, opt.formOf(extensionOf(in.name))
+		c.Format, c.FormatOptions = format, opt.formatFor(extensionOf(in.name))
 	}
 	if bad, ok := err.(*SyntaxError); ok && bad.Err == nil { // for damaged data, the guessed format is irrelevant
-		bad.Guessed = guessed
+		bad.GuessedFormat = guessed
 	}
 	return c, err
 }
@@ -271,16 +271,16 @@ func readInput(ctx context.Context, in *input, opt *Options, meter *meter) (c *C
 // checkTable returns an error if the caller named a column, and the format has no columns.
 func (o *Options) checkTable(name string, format Format) error {
 	tables := []Format{FormatCSV, FormatTSV, FormatJSONL, FormatParquet}
-	if o.column == "" || slices.Contains(tables, format) {
+	if o.columnOption == "" || slices.Contains(tables, format) {
 		return nil
 	}
-	return fault(fmt.Sprintf("format %s, which has no columns", format), "csv, tsv, jsonl or parquet").
-		withOption(o.column, "names a column of a table").at(name, 0)
+	return newSyntaxError(fmt.Sprintf("format %s, which has no columns", format), "csv, tsv, jsonl or parquet").
+		withOption(o.columnOption, "names a column of a table").withPosition(name, 0)
 }
 
-// check sets Tokenizer, and returns an error if options are out of range or contradict each other.
-func (o *Options) check() error {
-	if err := o.Form.Validate(); err != nil {
+// validate sets Tokenizer, and returns an error if options are out of range or contradict each other.
+func (o *Options) validate() error {
+	if err := o.FormatOptions.Validate(); err != nil {
 		return err
 	}
 	names := [...]string{"Workers", "MinDF", "MaxDF", "MaxLineBytes", "MemoryBytes"}
@@ -294,7 +294,7 @@ func (o *Options) check() error {
 	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
 		return fmt.Errorf("corpus: MaxDF (%d) must not be below MinDF (%d)", o.MaxDF, o.MinDF)
 	}
-	if o.Vocabulary != nil && o.VocabularyLater != nil {
+	if o.Vocabulary != nil && o.LoadVocabulary != nil {
 		return fmt.Errorf("corpus: Vocabulary and VocabularyLater cannot be combined")
 	}
 	if !utf8.ValidString(o.LabelSeparator) {
@@ -309,26 +309,26 @@ func (o *Options) check() error {
 	if o.ModelTokenizer == nil {
 		o.Tokenizer = o.Tokenizer.WithPairs(true)
 	}
-	if err := o.TrainingForm.Validate(); err != nil {
+	if err := o.TrainingFormat.Validate(); err != nil {
 		return fmt.Errorf("%w: Like", err)
 	}
 	for _, option := range [][2]string{{"LabelColumn", o.LabelColumn}, {"TextColumn", o.TextColumn},
 		{"IDColumn", o.IDColumn}, {"Columns", o.Columns}} {
 		if option[1] != "" {
-			o.column = cmp.Or(o.column, option[0])
+			o.columnOption = cmp.Or(o.columnOption, option[0])
 		}
 	}
-	o.form.charset, _ = charset.Lookup(o.Encoding)
-	_, err := columnsOf(&intern.Table{}, o.Vocabulary)
+	o.decoding.charset, _ = charset.Lookup(o.Encoding)
+	_, err := vocabularyColumns(&intern.Table{}, o.Vocabulary)
 	return err
 }
 
-func (o *Options) askVocabulary() (err error) {
-	if o.VocabularyLater == nil {
+func (o *Options) resolveVocabulary() (err error) {
+	if o.LoadVocabulary == nil {
 		return nil
 	}
-	return run.Guard("corpus: Options.VocabularyLater", func() error {
-		o.Vocabulary, err = o.VocabularyLater()
+	return run.CatchPanic("corpus: Options.VocabularyLater", func() error {
+		o.Vocabulary, err = o.LoadVocabulary()
 		return err
 	})
 }
@@ -354,7 +354,7 @@ func Files(ctx context.Context, source string) ([]string, error) {
 	default:
 		if info, err := os.Stat(source); err != nil {
 			return nil, fmt.Errorf("corpus: %w", err)
-		} else if labels := idxLabels(source); !info.IsDir() && labels != "" {
+		} else if labels := idxLabelsPath(source); !info.IsDir() && labels != "" {
 			return []string{source, labels}, nil
 		} else if !info.IsDir() {
 			return []string{source}, nil

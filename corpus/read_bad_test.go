@@ -21,7 +21,7 @@ func TestBadInput(t *testing.T) {
 	const (
 		finite  = "a finite number"
 		utf8    = "UTF-8 text (Options.Encoding sets another encoding, such as windows-1252)"
-		label   = labelExpected
+		label   = expectedLabel
 		counted = "a nonnegative value (Options.Signed accepts negative values)"
 		shorter = "shorter lines (Options.MaxLineBytes raises the limit, within the memory limit)"
 	)
@@ -73,17 +73,17 @@ func TestBadInput(t *testing.T) {
 			"order mark", "text (Options.Encoding sets the encoding, such as utf-16)"},
 		{"a.tsv", "a\tb\x00", Options{Strict: true}, ":1: a NUL byte at position 4 of the line", utf8},
 		{"a.tsv", "\xffa\tb", Options{Strict: true}, ":1: the invalid byte 0xff at position 1 of the line", utf8},
-		{"a.tsv", "a\t\x82\xff", Options{Form: Form{Encoding: "shift_jis"}, Strict: true},
+		{"a.tsv", "a\t\x82\xff", Options{FormatOptions: FormatOptions{Encoding: "shift_jis"}, Strict: true},
 			":1: a character that is invalid in the encoding at UTF-8 position 3 of the line",
 			"text (Options.Encoding sets another encoding, such as windows-1252)"},
 
 		{"a.csv", "id,subject,x\n1,2,3\n", Options{}, `:1: 3 columns, none called label or text: ` +
 			`"id, subject, x"`, "the name of the label column (Options.LabelColumn sets the label column by name or number)"},
-		{"a.csv", "id,body\n1,2\n", Options{Form: Form{LabelColumn: "class"}}, `:1: the columns "id, body"`,
+		{"a.csv", "id,body\n1,2\n", Options{FormatOptions: FormatOptions{LabelColumn: "class"}}, `:1: the columns "id, body"`,
 			`a column called "class" (Options.LabelColumn sets the column by name or number)`},
-		{"a.csv", "id,body\n1,2\n", Options{Form: Form{TextColumn: "3"}}, ":1: 2 columns",
+		{"a.csv", "id,body\n1,2\n", Options{FormatOptions: FormatOptions{TextColumn: "3"}}, ":1: 2 columns",
 			"a column 3 (Options.TextColumn sets the column by name or number)"},
-		{"a.csv", "text,lae, \"\"\na b,c,d\n", Options{Form: Form{Columns: "3=text"}},
+		{"a.csv", "text,lae, \"\"\na b,c,d\n", Options{FormatOptions: FormatOptions{Columns: "3=text"}},
 			":1: column 3 of kind text without a name",
 			"a name in the first line (Options.Columns with 3=ignore skips the column)"},
 		{"a.csv", "label,text\n1,2\n1,2,3\n", Options{}, ":3: 3 fields", "2, as in the first line"},
@@ -92,7 +92,8 @@ func TestBadInput(t *testing.T) {
 		{"a.csv", "label,text\na,a\n\"a,,b\",c\n", Options{}, `:3: label "a,,b"`, label},
 		{"a.csv", "text,text,label\na,b,c\n", Options{}, `:1: two columns called "text"`,
 			"different names"},
-		{"a.csv", "a,b\n", Options{Form: Form{LabelColumn: "1", TextColumn: "1"}}, ":1: column 1 as label and as text",
+		{"a.csv", "a,b\n", Options{FormatOptions: FormatOptions{LabelColumn: "1", TextColumn: "1"}},
+			":1: column 1 as label and as text",
 			"a single kind (Options.TextColumn sets the column by name or number)"},
 		{"a.csv", "label,text\n", Options{}, ": no documents", "records with a label and a text"},
 		{"a.csv", "label,text\na," + strings.Repeat("b", 20) + "\n", Options{MaxLineBytes: 15},
@@ -102,15 +103,16 @@ func TestBadInput(t *testing.T) {
 		{"a.jsonl", "{\"text\":\"a\"\n", Options{}, `:1: "{\"text\":\"a\"": unexpected EOF`,
 			"a JSON object in one line"},
 		{"a.jsonl", "null\n", Options{}, `:1: "null": null is not an object`, "a JSON object in one line"},
-		{"a.jsonl", `{"t":"a"}`, Options{Form: Form{TextColumn: "x"}}, `:1: the columns "t"`,
+		{"a.jsonl", `{"t":"a"}`, Options{FormatOptions: FormatOptions{TextColumn: "x"}}, `:1: the columns "t"`,
 			`a column called "x" (Options.TextColumn sets the column by name or number)`},
-		{"a.jsonl", `{"text":"a"}`, Options{Form: Form{LabelColumn: "x"}}, `:1: the columns "text"`,
+		{"a.jsonl", `{"text":"a"}`, Options{FormatOptions: FormatOptions{LabelColumn: "x"}}, `:1: the columns "text"`,
 			`a column called "x" (Options.LabelColumn sets the column by name or number)`},
 		{"a.jsonl", `{"text":"a","label":{}}`, Options{}, `:1: the label "{}"`,
 			"a string, a number, true, false, null, or an array of them"},
 		{"a.jsonl", `{"text":"a","label":["x","x"]}`, Options{}, `:1: duplicate label "x"`,
 			"distinct labels in each document"},
-		{"a.txt", "\n \n", Options{Form: Form{Format: FormatLines}}, ": no documents", "texts, one per line"},
+		{"a.txt", "\n \n", Options{FormatOptions: FormatOptions{Format: FormatLines}}, ": no documents",
+			"texts, one per line"},
 		{"a.tsv", "a\tb\nc\tdddddd", Options{MaxLineBytes: 7}, ":2: a line of more than 7 B", shorter},
 
 		{"a.gz", gzipped("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":2: the gzip data end early",
@@ -200,7 +202,7 @@ func TestBadFile(t *testing.T) {
 		first := writeFile(t, "root/a/0", strings.Repeat("good\n", size[0]/5)+"\xff")
 		root := filepath.Dir(filepath.Dir(first))
 		writeInto(t, filepath.Join(root, "a", "1"), strings.Repeat("good\n", size[1]/5)+"\xff")
-		musttest.Fails(Read(context.Background(), root, Options{Workers: 2, Strict: true}))(t,
+		musttest.WantError(Read(context.Background(), root, Options{Workers: 2, Strict: true}))(t,
 			"a file that isn't UTF-8", first)
 	}
 	_, err := Read(context.Background(), root, Options{MaxLineBytes: 3})
@@ -237,13 +239,13 @@ func TestFirstBadLine(t *testing.T) {
 // are small.
 func TestLongLine(t *testing.T) {
 	const limit = 4 << 20
-	in := &input{name: "long", line: 1, meter: &meter{}}
-	musttest.Do(t, in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
+	in := &input{name: "long", line: 1, meter: &progressMeter{}}
+	musttest.NoError(t, in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
 		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	opt := Options{Workers: 1, MaxLineBytes: limit}
-	_, err := readTSV(context.Background(), in, &opt, &meter{})
+	_, err := readTSV(context.Background(), in, &opt, &progressMeter{})
 	runtime.ReadMemStats(&after)
 	const want = `corpus: long:1: "1 1:1" has no TAB, expected label<TAB>text`
 	if err == nil || err.Error() != want {
@@ -253,7 +255,7 @@ func TestLongLine(t *testing.T) {
 	in.line = 1
 	in.decode(io.MultiReader(strings.NewReader("1 1:1\n"),
 		io.LimitReader(&repeater{text: strings.Repeat("x", 4096)}, 100<<20)), nil)
-	_, err = readSVMLight(context.Background(), in, &opt, &meter{})
+	_, err = readSVMLight(context.Background(), in, &opt, &progressMeter{})
 	runtime.ReadMemStats(&after)
 	if want := "corpus: long:2: a line of more than " + run.FormatBytes(limit) +
 		", expected shorter lines (Options.MaxLineBytes raises the limit, within the memory limit)"; err == nil ||

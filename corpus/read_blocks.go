@@ -10,22 +10,22 @@ import (
 )
 
 // block holds whole lines. The reader passes it to a worker, and the worker to the collector.
-type block[P sized] struct {
+type block[P parsedBlock] struct {
 	data      []byte
 	firstLine int64         // number of the first line of data
-	piece     P             // result of parsing data
-	bad       *SyntaxError  // first bad line in data
-	behind    error         // error after data, such as io.EOF at the end of the file
-	parsed    chan struct{} // closed once piece and bad are set
+	result    P             // result of parsing data
+	syntaxErr *SyntaxError  // first bad line in data
+	err       error         // error after data, such as io.EOF at the end of the file
+	done      chan struct{} // closed once piece and bad are set
 }
 
-// sized is a parsed piece. bytes returns the piece's memory until the end of reading, including its
+// parsedBlock is a parsed piece. bytes returns the piece's memory until the end of reading, including its
 // part of the corpus.
-type sized interface{ bytes() int64 }
+type parsedBlock interface{ bytes() int64 }
 
 // parser parses whole lines. At an invalid line, it returns the result for the lines before, and an
 // error whose Line counts from 0. It must not retain data.
-type parser[P sized] func(data []byte) (P, *SyntaxError)
+type parser[P parsedBlock] func(data []byte) (P, *SyntaxError)
 
 // scanBlocks divides the unread part of a file into blocks of whole lines, which workers parse.
 // collect receives the pieces in file order, each with the number of its first line.
@@ -33,7 +33,7 @@ type parser[P sized] func(data []byte) (P, *SyntaxError)
 // It returns the error of the first invalid line, independent of scheduling. All pieces before this
 // line have been collected. opt.memory counts pieces after parsing. If the limit is exceeded,
 // workers stop, and the error names the first block that isn't collected.
-func scanBlocks[P sized](
+func scanBlocks[P parsedBlock](
 	ctx context.Context, in *input, opt *Options, newParser func(worker int) parser[P],
 	collect func(piece P, firstLine int64) error,
 ) error {
@@ -49,25 +49,25 @@ func scanBlocks[P sized](
 	group.Go(func() {
 		defer close(order)
 		defer close(jobs)
-		cutter := lineCutter{in: in, most: opt.MaxLineBytes}
+		cutter := blockReader{in: in, maxLine: opt.MaxLineBytes}
 		for last := false; !last; {
-			b := &block[P]{firstLine: in.line, parsed: make(chan struct{})}
+			b := &block[P]{firstLine: in.line, done: make(chan struct{})}
 			var buf []byte
 			select {
 			case buf = <-free:
 			default:
 				buf = make([]byte, 0, opt.blockBytes())
 			}
-			b.data, b.behind = cutter.next(ctx, buf)
-			last = b.behind != nil
-			in.meter.cut.Add(int64(len(b.data)))
+			b.data, b.err = cutter.next(ctx, buf)
+			last = b.err != nil
+			in.meter.divided.Add(int64(len(b.data)))
 			long := cap(b.data) > max(2*blockBytes, opt.MaxLineBytes/(4*opt.Workers))
 			if !send(ctx, order, b) || !send(ctx, jobs, b) {
 				return
 			}
 			if long { // wait, because several long lines at once could take unbounded memory
 				select {
-				case <-b.parsed:
+				case <-b.done:
 				case <-ctx.Done():
 				}
 			}
@@ -77,9 +77,9 @@ func scanBlocks[P sized](
 		group.Go(func() {
 			parse := newParser(w)
 			for b := range jobs {
-				if ctx.Err() == nil && !opt.memory.spent() {
-					b.piece, b.bad = parse(b.data)
-					opt.memory.add(b.piece.bytes())
+				if ctx.Err() == nil && !opt.memory.exceeded() {
+					b.result, b.syntaxErr = parse(b.data)
+					opt.memory.add(b.result.bytes())
 					in.meter.parsed.Add(int64(len(b.data)))
 				}
 				if cap(b.data) <= 2*blockBytes { // don't keep the buffer of a long line
@@ -89,7 +89,7 @@ func scanBlocks[P sized](
 					}
 				}
 				b.data = nil
-				close(b.parsed)
+				close(b.done)
 			}
 		})
 	}
@@ -97,23 +97,23 @@ func scanBlocks[P sized](
 	defer cancel()
 	for b := range order {
 		select {
-		case <-b.parsed:
+		case <-b.done:
 		case <-ctx.Done():
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := opt.memory.check(place(in.name, b.firstLine)); err != nil {
+		if err := opt.memory.check(position(in.name, b.firstLine)); err != nil {
 			return err
 		}
-		if err := collect(b.piece, b.firstLine); err != nil {
+		if err := collect(b.result, b.firstLine); err != nil {
 			return err
 		}
-		if b.bad != nil {
-			return b.bad.at(in.name, b.firstLine)
+		if b.syntaxErr != nil {
+			return b.syntaxErr.withPosition(in.name, b.firstLine)
 		}
-		if b.behind != nil && b.behind != io.EOF {
-			return b.behind
+		if b.err != nil && b.err != io.EOF {
+			return b.err
 		}
 	}
 	return ctx.Err()
@@ -128,25 +128,25 @@ func send[T any](ctx context.Context, c chan<- T, x T) bool {
 	}
 }
 
-// lineCutter divides a file into blocks of whole lines.
-type lineCutter struct {
-	in   *input // in.line is the number of the line after the last block
-	most int    // maximum line length
-	rest []byte // start of the next line
+// blockReader divides a file into blocks of whole lines.
+type blockReader struct {
+	in      *input // in.line is the number of the line after the last block
+	maxLine int    // maximum line length
+	partial []byte // start of the next line
 }
 
 // next returns the next block, in buf if it is large enough. err is the error after the block:
 // io.EOF, a line that is too long, or a read error. Read errors drop the unfinished line.
-func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err error) {
-	buf = append(buf[:0], c.rest...)
-	c.rest = c.rest[:0]
+func (c *blockReader) next(ctx context.Context, buf []byte) (data []byte, err error) {
+	buf = append(buf[:0], c.partial...)
+	c.partial = c.partial[:0]
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(buf) == cap(buf) {
 			// two bytes more than the maximum length suffice to detect a longer line
-			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.most+2), len(buf)+1))
+			larger := make([]byte, len(buf), max(min(2*len(buf)+blockBytes, c.maxLine+2), len(buf)+1))
 			copy(larger, buf)
 			buf = larger
 		}
@@ -155,16 +155,16 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			n, err = c.in.r.Read(buf[len(buf):cap(buf)])
 			buf = buf[:len(buf)+n]
 		}
-		end, opened := lastRecord(buf, c.in.quoted)
+		end, opened := lastRecord(buf, c.in.quotedSeparator)
 		if err == io.EOF {
 			if opened >= 0 {
-				bad := fault("an opening quote without a closing quote", "a quote at the end of the field")
-				return nil, bad.at(c.in.name, c.in.line+int64(bytes.Count(buf[:opened], []byte{'\n'})))
+				bad := newSyntaxError("an opening quote without a closing quote", "a quote at the end of the field")
+				return nil, bad.withPosition(c.in.name, c.in.line+int64(bytes.Count(buf[:opened], []byte{'\n'})))
 			}
 			end = len(buf)
 		}
 		if end > 0 {
-			c.rest = append(c.rest, buf[end:]...)
+			c.partial = append(c.partial, buf[end:]...)
 			c.in.line += int64(bytes.Count(buf[:end], []byte{'\n'}))
 		}
 		switch {
@@ -174,14 +174,14 @@ func (c *lineCutter) next(ctx context.Context, buf []byte) (data []byte, err err
 			return buf[:end], c.in.readError(c.in.line, err)
 		case end > 0:
 			return buf[:end], nil
-		case len(buf) > c.most+1:
-			return nil, lineTooLong(c.most).at(c.in.name, c.in.line)
+		case len(buf) > c.maxLine+1:
+			return nil, lineTooLong(c.maxLine).withPosition(c.in.name, c.in.line)
 		}
 	}
 }
 
 func lineTooLong(most int) *SyntaxError {
-	return fault("a line of more than "+run.FormatBytes(int64(most)), "shorter lines").
+	return newSyntaxError("a line of more than "+run.FormatBytes(int64(most)), "shorter lines").
 		withOption("MaxLineBytes", "raises the limit, within the memory limit")
 }
 

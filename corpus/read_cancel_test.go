@@ -61,11 +61,11 @@ func TestCancelEndless(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			in := &input{name: "endless", line: 1, meter: &meter{}}
-			musttest.Do(t, in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
+			in := &input{name: "endless", line: 1, meter: &progressMeter{}}
+			musttest.NoError(t, in.decode(&cancelAfter{io.MultiReader(strings.NewReader(test.head),
 				&repeater{text: test.repeat}), 4 << 20, cancel}, nil))
 			opt := &Options{Workers: 2, MaxLineBytes: 1 << 40}
-			promptly(t, func() error { _, err := test.read(ctx, in, opt, &meter{}); return err })
+			promptly(t, func() error { _, err := test.read(ctx, in, opt, &progressMeter{}); return err })
 		})
 	}
 }
@@ -74,7 +74,7 @@ func TestCancelEndless(t *testing.T) {
 func TestCancelBlocked(t *testing.T) {
 	for _, text := range []string{"", "1 1:1\n"} {
 		r, w, err := os.Pipe()
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		defer r.Close()
 		defer w.Close()
 		musttest.Get(w.WriteString(text))(t)
@@ -84,7 +84,10 @@ func TestCancelBlocked(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(10*time.Millisecond, cancel) // at any point of reading
-		promptly(t, func() error { _, err := Read(ctx, name, Options{Form: Form{Format: FormatSVMLight}}); return err })
+		promptly(t, func() error {
+			_, err := Read(ctx, name, Options{FormatOptions: FormatOptions{Format: FormatSVMLight}})
+			return err
+		})
 	}
 }
 
@@ -148,7 +151,7 @@ func TestReadPanics(t *testing.T) {
 		t.Errorf("a report that panics: %v", err)
 	}
 	_, err = Read(t.Context(), text, Options{Progress: func(Progress) { runtime.Goexit() }})
-	if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.What != "corpus: Options.Progress" {
+	if failed := (*PanicError)(nil); !errors.As(err, &failed) || failed.Function != "corpus: Options.Progress" {
 		t.Errorf("a report that ends its goroutine: %v", err)
 	}
 	// Reading ends at the callback that panics, before the end of the source.

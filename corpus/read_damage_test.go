@@ -21,10 +21,10 @@ func gzipMembers(t *testing.T, content string) string {
 	var b bytes.Buffer
 	for _, part := range []string{content[:len(content)/3], content[len(content)/3:]} {
 		w, err := gzip.NewWriterLevel(&b, gzip.NoCompression) // in which a flipped bit may turn a space into NUL
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		w.Name, w.Comment, w.Extra = "name", "comment", []byte("extra")
 		musttest.Get(w.Write([]byte(part)))(t)
-		musttest.Do(t, w.Close())
+		musttest.NoError(t, w.Close())
 	}
 	return b.String()
 }

@@ -7,18 +7,18 @@ import (
 )
 
 var fastTextFormat = fileFormat{name: FormatFastText, read: readFastText,
-	line: func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte(fastTextLabel)) }}
+	matchesLine: func(l []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(l), []byte(fastTextLabel)) }}
 
 const fastTextLabel = "__label__"
 
 // readFastText reads lines with labels, such as "__label__a __label__b text". As in fastText,
 // labels may occur anywhere in the line. The prefix __label__ isn't part of a label.
-func readFastText(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+func readFastText(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
 	return readTextLines(ctx, in, opt, m, "lines "+fastTextLabel+"NAME text", addFastText)
 }
 
-func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
-	if p.skips(l, line) || !p.labels.memory.room(aName*int64(bytes.Count(l, []byte(fastTextLabel)))) {
+func addFastText(p *parsedTexts, l []byte, line int32) *SyntaxError {
+	if p.skipBlank(l, line) || !p.labels.memory.canAllocate(nameBytes*int64(bytes.Count(l, []byte(fastTextLabel)))) {
 		return nil
 	}
 	var names []string
@@ -29,9 +29,9 @@ func addFastText(p *textPiece, l []byte, line int32) *SyntaxError {
 		case !ok:
 			text = append(append(text, word...), ' ')
 		case len(name) == 0:
-			return fault(quote(word), "a name after "+fastTextLabel)
+			return newSyntaxError(quote(word), "a name after "+fastTextLabel)
 		case !utf8.Valid(name):
-			return badName(name)
+			return invalidNameError(name)
 		default:
 			names = append(names, string(name))
 		}

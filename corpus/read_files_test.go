@@ -25,8 +25,8 @@ func TestFiles(t *testing.T) {
 		"loose/1": "a b\n", "loose/2": "a c\n",
 		"x-images-idx3-ubyte": images, "x-labels-idx1-ubyte": labels,
 	} {
-		musttest.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		musttest.Do(t, os.WriteFile(name, []byte(text), 0o666))
+		musttest.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		musttest.NoError(t, os.WriteFile(name, []byte(text), 0o666))
 	}
 	for source, want := range map[string]string{
 		"a.svm": "a.svm", "images.svm": "images.svm", "mail": "mail/ham/1 mail/ham/deep/2 mail/spam/3",

@@ -29,25 +29,26 @@ type fileDocument struct {
 // depth, is a document. Documents are sorted by name. Files outside the sub-folders, binary files,
 // hidden files, and links to folders are skipped with a warning. If there are no files in
 // sub-folders, the files outside are documents without a class.
-func readFolder(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+func readFolder(ctx context.Context, root string, opt *Options, m *progressMeter) (*Corpus, error) {
 	files, loose, warn, err := listFiles(ctx, root, "")
 	switch {
 	case err != nil:
 		return nil, err
 	case len(files) > 0:
-		warn.leaveOut(loose)
+		warn.addLooseFiles(loose)
 	case len(loose) > 0:
 		files = loose
 		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
 	default:
-		return nil, fault("no documents", "one sub-folder per class with one file per document").at(root, 0)
+		return nil, newSyntaxError("no documents", "one sub-folder per class with one file per document").withPosition(root,
+			0)
 	}
 	c := &Corpus{Source: root, Warnings: warn}
 	return c, c.readFiles(ctx, files, opt, m, false)
 }
 
-// leaveOut warns about files outside the class folders.
-func (w *warnings) leaveOut(loose []fileDocument) {
+// addLooseFiles warns about files outside the class folders.
+func (w *warnings) addLooseFiles(loose []fileDocument) {
 	if len(loose) > 0 {
 		w.add("file outside the class folders, skipped", int64(len(loose)), loose[0].path)
 	}
@@ -108,12 +109,12 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 	return files, loose, warn, err
 }
 
-// aFileBytes is the memory in bytes of a file in lists of files, without its path and name.
-const aFileBytes = 128
+// fileEntryBytes is the memory in bytes of a file in lists of files, without its path and name.
+const fileEntryBytes = 128
 
 // readFiles reads one document per file. Binary files are skipped unless all is set. It returns the
 // error of the first file that fails, independent of scheduling.
-func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *meter, all bool) error {
+func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *progressMeter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
 		return err
@@ -121,17 +122,17 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	readers := make([]fileReader, len(counters))
 	for w, counter := range counters {
 		readers[w] = fileReader{
-			counter: counter, meter: m, opt: opt, all: all || opt.Strict,
-			buf: make([]byte, 0, 64<<10), buffer: bufio.NewReaderSize(nil, 64<<10),
+			counter: counter, meter: m, opt: opt, readBinary: all || opt.Strict,
+			buf: make([]byte, 0, 64<<10), bufReader: bufio.NewReaderSize(nil, 64<<10),
 		}
 	}
 	for _, f := range files {
-		m.total.Add(f.size)
-		opt.memory.add(aFileBytes + int64(len(f.path)+len(f.name)))
+		m.totalBytes.Add(f.size)
+		opt.memory.add(fileEntryBytes + int64(len(f.path)+len(f.name)))
 	}
 	documents := make([]countedDocument, len(files))
 	binary, bad := make([]bool, len(files)), make([]int64, len(files))
-	err = run.InOrder(ctx, opt.Workers, len(files), func(w, i int) (err error) {
+	err = run.ForEach(ctx, opt.Workers, len(files), func(w, i int) (err error) {
 		if binary[i], bad[i], err = readers[w].read(ctx, files[i].path); err != nil {
 			return err
 		}
@@ -146,10 +147,10 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 		return err
 	}
 	classes := newClassTable()
-	warn, kept := c.warn(), 0
+	warn, kept := c.warningList(), 0
 	for i, f := range files {
 		if binary[i] {
-			warn.addOption("file of binary data, skipped", 1, f.path, "Strict", "makes it an error")
+			warn.addWithOption("file of binary data, skipped", 1, f.path, "Strict", "makes it an error")
 			continue
 		}
 		if f.class == "" {
@@ -158,38 +159,38 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 			classes.add(f.class)
 		}
 		c.Names = append(c.Names, f.name)
-		warn.badBytes(bad[i], f.path)
+		warn.addBadBytes(bad[i], f.path)
 		files[kept], documents[kept] = f, documents[i]
 		kept++
 	}
 	if kept == 0 {
-		return fault("only binary files", "files of text").at(c.Source, 0)
+		return newSyntaxError("only binary files", "files of text").withPosition(c.Source, 0)
 	}
 	c.Classes, c.Labels = classes.list, classes.labels
-	return c.fillText(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
+	return c.setDocuments(ctx, opt, counters, documents[:kept], func(i int) string { return files[i].path })
 }
 
 // fileReader reads files with one document each, one block of lines at a time.
 type fileReader struct {
-	counter *termCounter
-	meter   *meter
-	opt     *Options
-	all     bool // read binary files, too
-	buf     []byte
-	buffer  *bufio.Reader
+	counter    *termCounter
+	meter      *progressMeter
+	opt        *Options
+	readBinary bool // read binary files, too
+	buf        []byte
+	bufReader  *bufio.Reader
 }
 
 // read adds the terms of a file to the open document. binary reports that the file is binary and
 // wasn't read. bad is the number of invalid bytes. If the memory limit is exceeded, read stops
 // early without an error.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
-	in, err := openInput(ctx, path, r.opt.form, r.meter, r.buffer)
+	in, err := openInput(ctx, path, r.opt.decoding, r.meter, r.bufReader)
 	if err != nil {
 		return false, 0, err
 	}
 	defer in.close()
-	if !r.all && in.binary() {
-		if in.packed { // read on: a valid checksum shows that the file isn't damaged
+	if !r.readBinary && in.isBinary() {
+		if in.isCompressed { // read on: a valid checksum shows that the file isn't damaged
 			defer context.AfterFunc(ctx, in.close)()
 			if _, err := io.Copy(io.Discard, in.r); err != nil {
 				return false, 0, in.readError(0, err)
@@ -197,23 +198,23 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 		}
 		return true, 0, nil
 	}
-	check, most := checkOf(in, r.opt), r.opt.MaxLineBytes
-	cutter := lineCutter{in: in, most: most}
-	for !r.counter.memory.spent() {
+	check, most := newTextCheck(in, r.opt), r.opt.MaxLineBytes
+	cutter := blockReader{in: in, maxLine: most}
+	for !r.counter.memory.exceeded() {
 		firstLine := in.line
 		data, behind := cutter.next(ctx, r.buf)
 		if cap(data) > cap(r.buf) && cap(data) <= 2*blockBytes {
 			r.buf = data[:0]
 		}
-		clean := check.clean(data)
+		clean := check.isClean(data)
 		if !clean && check.strict || len(data) > most {
-			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError { return check.fault(l) })
+			fault := eachLine(data, most, func(l []byte, _ int32) *SyntaxError { return check.errorFor(l) })
 			if fault != nil {
-				return false, bad, fault.at(path, firstLine)
+				return false, bad, fault.withPosition(path, firstLine)
 			}
 		}
 		if !clean {
-			bad += check.count(data)
+			bad += check.countInvalid(data)
 		}
 		r.counter.add(data)
 		switch behind {
@@ -229,18 +230,18 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 
 // readGoroot reads the .go files in the folders of root/src as documents labelled by the top
 // folder. Some of Go's test files contain invalid bytes, which separate terms and cause a warning.
-func readGoroot(ctx context.Context, root string, opt *Options, m *meter) (*Corpus, error) {
+func readGoroot(ctx context.Context, root string, opt *Options, m *progressMeter) (*Corpus, error) {
 	if root == "" {
-		return nil, fault("no Go installation", "GOROOT, or the command go in the PATH").at("goroot", 0)
+		return nil, newSyntaxError("no Go installation", "GOROOT, or the command go in the PATH").withPosition("goroot", 0)
 	}
 	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
 	if err != nil {
 		return nil, err
 	}
-	warn.leaveOut(loose)
+	warn.addLooseFiles(loose)
 	c := &Corpus{Source: "goroot", Warnings: warn}
 	own := *opt
-	own.Strict, own.form.charset = false, charset.Charset{}
+	own.Strict, own.decoding.charset = false, charset.Charset{}
 	return c, c.readFiles(ctx, files, &own, m, true)
 }
 

@@ -29,7 +29,8 @@ func TestForms(t *testing.T) {
 		{"a.csv", "nr;Text;\"Label\"\n1;meow, purr;cat\n2;bark;dog,pet\n", Options{}},
 		{"a.csv", "\ufeff\"id\", \"Text\", \"Label \"\n1, \"meow, purr\", \"cat\"\n2, \"bark\n\", \"dog,pet\"\n", Options{}},
 		{"a.csv", "id,'text','label'\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{}},
-		{"a.csv", "id,text,kind\n1,meow purr,cat\n2,bark,\"dog,pet\"\n", Options{Form: Form{LabelColumn: "3"}}},
+		{"a.csv", "id,text,kind\n1,meow purr,cat\n2,bark,\"dog,pet\"\n",
+			Options{FormatOptions: FormatOptions{LabelColumn: "3"}}},
 		{"a.json", "\n[ {\"label\":\"cat\",\"text\":\"meow ] \\\"purr\"} ,\n\n" +
 			"{\"text\":\"bark\",\n\"label\":[\"dog\",\"pet\"]}]\n", Options{}},
 		{"a", `[{"Label":"cat"," TEXT ":"meow purr"},{"text":"bark","label":["dog","pet"]}]`, Options{}},
@@ -86,8 +87,8 @@ func TestCheckClasses(t *testing.T) {
 			lines += fmt.Sprintf("%d.5\tx y\n", i)
 		}
 		c := texts(t, "a.tsv", lines, Options{})
-		if err := c.CheckClasses(); (err != nil) != bad || len(c.Warnings) != 0 || c.Targets() != (numbers > 3) {
-			t.Errorf("%d numbers: %v, warnings %v, %v", numbers, err, c.Warnings, c.Targets())
+		if err := c.CheckClasses(); (err != nil) != bad || len(c.Warnings) != 0 || c.HasTargets() != (numbers > 3) {
+			t.Errorf("%d numbers: %v, warnings %v, %v", numbers, err, c.Warnings, c.HasTargets())
 		}
 	}
 	for i, lines := range []string{strings.Repeat("a\tx y\n", 49), "", strings.Repeat("7\tx y\n", 60)} {
@@ -95,7 +96,7 @@ func TestCheckClasses(t *testing.T) {
 			lines += fmt.Sprintf("%d\tx y\n", i)
 		}
 		c := texts(t, "a.tsv", lines, Options{})
-		if err := c.CheckClasses(); (err != nil) != (i == 1) || c.Targets() != (i == 1) {
+		if err := c.CheckClasses(); (err != nil) != (i == 1) || c.HasTargets() != (i == 1) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -119,7 +120,7 @@ func FuzzJSONArray(f *testing.F) {
 		}
 		var lines bytes.Buffer
 		for _, o := range objects {
-			musttest.Do(t, json.Compact(&lines, o))
+			musttest.NoError(t, json.Compact(&lines, o))
 			lines.WriteByte('\n')
 		}
 		want, wantErr := readBytes(readJSONL, lines.Bytes(), opt)
@@ -169,7 +170,7 @@ func FuzzFastTextFields(f *testing.F) {
 			return
 		}
 		var got []string
-		for _, id := range c.Labels.Of(0) {
+		for _, id := range c.Labels.Classes(0) {
 			got = append(got, c.Classes[id])
 		}
 		if !slices.Equal(got, want) {
@@ -181,11 +182,12 @@ func FuzzFastTextFields(f *testing.F) {
 // Options.TrainingForm sets unset options for a similar source, whose labels may be missing.
 func TestLike(t *testing.T) {
 	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n",
-		Options{Form: Form{TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}}).Form
-	if want := (Form{Extension: ".csv", TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}); like != want {
+		Options{FormatOptions: FormatOptions{TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}}).FormatOptions
+	if want := (FormatOptions{Extension: ".csv", TextColumn: "words", LabelColumn: "3",
+		LabelSeparator: "/"}); like != want {
 		t.Fatalf("form %+v, expected %+v", like, want)
 	}
-	if f := texts(t, "a.csv", "label,text\na,b\n", Options{}).Form; f != (Form{}) {
+	if f := texts(t, "a.csv", "label,text\na,b\n", Options{}).FormatOptions; f != (FormatOptions{}) {
 		t.Errorf("form %+v without options", f)
 	}
 	for _, c := range []struct {
@@ -196,16 +198,16 @@ func TestLike(t *testing.T) {
 		{"b.CSV", "nr;words;x\n1;purr;a/b\n", Options{}, "a,b purr:1\n"},
 		{"b.csv", "nr;words\n1;purr\n", Options{}, " purr:1\n"},
 		{"b.csv", "nr;words;x\n1;purr;a/b\n",
-			Options{Form: Form{TextColumn: "x", LabelColumn: "1", LabelSeparator: "|"}}, "1 a:1 b:1\n"},
+			Options{FormatOptions: FormatOptions{TextColumn: "x", LabelColumn: "1", LabelSeparator: "|"}}, "1 a:1 b:1\n"},
 		{"b.tsv", "a/b\twords\n", Options{}, "a/b words:1\n"},
 	} {
-		c.opt.TrainingForm = like
+		c.opt.TrainingFormat = like
 		if got := show(texts(t, c.file, c.content, c.opt)); got != c.want {
 			t.Errorf("%s %q: read %q, expected %q", c.file, c.content, got, c.want)
 		}
 	}
-	keys := Form{Format: FormatJSONL, LabelColumn: "y", TextColumn: "t"}
-	if got := show(texts(t, "b", `{"t":"purr"}`, Options{TrainingForm: keys})); got != " purr:1\n" {
+	keys := FormatOptions{Format: FormatJSONL, LabelColumn: "y", TextColumn: "t"}
+	if got := show(texts(t, "b", `{"t":"purr"}`, Options{TrainingFormat: keys})); got != " purr:1\n" {
 		t.Errorf("JSON without labels: read %q", got)
 	}
 }

@@ -12,15 +12,15 @@ import (
 )
 
 // reader reads a file of one format.
-type reader func(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error)
+type reader func(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error)
 
 // readBytes reads a file from memory.
 func readBytes(read reader, data []byte, opt Options) (*Corpus, error) {
-	in := &input{name: "fuzz", line: 1, meter: &meter{}}
+	in := &input{name: "fuzz", line: 1, meter: &progressMeter{}}
 	if err := in.decode(bytes.NewReader(data), nil); err != nil {
 		return nil, err
 	}
-	return read(context.Background(), in, &opt, &meter{})
+	return read(context.Background(), in, &opt, &progressMeter{})
 }
 
 // fuzzReader checks that no bytes cause a panic, that the corpus is valid, that errors have a
@@ -82,7 +82,7 @@ func FuzzReadTSV(f *testing.F) {
 func TestLineCutter(t *testing.T) {
 	const text = "a\n\nlonger line\nx\r\nthe last line has no end"
 	for size := range len(text) + 2 {
-		cutter := lineCutter{in: &input{r: bufio.NewReader(strings.NewReader(text)), line: 1}, most: 100}
+		cutter := blockReader{in: &input{r: bufio.NewReader(strings.NewReader(text)), line: 1}, maxLine: 100}
 		var got []byte
 		for {
 			data, err := cutter.next(context.Background(), make([]byte, 0, size))

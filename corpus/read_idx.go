@@ -23,30 +23,30 @@ const idxMagic = "\x00\x00\x08"
 
 // readIDX reads the images of an idx file. A pixel v becomes the value v/255. Columns are pixels in
 // row-major order. If the label file is in the same folder, its numbers are the class names.
-func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+func readIDX(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
-	a, err := r.idx(3)
+	a, err := r.readIDXHeader(3)
 	if err != nil {
 		return nil, err
 	}
 	a.shape = []int64{a.shape[0], a.shape[1] * a.shape[2]}
-	images, err := r.dense(a, 255)
+	images, err := r.readDense(a, 255)
 	if err != nil {
 		return nil, err
 	}
 	m.documents.Store(int64(images.Rows()))
-	c, err := vectorCorpus(in.name, images, opt, "pixels", "image", 1)
+	c, err := newVectorCorpus(in.name, images, opt, "pixels", "image", 1)
 	if err != nil {
 		return nil, err
 	}
-	file, err := idxLabels(in.name), fs.ErrNotExist
+	file, err := idxLabelsPath(in.name), fs.ErrNotExist
 	var labels *input
 	if file != "" && !in.stream {
-		labels, err = openInput(ctx, file, form{}, m, nil)
+		labels, err = openInput(ctx, file, decoding{}, m, nil)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.warn().add("image file without a label file in the same folder", 1, in.name)
+		c.warningList().add("image file without a label file in the same folder", 1, in.name)
 		return c, nil
 	case err != nil:
 		return nil, err
@@ -58,15 +58,15 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 
 // readIDXLabels reads one label byte per image.
 func (c *Corpus) readIDXLabels(r *arrayReader) error {
-	a, err := r.idx(1)
+	a, err := r.readIDXHeader(1)
 	if err != nil {
 		return err
 	}
 	if n := int64(c.Documents.Rows()); a.shape[0] != n {
-		return r.fail(fmt.Sprintf("%d labels", a.shape[0]), fmt.Sprintf("%d, one for each image of %s", n, c.Source))
+		return r.syntaxError(fmt.Sprintf("%d labels", a.shape[0]), fmt.Sprintf("%d, one for each image of %s", n, c.Source))
 	}
 	table := newClassTable()
-	err = r.each(a, a.shape[0], func(_ int64, v float64) error {
+	err = r.eachValue(a, a.shape[0], func(_ int64, v float64) error {
 		table.add(strconv.Itoa(int(v)))
 		return nil
 	})
@@ -74,30 +74,30 @@ func (c *Corpus) readIDXLabels(r *arrayReader) error {
 		return err
 	}
 	c.Classes, c.Labels = table.list, table.labels
-	return r.over(r.in.r, "the labels")
+	return r.checkEnd(r.in.r, "the labels")
 }
 
-// idx reads the header of an idx file of bytes.
-func (r *arrayReader) idx(dimensions int) (*npyArray, error) {
+// readIDXHeader reads the header of an idx file of bytes.
+func (r *arrayReader) readIDXHeader(dimensions int) (*npyArray, error) {
 	expected := fmt.Sprintf("an idx file: 00 00 08, %02x for as many dimensions, and their sizes, at most 2³¹-1",
 		dimensions)
 	head := make([]byte, 4+4*dimensions)
 	if _, err := io.ReadFull(r.in.r, head); err != nil {
-		return nil, r.end(err, expected)
+		return nil, r.readError(err, expected)
 	}
 	a := &npyArray{r: r.in.r, kind: 'u', size: 1}
 	for at := 4; at < len(head); at += 4 {
 		a.shape = append(a.shape, int64(binary.BigEndian.Uint32(head[at:])))
 	}
 	if string(head[:3]) != idxMagic || int(head[3]) != dimensions || slices.Max(a.shape) > math.MaxInt32 {
-		return nil, r.fail(fmt.Sprintf("the first bytes % x", head), expected)
+		return nil, r.syntaxError(fmt.Sprintf("the first bytes % x", head), expected)
 	}
 	return a, nil
 }
 
-// idxLabels returns the path of the label file, such as train-labels-idx1-ubyte.gz for
+// idxLabelsPath returns the path of the label file, such as train-labels-idx1-ubyte.gz for
 // train-images-idx3-ubyte.gz, or "" if the image file has another name.
-func idxLabels(images string) string {
+func idxLabelsPath(images string) string {
 	folder, name := filepath.Split(images)
 	labels := strings.NewReplacer("images-idx3", "labels-idx1", "images.idx3", "labels.idx1").Replace(name)
 	if labels == name {

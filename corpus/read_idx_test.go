@@ -50,7 +50,7 @@ func TestReadIDX(t *testing.T) {
 	for suffix, pack := range map[string]func(string) string{"": strings.Clone, ".gz": gzipped, ".zst": packed} {
 		file := idxPair(t, suffix, pack(images), pack(labels))
 		check(file, Options{}, want)
-		check(file, Options{Form: Form{Format: FormatIDX}, Workers: 1}, want)
+		check(file, Options{FormatOptions: FormatOptions{Format: FormatIDX}, Workers: 1}, want)
 		check(file, Options{MinDF: 2}, "7 1:1 2:0.2 5:0.003921569\n0\n7 1:1 2:1 5:1\n")
 	}
 	folder := t.TempDir()
@@ -87,7 +87,7 @@ func TestBadIDX(t *testing.T) {
 		opt                  Options
 		in, found, want      string // file without its folder, and contents of the error
 	}{
-		{"type", "\x00\x00\x0d" + images[3:], labels, Options{Form: Form{Format: FormatIDX}}, "images",
+		{"type", "\x00\x00\x0d" + images[3:], labels, Options{FormatOptions: FormatOptions{Format: FormatIDX}}, "images",
 			": the first bytes 00 00 0d 03 00 00 00 02 00 00 00 01 00 00 00 02", header},
 		{"dimensions", images[:3] + "\x02" + images[4:], labels, Options{}, "images",
 			": the first bytes 00 00 08 02 00 00 00 02 00 00 00 01 00 00 00 02", header},
@@ -146,7 +146,7 @@ func TestIDXMemory(t *testing.T) {
 	bright := idxPair(t, ".gz", gzipped(idx(strings.Repeat("\xff", 16<<20), 1<<14, 1<<5, 1<<5)), "")
 	_, err := Read(context.Background(), bright, Options{MemoryBytes: 20 << 20})
 	var memory *MemoryError
-	if !errors.As(err, &memory) || memory.Need <= memory.Limit {
+	if !errors.As(err, &memory) || memory.NeedBytes <= memory.LimitBytes {
 		t.Errorf("error %v, want a MemoryError", err)
 	}
 }
@@ -163,9 +163,9 @@ func FuzzReadIDX(f *testing.F) {
 		file := filepath.Join(folder, fmt.Sprintf("%d-images-idx3", os.Getpid()))
 		labelFile := strings.TrimSuffix(file, "images-idx3") + "labels-idx1"
 		for name, data := range map[string][]byte{file: images, labelFile: labels} {
-			musttest.Do(t, os.WriteFile(name, data, 0o600))
+			musttest.NoError(t, os.WriteFile(name, data, 0o600))
 		}
-		c, err := Read(context.Background(), file, Options{Form: Form{Format: FormatIDX}})
+		c, err := Read(context.Background(), file, Options{FormatOptions: FormatOptions{Format: FormatIDX}})
 		if err != nil {
 			var syntax *SyntaxError
 			if !errors.As(err, &syntax) || syntax.Found == "" || syntax.Expected == "" || c != nil {

@@ -20,21 +20,21 @@ import (
 
 // input is an open file. It is decompressed if it begins with gzip's or zstd's magic number.
 type input struct {
-	name    string // name of the file or stream
-	file    io.Closer
-	r       *bufio.Reader
-	line    int64 // number of the next line, from 1
-	stream  bool  // true for a stream; name isn't a file name
-	quoted  byte  // field separator if quoted fields may contain line ends; 0 if records are lines
-	form    form
-	meter   *meter
-	packed  bool            // the file is compressed
-	decoded bool            // the text was converted from an encoding other than UTF-8
-	strings map[string]bool // columns whose values are strings; nil if unknown
+	name            string // name of the file or stream
+	file            io.Closer
+	r               *bufio.Reader
+	line            int64 // number of the next line, from 1
+	stream          bool  // true for a stream; name isn't a file name
+	quotedSeparator byte  // field separator if quoted fields may contain line ends; 0 if records are lines
+	decoding        decoding
+	meter           *progressMeter
+	isCompressed    bool            // the file is compressed
+	decoded         bool            // the text was converted from an encoding other than UTF-8
+	strings         map[string]bool // columns whose values are strings; nil if unknown
 }
 
-// form holds the encoding of a file and a limit for decompression.
-type form struct {
+// decoding holds the encoding of a file and a limit for decompression.
+type decoding struct {
 	charset charset.Charset
 	window  int64 // maximum window size of zstd data in bytes; 0 = maximum of zstd
 }
@@ -47,13 +47,13 @@ const blockBytes = 512 << 10
 // time. When ctx is done, the file is closed, because nothing else interrupts a blocked read of a
 // pipe.
 func openInput(
-	ctx context.Context, name string, from form, m *meter, buffer *bufio.Reader,
+	ctx context.Context, name string, from decoding, m *progressMeter, buffer *bufio.Reader,
 ) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
-	in := &input{name: name, file: f, line: 1, form: from, meter: m}
+	in := &input{name: name, file: f, line: 1, decoding: from, meter: m}
 	defer context.AfterFunc(ctx, in.close)()
 	if err := in.decode(countingReader{f, m}, buffer); err != nil {
 		f.Close()
@@ -68,57 +68,58 @@ func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 		buffer = bufio.NewReaderSize(nil, 64<<10)
 	}
 	var err error
-	if in.r, err = compressed.NewReader(r, buffer, in.form.window); err != nil {
+	if in.r, err = compressed.NewReader(r, buffer, in.decoding.window); err != nil {
 		return in.readError(0, err)
 	}
-	if in.packed = in.r != buffer; in.meter != nil {
-		in.meter.packed.Store(in.packed)
+	if in.isCompressed = in.r != buffer; in.meter != nil {
+		in.meter.isCompressed.Store(in.isCompressed)
 	}
 	head, _ := in.r.Peek(len(npyMagic))
-	if findFormat(func(f *fileFormat) bool { return f.begins(head) }) != nil {
+	if findFormat(func(f *fileFormat) bool { return f.matchesMagic(head) }) != nil {
 		return nil
 	}
-	text, decoded := in.form.charset.Decode(in.r)
+	text, decoded := in.decoding.charset.Decode(in.r)
 	if in.decoded = decoded; decoded {
 		in.r = bufio.NewReaderSize(text, 64<<10)
 	}
-	if !in.packed && compressed.CutSuffix(in.name) != in.name {
-		garbled := in.binary() // a binary file has a damaged magic number; a text file has a misleading name
+	if !in.isCompressed && compressed.TrimSuffix(in.name) != in.name {
+		garbled := in.isBinary() // a binary file has a damaged magic number; a text file has a misleading name
 		head, _ = in.r.Peek(2 * utf8.UTFMax)
-		textCheck{}.find(head, func(at int) bool { garbled = garbled || at < utf8.UTFMax; return false })
+		textCheck{}.eachInvalid(head, func(at int) bool { garbled = garbled || at < utf8.UTFMax; return false })
 		if garbled {
-			return fault("neither gzip nor zstd data nor text", "the format of the file name extension").at(in.name, 0)
+			return newSyntaxError("neither gzip nor zstd data nor text",
+				"the format of the file name extension").withPosition(in.name, 0)
 		}
 	}
 	return nil
 }
 
-// binary reports whether the file seems to be binary: it has a NUL in the first 8,000 bytes.
-func (in *input) binary() bool {
+// isBinary reports whether the file seems to be binary: it has a NUL in the first 8,000 bytes.
+func (in *input) isBinary() bool {
 	head, _ := in.r.Peek(8000) // an error recurs when the text is read
 	return bytes.IndexByte(head, 0) >= 0
 }
 
 // producer implements io.Reader for the text that next returns piece by piece.
 type producer struct {
-	next func() ([]byte, error)
-	rest []byte
-	err  error // last error of next
+	next    func() ([]byte, error)
+	pending []byte
+	err     error // last error of next
 }
 
 func (p *producer) Read(b []byte) (n int, err error) {
-	for len(p.rest) == 0 && p.err == nil {
-		p.rest, p.err = p.next()
+	for len(p.pending) == 0 && p.err == nil {
+		p.pending, p.err = p.next()
 	}
-	if n = copy(b, p.rest); n == 0 {
+	if n = copy(b, p.pending); n == 0 {
 		return 0, p.err
 	}
-	p.rest = p.rest[n:]
+	p.pending = p.pending[n:]
 	return n, nil
 }
 
-// produce replaces the unread part of the file by the lines that next returns until it fails.
-func (in *input) produce(next func() ([]byte, error)) {
+// replaceText replaces the unread part of the file by the lines that next returns until it fails.
+func (in *input) replaceText(next func() ([]byte, error)) {
 	in.r, in.line = bufio.NewReaderSize(&producer{next: next}, 64<<10), 1
 }
 
@@ -135,11 +136,11 @@ func (in *input) readError(line int64, err error) error {
 		bad.File, bad.Line = in.name, cmp.Or(bad.Line, line)
 		return bad
 	}
-	var fault *compressed.Fault
+	var fault *compressed.DataError
 	if errors.As(err, &fault) {
-		return (&SyntaxError{Found: fault.Found, Expected: fault.Expected, Err: fault.Err}).at(in.name, line)
+		return (&SyntaxError{Found: fault.Found, Expected: fault.Expected, Err: fault.Err}).withPosition(in.name, line)
 	}
-	return fmt.Errorf("corpus: %s: %w", place(in.name, line), err)
+	return fmt.Errorf("corpus: %s: %w", position(in.name, line), err)
 }
 
 // detect returns the format of a file from its first bytes, its name, or its first line. guessed
@@ -150,12 +151,12 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 		return "", "", in.readError(in.line, err)
 	}
 	if len(head) == 0 {
-		return "", "", fault("an empty file", "documents").at(in.name, 0)
+		return "", "", newSyntaxError("an empty file", "documents").withPosition(in.name, 0)
 	}
 	extension := extensionOf(in.name)
-	found := findFormat(func(f *fileFormat) bool { return f.begins(head) })
+	found := findFormat(func(f *fileFormat) bool { return f.matchesMagic(head) })
 	if found == nil {
-		found = findFormat(func(f *fileFormat) bool { return slices.Contains(f.endings, extension) })
+		found = findFormat(func(f *fileFormat) bool { return slices.Contains(f.extensions, extension) })
 	}
 	if found != nil {
 		return found.name, "", nil
@@ -166,7 +167,7 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 			line++
 			continue
 		}
-		found := findFormat(func(f *fileFormat) bool { return f.line != nil && f.line(l) })
+		found := findFormat(func(f *fileFormat) bool { return f.matchesLine != nil && f.matchesLine(l) })
 		switch unnamed := in.stream && extension == ""; {
 		case found != nil:
 			format = found.name
@@ -175,9 +176,9 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 		case (extension == ".txt" || unnamed) && bytes.IndexByte(head, '\t') < 0:
 			format = FormatLines
 		default:
-			return "", "", fault(quote(bytes.TrimSpace(l)),
+			return "", "", newSyntaxError(quote(bytes.TrimSpace(l)),
 				"label index:value ..., label<TAB>text, or JSON objects").
-				withOption("Format", "lines reads it as texts without labels, csv as a table").at(in.name, line)
+				withOption("Format", "lines reads it as texts without labels, csv as a table").withPosition(in.name, line)
 		}
 		return format, fmt.Sprintf("%s from line %d", format, line), nil
 	}
@@ -187,22 +188,22 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 // isHeader reports whether a line is the header of a CSV file, because takeColumns accepts its
 // names. If unnamed is set, a line without spaces is also a header if it has a column in textNames.
 func isHeader(line string, opt *Options, unnamed bool) bool {
-	names := columnNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
+	names := normalizeNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
 	return len(names) > 1 &&
-		(opt.takeColumns(names) || unnamed && !strings.Contains(line, " ") && usualName(names, textNames) != "")
+		(opt.applyColumns(names) || unnamed && !strings.Contains(line, " ") && findUsualName(names, textNames) != "")
 }
 
-// meter counts bytes and documents that were read, for progress reports.
-type meter struct {
-	done, total, documents atomic.Int64
-	cut, parsed            atomic.Int64 // bytes divided into blocks, and bytes parsed
-	packed                 atomic.Bool  // a file is compressed
+// progressMeter counts bytes and documents that were read, for progress reports.
+type progressMeter struct {
+	bytesRead, totalBytes, documents atomic.Int64
+	divided, parsed                  atomic.Int64 // bytes divided into blocks, and bytes parsed
+	isCompressed                     atomic.Bool  // a file is compressed
 }
 
-// share returns the parsed fraction of the source, or 0 if it is unknown.
-func (m *meter) share() float64 {
-	done, total, cut := m.done.Load(), m.total.Load(), m.cut.Load()
-	if total == 0 || m.packed.Load() && done >= total { // a decompressor may still hold any number of bytes
+// parsedFraction returns the parsed fraction of the source, or 0 if it is unknown.
+func (m *progressMeter) parsedFraction() float64 {
+	done, total, cut := m.bytesRead.Load(), m.totalBytes.Load(), m.divided.Load()
+	if total == 0 || m.isCompressed.Load() && done >= total { // a decompressor may still hold any number of bytes
 		return 0
 	}
 	share := float64(done) / float64(total)
@@ -215,11 +216,11 @@ func (m *meter) share() float64 {
 // countingReader counts the bytes of a file as stored, before decompression.
 type countingReader struct {
 	r io.Reader
-	m *meter
+	m *progressMeter
 }
 
 func (c countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.m.done.Add(int64(n))
+	c.m.bytesRead.Add(int64(n))
 	return n, err
 }

@@ -14,42 +14,42 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-var jsonlFormat = fileFormat{name: FormatJSONL, endings: []string{".jsonl", ".ndjson", ".json"}, read: readJSONL,
-	line: func(l []byte) bool {
+var jsonlFormat = fileFormat{name: FormatJSONL, extensions: []string{".jsonl", ".ndjson", ".json"}, read: readJSONL,
+	matchesLine: func(l []byte) bool {
 		l = bytes.TrimSpace(l)
 		array, is := bytes.CutPrefix(l, []byte("["))
 		array = bytes.TrimLeft(array, jsonBlanks)
 		return l[0] == '{' && l[len(l)-1] == '}' || is && (len(array) == 0 || array[0] == '{')
 	}}
 
-func readJSONL(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+func readJSONL(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
 	if err := in.openArray(opt.MaxLineBytes); err != nil {
 		return nil, err
 	}
 	if err := in.addVectors(ctx, opt, 0); err != nil {
 		return nil, err
 	}
-	t, err := in.keys(opt)
+	t, err := in.detectKeys(opt)
 	if err != nil {
 		return nil, err
 	}
 	return readTable(ctx, in, opt, m, t)
 }
 
-// keys detects the columns of JSON objects. A column that no option names is ignored if it is in at
+// detectKeys detects the columns of JSON objects. A column that no option names is ignored if it is in at
 // most half of the first objects, or contains arrays or objects.
-func (in *input) keys(opt *Options) (*table, error) {
+func (in *input) detectKeys(opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{header: true, keys: true, strings: in.strings}
+	t := &table{hasHeader: true, keyed: true, stringColumns: in.strings}
 	place, nested, has := map[string]int{}, map[int]bool{}, map[int]int{}
 	column := func(key string) int {
-		at, ok := place[columnName(key)]
+		at, ok := place[normalizeName(key)]
 		if !ok {
-			at, t.first = len(t.first), append(t.first, key)
-			place[columnName(key)] = at
+			at, t.firstRecord = len(t.firstRecord), append(t.firstRecord, key)
+			place[normalizeName(key)] = at
 		}
 		return at
 	}
@@ -62,7 +62,7 @@ func (in *input) keys(opt *Options) (*table, error) {
 		for members.More() { // if a key is repeated, its last value is used
 			key, _ := members.Token()
 			at := column(key.(string))
-			record = append(record, make([]string, len(t.first)-len(record))...)
+			record = append(record, make([]string, len(t.firstRecord)-len(record))...)
 			has[at]++
 			var value any
 			members.Decode(&value)
@@ -74,25 +74,25 @@ func (in *input) keys(opt *Options) (*table, error) {
 				}
 			}
 		}
-		t.near = append(t.near, record)
+		t.sampleRecords = append(t.sampleRecords, record)
 	}
 	for _, c := range opt.Tokenizer.Columns() {
-		if c.MayMiss() {
+		if c.IsOptional() {
 			column(c.Name)
 		}
 	}
-	for i := range t.near {
-		t.near[i] = append(t.near[i], make([]string, len(t.first)-len(t.near[i]))...)
+	for i := range t.sampleRecords {
+		t.sampleRecords[i] = append(t.sampleRecords[i], make([]string, len(t.firstRecord)-len(t.sampleRecords[i]))...)
 	}
-	t.ignored = func(at int) bool { return nested[at] || 2*has[at] <= len(t.near) }
-	if t.find(opt); t.near == nil {
-		t.bad = nil // the first object is longer than head
+	t.isIgnored = func(at int) bool { return nested[at] || 2*has[at] <= len(t.sampleRecords) }
+	if t.detectColumns(opt); t.sampleRecords == nil {
+		t.err = nil // the first object is longer than head
 	}
 	return t, nil
 }
 
 // anyColumn is a column that accepts JSON values of all kinds.
-var anyColumn = token.Column{Category: true, Size: 1}
+var anyColumn = token.Column{IsCategory: true, Size: 1}
 
 // openArray converts the elements of an array to lines of the input. It does nothing if the file
 // isn't an array.
@@ -108,7 +108,7 @@ func (in *input) openArray(maxElement int) error {
 	d := json.NewDecoder(limited)
 	d.Token()
 	element := int64(0) // number of the element, from 1
-	in.produce(func() ([]byte, error) {
+	in.replaceText(func() ([]byte, error) {
 		var object json.RawMessage
 		var compact bytes.Buffer
 		element++
@@ -120,15 +120,15 @@ func (in *input) openArray(maxElement int) error {
 			if _, err = d.Token(); err == io.EOF {
 				return nil, io.EOF
 			}
-			return nil, fault("data after the array", "the end of the file").at("", element)
+			return nil, newSyntaxError("data after the array", "the end of the file").withPosition("", element)
 		}
 		switch {
 		case limited.N == 0:
-			return nil, lineTooLong(maxElement).at("", element)
+			return nil, lineTooLong(maxElement).withPosition("", element)
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
-			return nil, fault("an unclosed array", "] at its end").at("", element)
+			return nil, newSyntaxError("an unclosed array", "] at its end").withPosition("", element)
 		case err != nil:
-			return nil, fault(err.Error(), "an array of JSON objects").at("", element)
+			return nil, newSyntaxError(err.Error(), "an array of JSON objects").withPosition("", element)
 		}
 		json.Compact(&compact, object)
 		return append(compact.Bytes(), '\n'), nil
@@ -139,28 +139,28 @@ func (in *input) openArray(maxElement int) error {
 const jsonBlanks = " \t\r\n"
 
 // addObject adds the document in a line.
-func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
-	if p.skips(l, line) {
+func (t *table) addObject(p *parsedTexts, l []byte, line int32) *SyntaxError {
+	if p.skipBlank(l, line) {
 		return nil
 	}
-	if !p.labels.memory.room(itemBytes*int64(bytes.Count(l, []byte{','})) + copies*int64(len(l))) {
+	if !p.labels.memory.canAllocate(itemBytes*int64(bytes.Count(l, []byte{','})) + recordCopies*int64(len(l))) {
 		return nil // the piece is discarded, because the memory limit is exceeded
 	}
 	object, err := token.DecodeObject(l)
 	if err != nil {
-		return fault(quote(bytes.TrimSpace(l))+": "+err.Error(), "a JSON object in one line")
+		return newSyntaxError(quote(bytes.TrimSpace(l))+": "+err.Error(), "a JSON object in one line")
 	}
 	var bad *SyntaxError // the first error
 	// value returns the value of a column or, if the column is unknown, of the first usual key in
 	// the object.
 	value := func(at int, usual []string, option string) any {
 		keys := usual
-		if at >= 0 && at < len(t.first) {
-			keys = t.first[at : at+1]
+		if at >= 0 && at < len(t.firstRecord) {
+			keys = t.firstRecord[at : at+1]
 		}
 		v, ok := firstKey(object, keys)
 		if !ok && option != "" && bad == nil {
-			bad = missing(object, keys, option)
+			bad = missingKeyError(object, keys, option)
 		}
 		return v
 	}
@@ -171,25 +171,25 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 		return names
 	}
 	d := document{line: line}
-	d.weight, _ = anyColumn.Field(value(t.weight, nil, ""))
-	d.id, _ = anyColumn.Field(value(t.id, nil, ""))
-	if t.row == nil {
-		v := value(t.text, textNames, "TextColumn")
+	d.weight, _ = anyColumn.Field(value(t.weightColumn, nil, ""))
+	d.id, _ = anyColumn.Field(value(t.idColumn, nil, ""))
+	if t.rowColumns == nil {
+		v := value(t.textColumn, textNames, "TextColumn")
 		if text, ok := v.(string); ok {
 			d.text = []byte(text)
 		} else if bad == nil {
-			bad = fault("the text "+quoteJSON(v), "a JSON string")
+			bad = newSyntaxError("the text "+quoteJSON(v), "a JSON string")
 		}
 	} else {
-		d.row, bad = t.rowOf(object)
+		d.row, bad = t.objectFields(object)
 	}
 	option := ""
-	if t.labelGiven {
+	if t.labelNamed {
 		option = "LabelColumn"
 	}
-	names := labels(value(t.label, labelNames, option))
-	if t.group >= 0 {
-		d.group = strings.Join(labels(value(t.group, nil, "GroupColumn")), ",")
+	names := labels(value(t.labelColumn, labelNames, option))
+	if t.groupColumn >= 0 {
+		d.group = strings.Join(labels(value(t.groupColumn, nil, "GroupColumn")), ",")
 	}
 	if bad == nil {
 		bad = p.labels.addNames(names)
@@ -200,32 +200,32 @@ func (t *table) addObject(p *textPiece, l []byte, line int32) *SyntaxError {
 	return bad
 }
 
-// missing returns the error for an object that has none of the keys.
-func missing(object map[string]any, keys []string, option string) *SyntaxError {
+// missingKeyError returns the error for an object that has none of the keys.
+func missingKeyError(object map[string]any, keys []string, option string) *SyntaxError {
 	expected := "an object with this key"
 	if len(keys) > 1 {
 		expected = "an object with one of these keys"
 	}
 	present := slices.Sorted(maps.Keys(object))
-	return fault("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), expected).withOption(option,
+	return newSyntaxError("no key "+strings.Join(keys, ", ")+" among "+quoteList(present), expected).withOption(option,
 		"sets its name")
 }
 
-// rowOf returns the fields of the tokenizer's columns in an object.
-func (t *table) rowOf(object map[string]any) ([]string, *SyntaxError) {
-	row, some := make([]string, len(t.cut)), false
-	for i, column := range t.cut {
+// objectFields returns the fields of the tokenizer's columns in an object.
+func (t *table) objectFields(object map[string]any) ([]string, *SyntaxError) {
+	row, some := make([]string, len(t.tokenizerColumns)), false
+	for i, column := range t.tokenizerColumns {
 		v, ok := firstKey(object, []string{column.Name})
 		var err error
 		if row[i], err = column.Field(v); err != nil {
-			return nil, rowFault(err)
+			return nil, rowError(err)
 		}
 		some = some || ok
 	}
 	if !some {
-		return nil, missing(object, t.cut.Names(), "Tokenizer")
+		return nil, missingKeyError(object, t.tokenizerColumns.Names(), "Tokenizer")
 	}
-	t.plain(row)
+	t.normalizeNumbers(row)
 	return row, nil
 }
 
@@ -239,7 +239,7 @@ func firstKey(object map[string]any, keys []string) (any, bool) {
 	}
 	for _, key := range keys {
 		for _, present := range slices.Sorted(maps.Keys(object)) {
-			if columnName(present) == columnName(key) {
+			if normalizeName(present) == normalizeName(key) {
 				return object[present], true
 			}
 		}
@@ -272,7 +272,7 @@ func jsonLabels(value any) ([]string, *SyntaxError) {
 			names = append(names, strconv.FormatBool(v))
 		case nil:
 		default:
-			return nil, fault("the label "+quoteJSON(value),
+			return nil, newSyntaxError("the label "+quoteJSON(value),
 				"a string, a number, true, false, null, or an array of them")
 		}
 	}

@@ -20,17 +20,18 @@ import (
 // when it exceeds the limit.
 type MemoryError = run.MemoryError
 
-// short returns a MemoryError for a source or a position in the source.
-func (a *allowance) short(source, what string, need int64) error {
-	return &MemoryError{What: fmt.Sprintf("corpus: %s: %s", source, what), Source: source, Need: need, Limit: a.limit}
+// newMemoryError returns a MemoryError for a source or a position in the source.
+func (a *allowance) newMemoryError(source, what string, need int64) error {
+	return &MemoryError{Computation: fmt.Sprintf("corpus: %s: %s", source, what), Source: source, NeedBytes: need,
+		LimitBytes: a.limit}
 }
 
 // allowance counts the memory of reading, including the final copy of the corpus, against
 // Options.MemoryBytes. It may be used concurrently. A nil allowance is unlimited.
 type allowance struct {
 	limit int64
-	held  atomic.Int64
-	meter *meter
+	used  atomic.Int64
+	meter *progressMeter
 	need  func(Size) int64 // Options.Need
 
 	documents, terms, values atomic.Int64 // counts for text; a term is counted once per worker
@@ -39,7 +40,7 @@ type allowance struct {
 // add counts bytes that stay allocated until the end of reading.
 func (a *allowance) add(bytes int64) {
 	if a != nil && bytes != 0 {
-		a.held.Add(bytes)
+		a.used.Add(bytes)
 	}
 }
 
@@ -56,14 +57,14 @@ func (a *allowance) count(documents, terms, values int) {
 type Size struct {
 	Documents, Terms, Classes int
 	Values                    int64 // number of values, including one for each document without terms
-	Longest                   int   // largest number of values of a document
+	LongestRow                int   // largest number of values of a document
 }
 
 // Size returns the counts of the corpus. Terms is the number of terms that occur in documents.
 func (c *Corpus) Size() Size {
 	m := c.Documents
 	terms, _ := m.TermFrequencies()
-	return Size{m.Rows(), len(terms), len(c.Classes), m.NNZ() + int64(m.EmptyRows()), m.LongestRow()}
+	return Size{m.Rows(), len(terms), len(c.Classes), m.NNZ() + int64(m.EmptyRowCount()), m.MaxRowLen()}
 }
 
 // Bytes returns the memory of the documents and their texts in bytes.
@@ -76,31 +77,32 @@ func (s Size) Bytes() int64 { return 8*s.Values + 8*int64(s.Documents+1) }
 
 // Assumptions about the unread part of a source.
 const (
-	newTerms    = 0.6 // the number of distinct terms grows with this power of the fraction that was read
-	commonTerms = 0.5 // fraction of terms in at least MinDF documents
-	someClasses = 16
-	longest     = 12   // length of the longest document divided by the mean length
-	margin      = 1.15 // safety factor of the estimate
+	termGrowthExponent = 0.6 // the number of distinct terms grows with this power of the fraction that was read
+	commonTermFraction = 0.5 // fraction of terms in at least MinDF documents
+	assumedClasses     = 16
+	longestToMean      = 12   // length of the longest document divided by the mean length
+	safetyFactor       = 1.15 // safety factor of the estimate
 
 	documentBytes = 40 // memory of a vector in bytes without its values
 )
 
-// whole estimates the memory of reading the whole source, and the size of the corpus, from the
+// estimateTotal estimates the memory of reading the whole source, and the size of the corpus, from the
 // fraction that was read. If this fraction is unknown, share is 0, and bytes is the memory counted
 // so far.
-func (a *allowance) whole() (bytes int64, size Size, share float64) {
-	if share = a.meter.share(); share == 0 {
-		return a.held.Load(), Size{}, 0
+func (a *allowance) estimateTotal() (bytes int64, size Size, share float64) {
+	if share = a.meter.parsedFraction(); share == 0 {
+		return a.used.Load(), Size{}, 0
 	}
-	bytes = int64(float64(a.held.Load()) / share)
-	size = Size{Documents: int(float64(max(a.documents.Load(), a.meter.documents.Load())) / share), Classes: someClasses,
-		Values: int64(float64(a.values.Load()) / share),
-		Terms:  int(commonTerms * float64(a.terms.Load()) * math.Pow(share, -newTerms))}
+	bytes = int64(float64(a.used.Load()) / share)
+	size = Size{Documents: int(float64(max(a.documents.Load(), a.meter.documents.Load())) / share),
+		Classes: assumedClasses,
+		Values:  int64(float64(a.values.Load()) / share),
+		Terms:   int(commonTermFraction * float64(a.terms.Load()) * math.Pow(share, -termGrowthExponent))}
 	if size.Values == 0 { // vectors
 		size.Values = max(bytes-documentBytes*int64(size.Documents), 0) / countedValueBytes
 		size.Terms = int(min(size.Values, math.MaxInt32))
 	}
-	size.Longest = int(min(longest*size.Values/int64(max(size.Documents, 1)), int64(size.Terms)))
+	size.LongestRow = int(min(longestToMean*size.Values/int64(max(size.Documents, 1)), int64(size.Terms)))
 	return bytes, size, share
 }
 
@@ -111,9 +113,9 @@ const (
 	largeBytes = 64 << 20
 )
 
-// inSteps calls join for consecutive ranges of n pieces. join must release joined pieces. bytes is
+// joinInSteps calls join for consecutive ranges of n pieces. join must release joined pieces. bytes is
 // the size of the result.
-func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error {
+func (o *Options) joinInSteps(n int, bytes int64, join func(lo, hi int) error) error {
 	steps := 1
 	if bytes >= largeBytes || o.memory != nil && bytes >= o.memory.limit/joinSteps {
 		steps = joinSteps
@@ -129,47 +131,47 @@ func (o *Options) inSteps(n int, bytes int64, join func(lo, hi int) error) error
 	return nil
 }
 
-// room reports whether bytes can be allocated. If not, it marks the limit as exceeded.
-func (a *allowance) room(bytes int64) bool {
-	if a == nil || a.held.Load()+bytes <= a.limit {
+// canAllocate reports whether bytes can be allocated. If not, it marks the limit as exceeded.
+func (a *allowance) canAllocate(bytes int64) bool {
+	if a == nil || a.used.Load()+bytes <= a.limit {
 		return true
 	}
 	a.add(bytes)
 	return false
 }
 
-// spent reports whether the limit is exceeded.
-func (a *allowance) spent() bool { return a != nil && a.held.Load() > a.limit }
+// exceeded reports whether the limit is exceeded.
+func (a *allowance) exceeded() bool { return a != nil && a.used.Load() > a.limit }
 
 // check returns a MemoryError that names place if the limit is exceeded.
 func (a *allowance) check(place string) error {
-	if !a.spent() {
+	if !a.exceeded() {
 		return nil
 	}
-	bytes, size, share := a.whole()
+	bytes, size, share := a.estimateTotal()
 	if share == 0 {
-		return a.short(place, "reading on", bytes)
+		return a.newMemoryError(place, "reading on", bytes)
 	}
 	what := fmt.Sprintf("the work, estimated from %.0f%% of the source,", max(100*share, 1))
-	return a.refusal(place, what, bytes, size)
+	return a.limitError(place, what, bytes, size)
 }
 
-// fits returns a MemoryError if allocating bytes would exceed the limit. size is the size of the
+// checkFits returns a MemoryError if allocating bytes would exceed the limit. size is the size of the
 // whole corpus.
-func (a *allowance) fits(source string, bytes int64, size Size) error {
-	if a == nil || a.held.Load()+bytes <= a.limit {
+func (a *allowance) checkFits(source string, bytes int64, size Size) error {
+	if a == nil || a.used.Load()+bytes <= a.limit {
 		return nil
 	}
-	return a.refusal(source, "the whole", a.held.Load()+bytes, size)
+	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// refusal returns a MemoryError with the larger of bytes and the memory of the planned computation.
-func (a *allowance) refusal(source, what string, bytes int64, size Size) error {
+// limitError returns a MemoryError with the larger of bytes and the memory of the planned computation.
+func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))
 	}
-	err := a.short(source, what, int64(margin*float64(bytes))).(*MemoryError)
-	err.Enough = true
+	err := a.newMemoryError(source, what, int64(safetyFactor*float64(bytes))).(*MemoryError)
+	err.IsTotalNeed = true
 	return err
 }
 
@@ -186,20 +188,20 @@ func (o *Options) blockBytes() int {
 	return int(min(max(o.MemoryBytes/1024, blockBytes/16), blockBytes))
 }
 
-// bound creates the allowance, and limits the number of workers and the line length accordingly.
-func (o *Options) bound(m *meter) {
+// limitMemory creates the allowance, and limits the number of workers and the line length accordingly.
+func (o *Options) limitMemory(m *progressMeter) {
 	if o.MemoryBytes == 0 {
 		return
 	}
-	o.memory = &allowance{limit: o.MemoryBytes, meter: m, need: o.Need}
+	o.memory = &allowance{limit: o.MemoryBytes, meter: m, need: o.EstimateMemory}
 	o.Workers = int(min(int64(o.Workers), max(o.MemoryBytes/workerBytes, 1)))
-	o.form.window = max(o.MemoryBytes/8/int64(o.Workers), 1)
+	o.decoding.window = max(o.MemoryBytes/8/int64(o.Workers), 1)
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
-// rows warns about rows without terms, and about values that float32 may round. at returns the
+// addRowWarnings warns about rows without terms, and about values that float32 may round. at returns the
 // position of a row.
-func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
+func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	const whole = 1 << 24 // the first integer whose successor isn't a float32
 	var empty, rounded tally
 	for i := range m.Rows() {
@@ -217,18 +219,18 @@ func (w *warnings) rows(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, where float32 rounds whole numbers", rounded.count, at(int(rounded.first)))
 }
 
-// vectorCorpus makes a corpus of vectors without labels. what is the noun for columns in messages,
+// newVectorCorpus makes a corpus of vectors without labels. what is the noun for columns in messages,
 // and row the noun for a row, as in image 1. first is the number of the first row.
-func vectorCorpus(
+func newVectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {
 	if n := len(opt.Vocabulary); opt.Vocabulary != nil && n != m.Cols {
 		expected := fmt.Sprintf("%d, one for each term of the vocabulary", n)
-		return nil, fault(fmt.Sprintf("%d %s", m.Cols, what), expected).at(file, 0)
+		return nil, newSyntaxError(fmt.Sprintf("%d %s", m.Cols, what), expected).withPosition(file, 0)
 	}
 	c := &Corpus{Source: file, Documents: m, Labels: sparse.Labels{Offsets: make([]int64, m.Rows()+1)}}
 	limitVectors(c, opt)
-	c.warn().rows(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
+	c.warningList().addRowWarnings(m, func(i int) string { return fmt.Sprintf("%s, %s %d", file, row, i+first) })
 	return c, nil
 }
 

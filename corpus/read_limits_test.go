@@ -29,7 +29,7 @@ func bomb(t *testing.T, head, text string, times int) string {
 			_, err = w.Write([]byte(text))
 		}
 	}
-	musttest.Do(t, errors.Join(err, w.Close()))
+	musttest.NoError(t, errors.Join(err, w.Close()))
 	return b.String()
 }
 
@@ -103,22 +103,22 @@ func TestNamedMemory(t *testing.T) {
 		for _, limit := range []int64{2 << 20, 3 << 20, 5 << 20} {
 			var memory *MemoryError
 			opt := Options{Workers: 1, MemoryBytes: limit}
-			if _, err := Read(context.Background(), source, opt); !errors.As(err, &memory) || !memory.Enough {
+			if _, err := Read(context.Background(), source, opt); !errors.As(err, &memory) || !memory.IsTotalNeed {
 				t.Fatalf("%s: %v", file, err)
 			}
-			opt.MemoryBytes = memory.Need
+			opt.MemoryBytes = memory.NeedBytes
 			if _, err := Read(context.Background(), source, opt); err != nil {
 				t.Errorf("%s: what %d bytes name doesn't suffice: %v", file, limit, err)
 			}
-			opt.MemoryBytes = memory.Need * 7 / 10
-			musttest.Fails(Read(context.Background(), source, opt))(t,
-				fmt.Sprintf("%s within seven tenths of the named %d bytes", file, memory.Need))
-			opt.MemoryBytes, opt.Need = limit, func(s Size) int64 { return 100 * s.Values }
+			opt.MemoryBytes = memory.NeedBytes * 7 / 10
+			musttest.WantError(Read(context.Background(), source, opt))(t,
+				fmt.Sprintf("%s within seven tenths of the named %d bytes", file, memory.NeedBytes))
+			opt.MemoryBytes, opt.EstimateMemory = limit, func(s Size) int64 { return 100 * s.Values }
 			_, err := Read(context.Background(), source, opt)
-			if got := float64(memory.Need) / float64(100*whole.Values); !errors.As(err, &memory) || !(got < 1) {
+			if got := float64(memory.NeedBytes) / float64(100*whole.Values); !errors.As(err, &memory) || !(got < 1) {
 				t.Fatal(err, got)
 			}
-			if got := float64(memory.Need) / float64(100*whole.Values); !(got >= 1 && got <= 1.4) {
+			if got := float64(memory.NeedBytes) / float64(100*whole.Values); !(got >= 1 && got <= 1.4) {
 				t.Errorf("%s: of %d bytes %.2f of the need is estimated", file, limit, got)
 			}
 		}
@@ -151,7 +151,7 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 	opt := Options{Workers: 2, MemoryBytes: 100 << 20}
 	got := allocatedBy(func() { _, err = Read(context.Background(), source, opt) })
 	var memory *MemoryError
-	if !errors.As(err, &memory) || !strings.HasSuffix(memory.What, ": the whole") || got > 20<<20 {
+	if !errors.As(err, &memory) || !strings.HasSuffix(memory.Computation, ": the whole") || got > 20<<20 {
 		t.Errorf("%d bytes allocated, error %v", got, err)
 	}
 	// With this many terms and classes not even the tables fit.
@@ -171,11 +171,11 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Joining takes 9 bytes per value, and up to 9 more for grown slices, plus tables and counters.
-		if values := c.Documents.NNZ(); memory.Need < 9*values || memory.Need > 18*values+30000*240 {
-			t.Errorf("%s: %d bytes foretold for %d values", source, memory.Need, values)
+		if values := c.Documents.NNZ(); memory.NeedBytes < 9*values || memory.NeedBytes > 18*values+30000*240 {
+			t.Errorf("%s: %d bytes foretold for %d values", source, memory.NeedBytes, values)
 		}
 		if _, err := Read(context.Background(), source,
-			Options{Workers: 2, MemoryBytes: memory.Need + memory.Need/10}); err != nil {
+			Options{Workers: 2, MemoryBytes: memory.NeedBytes + memory.NeedBytes/10}); err != nil {
 			t.Errorf("with a tenth more than what was foretold: %v", err)
 		}
 	}

@@ -112,15 +112,15 @@ func parseFloat(token []byte) (float32, *SyntaxError) {
 	// ParseFloat also accepts NaN, Inf, hexadecimal numbers and underscores.
 	for _, c := range token {
 		if !('0' <= c && c <= '9' || c == '.' || c == '-' || c == '+' || c|0x20 == 'e') {
-			return 0, fault("value "+quote(token), expected)
+			return 0, newSyntaxError("value "+quote(token), expected)
 		}
 	}
 	v, err := strconv.ParseFloat(string(token), 32)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, fault("value "+quote(token)+" is beyond float32", expected)
+		return 0, newSyntaxError("value "+quote(token)+" is beyond float32", expected)
 	case err != nil:
-		return 0, fault("value "+quote(token), expected)
+		return 0, newSyntaxError("value "+quote(token), expected)
 	}
 	return float32(v), nil
 }
@@ -133,12 +133,12 @@ func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 		return 0, bad
 	}
 	if v < 0 && !signed {
-		return 0, negative("negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32))
+		return 0, negativeError("negative value " + strconv.FormatFloat(float64(v), 'g', -1, 32))
 	}
 	return v, nil
 }
 
-// negative returns the error for a value that Options.Signed would allow.
-func negative(found string) *SyntaxError {
-	return fault(found, "a nonnegative value").withOption("Signed", "accepts negative values")
+// negativeError returns the error for a value that Options.Signed would allow.
+func negativeError(found string) *SyntaxError {
+	return newSyntaxError(found, "a nonnegative value").withOption("Signed", "accepts negative values")
 }

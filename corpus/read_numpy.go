@@ -30,15 +30,15 @@ const (
 
 // readNumPy reads a dense matrix in a .npy file, or a SciPy CSR matrix in a .npz file. If a .npz
 // file isn't a regular file, it is read into memory first.
-func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
+func readNumPy(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
 	r := &arrayReader{ctx: ctx, in: in, opt: opt, name: in.name}
 	head, _ := in.r.Peek(len(zipMagic))
 	var documents *sparse.CSR
 	var err error
 	if string(head) == zipMagic {
-		documents, err = r.compressed()
-	} else if a, bad := r.array(in.r); bad == nil {
-		documents, err = r.dense(a, 1)
+		documents, err = r.readCSR()
+	} else if a, bad := r.readHeader(in.r); bad == nil {
+		documents, err = r.readDense(a, 1)
 	} else {
 		err = bad
 	}
@@ -49,7 +49,7 @@ func readNumPy(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus,
 		return nil, err
 	}
 	m.documents.Store(int64(documents.Rows()))
-	return vectorCorpus(in.name, documents, opt, "columns", "row", 0)
+	return newVectorCorpus(in.name, documents, opt, "columns", "row", 0)
 }
 
 type arrayReader struct {
@@ -59,55 +59,55 @@ type arrayReader struct {
 	name string // name of the file, and of the member of a .npz file
 }
 
-func (r *arrayReader) fail(found, expected string) error {
-	return fault(found, expected).at(r.name, 0)
+func (r *arrayReader) syntaxError(found, expected string) error {
+	return newSyntaxError(found, expected).withPosition(r.name, 0)
 }
 
 // npyArray holds the header of an array and a reader of its values.
 type npyArray struct {
-	r       io.Reader
-	kind    byte // type of the values: b, i, u or f; S or U for texts
-	size    int  // bytes per value
-	order   binary.ByteOrder
-	fortran bool // column-major order
-	shape   []int64
+	r           io.Reader
+	kind        byte // type of the values: b, i, u or f; S or U for texts
+	size        int  // bytes per value
+	order       binary.ByteOrder
+	columnMajor bool // column-major order
+	shape       []int64
 }
 
 var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(\d{1,4})'\s*,` +
 	`\s*'fortran_order'\s*:\s*(True|False)\s*,` +
 	`\s*'shape'\s*:\s*\(([0-9,\s]*)\)\s*,?\s*\}\s*$`)
 
-// array reads the header of an array.
-func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
+// readHeader reads the header of an array.
+func (r *arrayReader) readHeader(from io.Reader) (*npyArray, error) {
 	const expected = "a .npy file"
 	begin := make([]byte, 8)
 	if _, err := io.ReadFull(from, begin); err != nil {
-		return nil, r.end(err, expected)
+		return nil, r.readError(err, expected)
 	}
 	if string(begin[:6]) != npyMagic {
-		return nil, r.fail(fmt.Sprintf("the first bytes % x", begin), expected)
+		return nil, r.syntaxError(fmt.Sprintf("the first bytes % x", begin), expected)
 	}
 	length := make([]byte, 2)
 	if begin[6] > 1 {
 		length = make([]byte, 4)
 	}
 	if _, err := io.ReadFull(from, length); err != nil {
-		return nil, r.end(err, expected)
+		return nil, r.readError(err, expected)
 	}
 	n := binary.LittleEndian.Uint32(append(slices.Clone(length), 0, 0)[:4])
 	if n > 64<<10 {
-		return nil, r.fail(fmt.Sprintf("a header of %d bytes", n), "at most 64 KiB")
+		return nil, r.syntaxError(fmt.Sprintf("a header of %d bytes", n), "at most 64 KiB")
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(from, text); err != nil {
-		return nil, r.end(err, expected)
+		return nil, r.readError(err, expected)
 	}
 	found := npyHeader.FindStringSubmatch(string(text))
 	if found == nil {
-		return nil, r.fail("the header "+quote(bytes.TrimSpace(text)),
+		return nil, r.syntaxError("the header "+quote(bytes.TrimSpace(text)),
 			"an array of numbers: descr, fortran_order, shape")
 	}
-	a := &npyArray{r: from, kind: found[2][0], fortran: found[4] == "True", order: binary.LittleEndian}
+	a := &npyArray{r: from, kind: found[2][0], columnMajor: found[4] == "True", order: binary.LittleEndian}
 	if found[1] == ">" {
 		a.order = binary.BigEndian
 	}
@@ -118,7 +118,7 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 		}
 		n, err := strconv.ParseInt(part, 10, 64)
 		if err != nil || n > math.MaxInt32*int64(1<<16) {
-			return nil, r.fail("a dimension of "+quote(part), "a size that fits in memory")
+			return nil, r.syntaxError("a dimension of "+quote(part), "a size that fits in memory")
 		}
 		a.shape = append(a.shape, n)
 	}
@@ -127,35 +127,35 @@ func (r *arrayReader) array(from io.Reader) (*npyArray, error) {
 		a.size *= 4
 	}
 	if !slices.Contains(good, a.size) && a.kind != 'S' && a.kind != 'U' {
-		return nil, r.fail(fmt.Sprintf("values of type %c%d", a.kind, a.size), "b1, i1 to i8, u1 to u8, f4 or f8")
+		return nil, r.syntaxError(fmt.Sprintf("values of type %c%d", a.kind, a.size), "b1, i1 to i8, u1 to u8, f4 or f8")
 	}
 	return a, nil
 }
 
-// end returns an error for a failed read.
-func (r *arrayReader) end(err error, expected string) error {
+// readError returns an error for a failed read.
+func (r *arrayReader) readError(err error, expected string) error {
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return r.fail("the end of the file", expected)
+		return r.syntaxError("the end of the file", expected)
 	case r.name != r.in.name:
-		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged zip file", Err: err}).at(r.name, 0)
+		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged zip file", Err: err}).withPosition(r.name, 0)
 	}
 	return r.in.readError(0, err)
 }
 
-// over checks that the file ends here. Only reading to the end verifies a checksum.
-func (r *arrayReader) over(from io.Reader, last string) error {
+// checkEnd checks that the file ends here. Only reading to the end verifies a checksum.
+func (r *arrayReader) checkEnd(from io.Reader, last string) error {
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {
 	case n > 0:
-		return r.fail("data after "+last, "the end of the file, according to the header")
+		return r.syntaxError("data after "+last, "the end of the file, according to the header")
 	case err != io.EOF:
-		return r.end(err, "")
+		return r.readError(err, "")
 	}
 	return nil
 }
 
-// number decodes a value. Integers beyond ±2⁵³ are rounded.
-func (a *npyArray) number(b []byte) float64 {
+// decode decodes a value. Integers beyond ±2⁵³ are rounded.
+func (a *npyArray) decode(b []byte) float64 {
 	var bits uint64
 	switch a.size {
 	case 1:
@@ -179,10 +179,10 @@ func (a *npyArray) number(b []byte) float64 {
 	return float64(bits)
 }
 
-// each calls f for the n values in file order.
-func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) error) error {
+// eachValue calls f for the n values in file order.
+func (r *arrayReader) eachValue(a *npyArray, n int64, f func(i int64, v float64) error) error {
 	if a.kind == 'S' || a.kind == 'U' {
-		return r.fail("an array of texts", "numbers")
+		return r.syntaxError("an array of texts", "numbers")
 	}
 	buffer := make([]byte, min(n, 8<<10)*int64(a.size))
 	for i := int64(0); i < n; {
@@ -191,23 +191,23 @@ func (r *arrayReader) each(a *npyArray, n int64, f func(i int64, v float64) erro
 		}
 		part := buffer[:min(int64(len(buffer)), (n-i)*int64(a.size))]
 		if _, err := io.ReadFull(a.r, part); err != nil {
-			return r.end(err, fmt.Sprintf("%d values, according to the header", n))
+			return r.readError(err, fmt.Sprintf("%d values, according to the header", n))
 		}
 		for at := 0; at < len(part); at += a.size {
-			if err := f(i, a.number(part[at:at+a.size])); err != nil {
+			if err := f(i, a.decode(part[at:at+a.size])); err != nil {
 				return err
 			}
 			i++
 		}
-		if r.opt.memory.spent() {
+		if r.opt.memory.exceeded() {
 			return r.opt.memory.check(r.name)
 		}
 	}
 	return nil
 }
 
-// value checks a value and converts it to float32.
-func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
+// checkValue checks a value and converts it to float32.
+func (r *arrayReader) checkValue(row, column int64, v float64) (float32, error) {
 	u := float32(v)
 	finite := !math.IsNaN(v) && !math.IsInf(float64(u), 0)
 	if finite && (v >= 0 || r.opt.Signed) {
@@ -215,31 +215,31 @@ func (r *arrayReader) value(row, column int64, v float64) (float32, error) {
 	}
 	found := fmt.Sprintf("value %v in row %d and column %d", v, row, column)
 	if finite {
-		return 0, negative(found).at(r.name, 0)
+		return 0, negativeError(found).withPosition(r.name, 0)
 	}
-	return 0, r.fail(found, "a finite number")
+	return 0, r.syntaxError(found, "a finite number")
 }
 
 // Memory per row and per value in bytes, while the matrix grows.
-const aNumPyRow, aNumPyValue = 36, 28
+const numPyRowBytes, numPyValueBytes = 36, 28
 
-// dense reads a two-dimensional array, whose values are divided by divisor.
-func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
+// readDense reads a two-dimensional array, whose values are divided by divisor.
+func (r *arrayReader) readDense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 	if len(a.shape) != 2 || a.shape[0] < 1 || a.shape[1] < 1 || a.shape[0] > math.MaxInt32 || a.shape[1] > maxIndex+1 {
-		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "a matrix: rows and columns")
+		return nil, r.syntaxError(fmt.Sprintf("an array of shape %v", a.shape), "a matrix: rows and columns")
 	}
 	rows, cols := a.shape[0], a.shape[1]
 	if rows > math.MaxInt64/16/cols {
-		return nil, r.fail(fmt.Sprintf("an array of shape %v", a.shape), "a size that fits in memory")
+		return nil, r.syntaxError(fmt.Sprintf("an array of shape %v", a.shape), "a size that fits in memory")
 	}
 	short := cols // values per row or, in column-major order, per column
-	if a.fortran {
+	if a.columnMajor {
 		short = rows
 	}
 	out := &sparse.CSR{Cols: int(short), Offsets: []int64{0}}
-	value := int64(aNumPyValue)
-	err := r.each(a, rows*cols, func(i int64, v float64) error {
-		if i == aNumPySample && r.mostlyDense(out, a, rows*cols) {
+	value := int64(numPyValueBytes)
+	err := r.eachValue(a, rows*cols, func(i int64, v float64) error {
+		if i == numPySampleValues && r.mostlyDense(out, a, rows*cols) {
 			value = 0 // counted by mostlyDense
 			if err := r.opt.memory.check(r.name); err != nil {
 				return err
@@ -249,10 +249,10 @@ func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 		}
 		stored, at := i/short, i%short
 		row, column := stored, at
-		if a.fortran {
+		if a.columnMajor {
 			row, column = at, stored
 		}
-		u, err := r.value(row, column, v/divisor)
+		u, err := r.checkValue(row, column, v/divisor)
 		if err != nil {
 			return err
 		}
@@ -262,47 +262,47 @@ func (r *arrayReader) dense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 		}
 		if at == short-1 {
 			out.Offsets = append(out.Offsets, int64(len(out.Values)))
-			r.opt.memory.add(aNumPyRow)
+			r.opt.memory.add(numPyRowBytes)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := r.over(r.in.r, "the values"); err != nil {
+	if err := r.checkEnd(r.in.r, "the values"); err != nil {
 		return nil, err
 	}
-	if a.fortran {
-		r.opt.memory.add(aNumPyRow*rows + 8*out.NNZ())
+	if a.columnMajor {
+		r.opt.memory.add(numPyRowBytes*rows + 8*out.NNZ())
 		if err := r.opt.memory.check(r.name); err != nil {
 			return nil, err
 		}
-		return r.transposed(out)
+		return r.transpose(out)
 	}
 	out.Offsets, out.Terms, out.Values = slices.Clip(out.Offsets), slices.Clip(out.Terms), slices.Clip(out.Values)
 	return out, nil
 }
 
-// aNumPySample is the number of values read before memory for the other values is reserved.
-const aNumPySample = 1 << 18
+// numPySampleValues is the number of values read before memory for the other values is reserved.
+const numPySampleValues = 1 << 18
 
 // mostlyDense reports whether most of the first values are nonzero and the file has the length that
 // its header declares. If so, it counts the memory of the whole matrix.
 func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	f, ok := r.in.file.(*os.File)
-	if !ok || len(m.Values) < aNumPySample/2 || n < 4*aNumPySample {
+	if !ok || len(m.Values) < numPySampleValues/2 || n < 4*numPySampleValues {
 		return false
 	}
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() < n*int64(a.size) {
 		return false
 	}
-	r.opt.memory.add(8*n - aNumPyValue*int64(len(m.Values)))
+	r.opt.memory.add(8*n - numPyValueBytes*int64(len(m.Values)))
 	return true
 }
 
-// transposed returns the transpose of a matrix.
-func (r *arrayReader) transposed(m *sparse.CSR) (*sparse.CSR, error) {
+// transpose returns the transpose of a matrix.
+func (r *arrayReader) transpose(m *sparse.CSR) (*sparse.CSR, error) {
 	t := &sparse.CSR{Cols: m.Rows(), Offsets: make([]int64, m.Cols+1)}
 	for _, j := range m.Terms {
 		t.Offsets[j+1]++

@@ -36,12 +36,12 @@ func TestReadNumPy(t *testing.T) {
 			t.Errorf("%s: another matrix from a gzipped file", file)
 		}
 		labels := writeFile(t, "labels", "a\nb\na\nb\n")
-		if c := readWhole(t, path, Options{Labels: labels}); len(c.Classes) != 2 || c.Labels.Of(3)[0] != 1 {
+		if c := readWhole(t, path, Options{Labels: labels}); len(c.Classes) != 2 || c.Labels.Classes(3)[0] != 1 {
 			t.Errorf("%s: classes %q", file, c.Classes)
 		}
-		musttest.Fails(Read(context.Background(), path, Options{MemoryBytes: 60}))(t, file+" in 60 bytes", "memory")
+		musttest.WantError(Read(context.Background(), path, Options{MemoryBytes: 60}))(t, file+" in 60 bytes", "memory")
 		for cut := range len(data) {
-			musttest.Fails(ReadFrom(context.Background(), bytes.NewReader(data[:cut]), path, Options{}))(t,
+			musttest.WantError(ReadFrom(context.Background(), bytes.NewReader(data[:cut]), path, Options{}))(t,
 				fmt.Sprintf("%s cut off at %d", file, cut))
 		}
 	}
@@ -62,7 +62,7 @@ func TestReadNumPy(t *testing.T) {
 		"twice.npz":  "a duplicate column in row 0, expected distinct columns",
 		"other.npz":  "no array format, expected format, shape, indptr, indices and data",
 	} {
-		musttest.Fails(Read(context.Background(), filepath.Join("testdata", "numpy", file), Options{}))(t,
+		musttest.WantError(Read(context.Background(), filepath.Join("testdata", "numpy", file), Options{}))(t,
 			file, file, want)
 	}
 }

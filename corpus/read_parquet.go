@@ -16,20 +16,20 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-var parquetFormat = fileFormat{name: FormatParquet, endings: []string{".parquet", ".pq"},
+var parquetFormat = fileFormat{name: FormatParquet, extensions: []string{".parquet", ".pq"},
 	magic: []string{parquetMagic}, read: readParquet}
 
 const parquetMagic = "PAR1"
 
 // readParquet reads the rows of a Parquet file as JSON objects. Line numbers in errors are row
 // numbers. Columns with structures are ignored.
-func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	content, size, err := in.random(opt, parquetMagic)
+func readParquet(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
+	content, size, err := in.readerAt(opt, parquetMagic)
 	if err != nil {
 		return nil, err
 	}
 	damaged := func(err error) error {
-		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged Parquet file", Err: err}).at(in.name, 0)
+		return (&SyntaxError{Found: err.Error(), Expected: "an undamaged Parquet file", Err: err}).withPosition(in.name, 0)
 	}
 	file, err := parquet.OpenFile(content, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -37,7 +37,7 @@ func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 	}
 	for _, g := range file.Metadata().RowGroups {
 		if opt.memory != nil && 2*g.TotalByteSize > opt.memory.limit {
-			return nil, opt.memory.short(in.name, "a row group", 2*g.TotalByteSize)
+			return nil, opt.memory.newMemoryError(in.name, "a row group", 2*g.TotalByteSize)
 		}
 	}
 	p := &parquetRows{groups: file.RowGroups(), buffer: make([]parquet.Row, 256)}
@@ -56,7 +56,7 @@ func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 			column.MaxRepetitionLevel() == 1})
 		in.strings[name] = column.Type().Kind() == parquet.ByteArray
 	}
-	in.produce(func() (lines []byte, err error) {
+	in.replaceText(func() (lines []byte, err error) {
 		defer func() {
 			if v := recover(); v != nil { // the library panics on some damaged pages
 				err = damaged(fmt.Errorf("%v", v))
@@ -65,7 +65,7 @@ func readParquet(ctx context.Context, in *input, opt *Options, m *meter) (*Corpu
 		if lines, err = p.next(); err != nil && err != io.EOF {
 			err = damaged(err)
 		}
-		m.done.Store(int64(float64(size) * float64(p.rows) / float64(file.NumRows()+1)))
+		m.bytesRead.Store(int64(float64(size) * float64(p.rows) / float64(file.NumRows()+1)))
 		return lines, err
 	})
 	return readJSONL(ctx, in, opt, m)
@@ -81,30 +81,30 @@ type parquetColumn struct {
 
 // parquetRows reads rows in order.
 type parquetRows struct {
-	columns []parquetColumn
-	groups  []parquet.RowGroup // remaining groups
-	open    parquet.Rows       // rows of the open group; nil for none
-	buffer  []parquet.Row
-	rows    int64 // number of rows read
-	lines   []byte
+	columns  []parquetColumn
+	groups   []parquet.RowGroup // remaining groups
+	openRows parquet.Rows       // rows of the open group; nil for none
+	buffer   []parquet.Row
+	rows     int64 // number of rows read
+	lines    []byte
 }
 
 // next returns some rows as lines, or an error.
 func (p *parquetRows) next() ([]byte, error) {
-	if p.open == nil {
+	if p.openRows == nil {
 		if len(p.groups) == 0 {
 			return nil, io.EOF
 		}
-		p.open, p.groups = p.groups[0].Rows(), p.groups[1:]
+		p.openRows, p.groups = p.groups[0].Rows(), p.groups[1:]
 	}
-	n, err := p.open.ReadRows(p.buffer)
+	n, err := p.openRows.ReadRows(p.buffer)
 	p.lines = p.lines[:0]
 	for _, row := range p.buffer[:n] {
 		p.appendRow(row)
 	}
 	if p.rows += int64(n); err == io.EOF {
-		err = p.open.Close()
-		p.open = nil
+		err = p.openRows.Close()
+		p.openRows = nil
 	}
 	return p.lines, err
 }

@@ -43,7 +43,7 @@ func parquetFile(t *testing.T, rows int) (file, lines string) {
 		fmt.Fprintf(&text, `{"text":"meow %d\n\"purr\" w%d","price":%s,"zip":"z%05d",`, i%7, i%5, price, i%3)
 		fmt.Fprintf(&text, `"seen":"1970-01-0%d","stars":%d,"label":%s}`+"\n", i%4+1, i%9, label)
 	}
-	musttest.Do(t, w.Close())
+	musttest.NoError(t, w.Close())
 	return b.String(), text.String()
 }
 
@@ -62,8 +62,8 @@ func TestParquet(t *testing.T) {
 			t.Errorf("%s: other documents than in JSON lines", name)
 		}
 	}
-	numbers := Options{Form: Form{Columns: "zip=number,text=number"}}
-	musttest.Fails(Read(t.Context(), writeFile(t, "a.parquet", file), numbers))(t,
+	numbers := Options{FormatOptions: FormatOptions{Columns: "zip=number,text=number"}}
+	musttest.WantError(Read(t.Context(), writeFile(t, "a.parquet", file), numbers))(t,
 		"text as a number", "a.parquet:1: \"meow 0\\n\\\"purr\\\" w0\" in the column text")
 	for at := 0; at < len(file); at += 97 { // damaged files are errors, or change values
 		bad := []byte(file)
@@ -73,7 +73,7 @@ func TestParquet(t *testing.T) {
 			t.Fatalf("byte %d is damaged: %v, %v", at, c, err)
 		}
 	}
-	musttest.Fails(Read(t.Context(), writeFile(t, "a.parquet", file[:len(file)/2]), opt))(t,
+	musttest.WantError(Read(t.Context(), writeFile(t, "a.parquet", file[:len(file)/2]), opt))(t,
 		"half of a file", "expected an undamaged Parquet file")
 }
 

@@ -22,7 +22,7 @@ func readWhole(t testing.TB, source string, opt Options) *Corpus {
 // checkCorpus checks the invariants of a corpus.
 func checkCorpus(t testing.TB, c *Corpus) {
 	t.Helper()
-	musttest.Do(t, c.Validate())
+	musttest.NoError(t, c.Validate())
 	if rows := c.Documents.Rows(); len(c.Labels.Offsets) != rows+1 {
 		t.Fatalf("labels: %d offsets for %d documents", len(c.Labels.Offsets), rows)
 	}
@@ -131,7 +131,7 @@ func TestGoroot(t *testing.T) {
 			len(c.Classes))
 	}
 	for i, name := range c.Names {
-		if class := c.Classes[c.Labels.Of(i)[0]]; !strings.HasPrefix(name, class+"/") {
+		if class := c.Classes[c.Labels.Classes(i)[0]]; !strings.HasPrefix(name, class+"/") {
 			t.Fatalf("%s has the class %s", name, class)
 		}
 	}

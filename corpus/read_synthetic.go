@@ -11,16 +11,16 @@ import (
 
 // readSynthetic generates a synthetic corpus. Options.MinDF and MaxDF remove values but not
 // columns, as for vectors.
-func readSynthetic(ctx context.Context, source, parameters string, opt *Options, m *meter) (*Corpus, error) {
+func readSynthetic(ctx context.Context, source, parameters string, opt *Options, m *progressMeter) (*Corpus, error) {
 	s, err := synthetic.Parse(parameters)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
 	const aTerm, aTermOfWorker = 44, 8 // bytes per term without the text of its name, and bytes per term and worker
-	tables := int64(s.Terms) * (s.TermBytes() + aTerm + aTermOfWorker*int64(opt.Workers))
-	size := Size{Documents: s.Documents, Terms: s.Terms, Classes: s.Classes, Longest: s.Length,
-		Values: int64(s.Documents) * int64(s.Length)}
-	if err := opt.memory.fits(source, tables+countedDocumentBytes*int64(s.Documents), size); err != nil {
+	tables := int64(s.TermCount) * (s.TermBytes() + aTerm + aTermOfWorker*int64(opt.Workers))
+	size := Size{Documents: s.DocumentCount, Terms: s.TermCount, Classes: s.ClassCount, LongestRow: s.MeanLength,
+		Values: int64(s.DocumentCount) * int64(s.MeanLength)}
+	if err := opt.memory.checkFits(source, tables+countedDocumentBytes*int64(s.DocumentCount), size); err != nil {
 		return nil, err
 	}
 	opt.memory.add(tables)
@@ -28,7 +28,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	if err != nil {
 		return nil, err
 	}
-	if err := opt.askVocabulary(); err != nil {
+	if err := opt.resolveVocabulary(); err != nil {
 		return nil, err
 	}
 	vocabulary := s.Vocabulary()
@@ -40,13 +40,13 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	if err != nil {
 		return nil, err
 	}
-	some := min(s.Documents, 256)
+	some := min(s.DocumentCount, 256)
 	documents := make([]countedDocument, some)
 	counts := make([][]uint32, opt.Workers)  // counts of one document, by worker; all zero between documents
 	numbers := make([][]uint32, opt.Workers) // 1 + number of each term in the worker's counter, or 0
 	draw := func(w, lo, hi int) {
 		if counts[w] == nil {
-			counts[w], numbers[w] = make([]uint32, s.Terms), make([]uint32, s.Terms)
+			counts[w], numbers[w] = make([]uint32, s.TermCount), make([]uint32, s.TermCount)
 		}
 		var drawn []uint32
 		var taken int64
@@ -57,7 +57,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 					numbers[w][t] = counters[w].id([]byte(vocabulary[t]), &taken) + 1
 				}
 				counted := termCount{numbers[w][t] - 1, float32(counts[w][t])}
-				counters[w].added, counts[w][t] = append(counters[w].added, counted), 0
+				counters[w].columnTerms, counts[w][t] = append(counters[w].columnTerms, counted), 0
 			}
 			documents[i] = counters[w].endDocument()
 			m.documents.Add(1)
@@ -69,17 +69,17 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	draw(0, 0, some)
 	size.Values = 0
 	for _, d := range documents[:some] {
-		size.Values += int64(d.terms)
+		size.Values += int64(d.termCount)
 	}
-	size.Values = size.Values * int64(s.Documents) / int64(some)
-	rest, fresh := s.Documents-some,
-		s.Terms*opt.Workers-len(counters[0].met) // documents and terms that aren't counted yet
+	size.Values = size.Values * int64(s.DocumentCount) / int64(some)
+	rest, fresh := s.DocumentCount-some,
+		s.TermCount*opt.Workers-len(counters[0].states) // documents and terms that aren't counted yet
 	bytes := countedTermBytes*int64(fresh) + countedValueBytes*size.Values + countedDocumentBytes*int64(rest)
-	if err := opt.memory.fits(source, bytes, size); err != nil {
+	if err := opt.memory.checkFits(source, bytes, size); err != nil {
 		return nil, err
 	}
 	documents = append(documents, make([]countedDocument, rest)...)
-	err = run.Chunks(ctx, opt.Workers, rest, func(w, lo, hi int) error {
+	err = run.ForEachChunk(ctx, opt.Workers, rest, func(w, lo, hi int) error {
 		draw(w, some+lo, some+hi)
 		return opt.memory.check(source)
 	})
@@ -87,13 +87,13 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 		return nil, err
 	}
 	c := &Corpus{Source: source, Format: "synthetic"}
-	for i := range min(s.Classes, s.Documents) {
+	for i := range min(s.ClassCount, s.DocumentCount) {
 		c.Classes = append(c.Classes, "class"+strconv.Itoa(i+1))
 	}
-	for i := range s.Documents {
-		c.Labels.Add(int32(i % s.Classes))
+	for i := range s.DocumentCount {
+		c.Labels.Add(int32(i % s.ClassCount))
 	}
-	err = c.fillText(ctx, &own, counters, documents, func(i int) string {
+	err = c.setDocuments(ctx, &own, counters, documents, func(i int) string {
 		return fmt.Sprintf("%s, %s", source, c.DocumentName(i))
 	})
 	if err == nil {

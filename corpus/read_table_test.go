@@ -40,22 +40,23 @@ func TestTables(t *testing.T) {
 		{"a.csv", "label,text\npos,Good fine\nneg,\"bad, \"\"bad\"\"\"\r\npos,\"good\nother line\"\n,say 3\n", Options{}},
 		{"a.csv", "id,class,Body\n1,pos,Good fine\n2,neg,bad\n3,pos,\"good other\"\" line\"\n4,,say\n", Options{}},
 		{"a.csv", "a,b,c\n1,pos,Good fine\n2,neg,bad\n3,pos,good other line\n4,,say\n",
-			Options{Form: Form{LabelColumn: "B", TextColumn: "c"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "B", TextColumn: "c"}}},
 		{"a.csv", "pos,Good fine\nneg,bad\npos,good other line\n-,say\n", Options{}},
 		{"a.csv", "Label;Text\npos;Good fine\nneg;\"bad; \"\"bad\"\"\"\npos;\"good\nother, line\"\n;say\n", Options{}},
 		{"a.csv", "nr;b;c\n1,5;pos;Good fine\n2,5;neg;bad\n3;pos;good other line\n4;;say\n",
-			Options{Form: Form{LabelColumn: "b", TextColumn: "c"}}},
-		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n", Options{Form: Form{LabelColumn: "2"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "b", TextColumn: "c"}}},
+		{"a.csv", "Good fine,pos\nbad,neg\ngood other line,pos\nsay,-\n",
+			Options{FormatOptions: FormatOptions{LabelColumn: "2"}}},
 		{"a.dat", "Good fine,1,pos\nbad,2,neg\ngood other line,3,pos\nsay,4,-\n",
-			Options{Form: Form{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "3", TextColumn: "1", Format: FormatCSV}}},
 		{"a.tsv", "text\tlabel\nGood fine\tpos\nbad\tneg\n\"good\tother\nline\"\tpos\nsay\t\n",
-			Options{Form: Form{LabelColumn: "label"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "label"}}},
 		{"a.tsv", "pos\tGood fine\nneg\tbad\npos\tgood\tother line\n-\tsay\n", Options{}},
 		{"a.jsonl", `{"label":"pos","text":"Good fine"}` + "\n\n" + `{"text":"b\u0061d","label":["neg"]}` + "\n" +
 			`{"id":3,"label":"pos","text":"good\nother line"}` + "\n" + `{"label":null,"text":"say"}`, Options{}},
 		{"a", `{"y":"pos","t":"Good fine"}` + "\n" + `{"t":"bad","y":"neg"}` + "\n" +
 			`{"y":"pos","t":"good other line"}` + "\n" + `{"y":"","t":"say"}`,
-			Options{Form: Form{LabelColumn: "y", TextColumn: "t"}}},
+			Options{FormatOptions: FormatOptions{LabelColumn: "y", TextColumn: "t"}}},
 	} {
 		got := show(texts(t, c.file, c.content, c.opt))
 		if got = strings.Replace(got, "bad:2", "bad:1", 1); got != want {
@@ -107,14 +108,14 @@ func TestNamesOfObjects(t *testing.T) {
 		{two + "\n" + `{"name":"2 b","text":"x"}`, Options{}, nil},
 		{two + "\n" + `{"text":"x"}`, Options{}, nil},
 		{two + "\n" + `{"text":"x","name":3}`, Options{}, []string{"d/1.txt", "2 b", "3"}},
-		{two, Options{Form: Form{LabelColumn: "Name"}}, nil},
-		{two, Options{Form: Form{TextColumn: "name"}}, nil},
+		{two, Options{FormatOptions: FormatOptions{LabelColumn: "Name"}}, nil},
+		{two, Options{FormatOptions: FormatOptions{TextColumn: "name"}}, nil},
 		{two, columns, nil},
 		{table, Options{}, []string{"d/1.txt", "2 b"}},
 		{table + "2 b,a,x\n", Options{}, nil},
 		{table + ",a,x\n", Options{}, nil},
-		{table, Options{Form: Form{LabelColumn: "Name"}}, nil},
-		{table, Options{Form: Form{TextColumn: "name"}}, nil},
+		{table, Options{FormatOptions: FormatOptions{LabelColumn: "Name"}}, nil},
+		{table, Options{FormatOptions: FormatOptions{TextColumn: "name"}}, nil},
 		{table, columns, nil},
 		{"name,text\na,x\nb,y\n", Options{}, nil}, // the other of two columns is the label
 	} {
@@ -137,7 +138,7 @@ func TestLabelsFile(t *testing.T) {
 	}
 	for n, want := range map[int]string{3: ":4: another line", 5: ":5: the end of the file"} {
 		file := writeFile(t, "a.svm", strings.Repeat("7 1:1\n", n))
-		musttest.Fails(Read(context.Background(), file, Options{Labels: labels}))(t, fmt.Sprintf("%d documents", n), want)
+		musttest.WantError(Read(context.Background(), file, Options{Labels: labels}))(t, fmt.Sprintf("%d documents", n), want)
 	}
 }
 
@@ -182,7 +183,7 @@ func TestEncodings(t *testing.T) {
 	const content = "a\tcafé Ärger\nb\tnaïve\n"
 	want := show(texts(t, "a.tsv", content, Options{}))
 	encode := func(s string, err error) string {
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		return s
 	}
 	latin := encode(charmap.ISO8859_1.NewEncoder().String(content))
@@ -192,7 +193,8 @@ func TestEncodings(t *testing.T) {
 		"mark": {"\xef\xbb\xbf" + content, ""}, "latin-1": {latin, "Latin-1"}, "1252": {latin, "windows-1252"},
 		"utf-16 auto": {utf16, ""}, "utf-16 big": {big, "auto"}, "utf-16": {utf16, "utf-16"}, "gzip": {gzipped(utf16), ""},
 	} {
-		if got := show(texts(t, "a.tsv", c.content, Options{Form: Form{Encoding: c.encoding}, Strict: true})); got != want {
+		if got := show(texts(t, "a.tsv", c.content, Options{FormatOptions: FormatOptions{Encoding: c.encoding},
+			Strict: true})); got != want {
 			t.Errorf("%s: read\n%swant\n%s", name, got, want)
 		}
 	}
@@ -204,7 +206,7 @@ func TestEncodings(t *testing.T) {
 	if got := showWarnings(c, filepath.Dir(c.Source)); got != warning {
 		t.Errorf("warnings %q, expected %q", got, warning)
 	}
-	musttest.Fails(Read(context.Background(), c.Source, Options{Form: Form{Encoding: "utf-9"}}))(t,
+	musttest.WantError(Read(context.Background(), c.Source, Options{FormatOptions: FormatOptions{Encoding: "utf-9"}}))(t,
 		"an unknown encoding")
 }
 
@@ -234,13 +236,13 @@ func TestReadFrom(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	blocked, _ := io.Pipe()
-	musttest.Fails(ReadFrom(ctx, blocked, "-", Options{}))(t, "a stream that blocks", context.DeadlineExceeded)
+	musttest.WantError(ReadFrom(ctx, blocked, "-", Options{}))(t, "a stream that blocks", context.DeadlineExceeded)
 	bad := errors.New("bad")
 	r := io.MultiReader(strings.NewReader("a\tb\n"), failing{bad})
-	musttest.Fails(ReadFrom(context.Background(), r, "-", Options{}))(t, "a stream that fails", bad)
-	musttest.Fails(ReadFrom(context.Background(), nil, "-", Options{}))(t, "no reader")
-	folder := Options{Form: Form{Format: FormatFolder}}
-	musttest.Fails(ReadFrom(context.Background(), strings.NewReader(""), "-", folder))(t, "a stream as a folder")
+	musttest.WantError(ReadFrom(context.Background(), r, "-", Options{}))(t, "a stream that fails", bad)
+	musttest.WantError(ReadFrom(context.Background(), nil, "-", Options{}))(t, "no reader")
+	folder := Options{FormatOptions: FormatOptions{Format: FormatFolder}}
+	musttest.WantError(ReadFrom(context.Background(), strings.NewReader(""), "-", folder))(t, "a stream as a folder")
 }
 
 type failing struct{ err error }
@@ -304,7 +306,7 @@ func FuzzEncodings(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00\t\x00b\x00\n"), "")
 	f.Add([]byte("a\t\x82\xa0"), "shift_jis")
 	f.Fuzz(func(t *testing.T, data []byte, encoding string) {
-		opt := Options{Form: Form{Encoding: encoding, Format: FormatTSV}, MinDF: 1, MaxLineBytes: 1000}
+		opt := Options{FormatOptions: FormatOptions{Encoding: encoding, Format: FormatTSV}, MinDF: 1, MaxLineBytes: 1000}
 		c, err := ReadFrom(context.Background(), bytes.NewReader(data), "fuzz", opt)
 		if err == nil {
 			checkCorpus(t, c)
@@ -333,8 +335,8 @@ func FuzzRecordEnds(f *testing.F) {
 		csv := csv.NewReader(bytes.NewReader(data))
 		csv.Comma, csv.LazyQuotes, csv.FieldsPerRecord, csv.TrimLeadingSpace = rune(separator), true, -1, size%2 == 0
 		want := musttest.Get(csv.ReadAll())(t)
-		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quoted: separator}
-		cutter := lineCutter{in: in, most: 1 << 20}
+		in := &input{r: bufio.NewReaderSize(bytes.NewReader(data), 16), line: 1, quotedSeparator: separator}
+		cutter := blockReader{in: in, maxLine: 1 << 20}
 		var got [][]string
 		for {
 			b, err := cutter.next(context.Background(), make([]byte, 0, 1+int(uint(size)%32)))
@@ -367,7 +369,7 @@ func TestDistinct(t *testing.T) {
 		{nil, true}, {[]string{"9", "10", "11"}, true}, {[]string{"9", "10", "10"}, false}, {[]string{"b", "a", "c"}, true},
 		{[]string{"b", "a", "b"}, false}, {[]string{"", ""}, false},
 	} {
-		if got := distinct(c.names); got != c.want {
+		if got := allDistinct(c.names); got != c.want {
 			t.Errorf("%q: %v", c.names, got)
 		}
 	}

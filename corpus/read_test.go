@@ -68,7 +68,7 @@ func TestCompressed(t *testing.T) {
 func show(c *Corpus) string {
 	var b strings.Builder
 	for i := range c.Documents.Rows() {
-		for k, id := range c.Labels.Of(i) {
+		for k, id := range c.Labels.Classes(i) {
 			if k > 0 {
 				b.WriteByte(',')
 			}
@@ -111,7 +111,7 @@ func TestReadFiles(t *testing.T) {
 			content: "+1.0 1:2 10:0.5 # a comment: 3\n# nothing here\n-1\t2:1e-1\t \n1,3 4:2\r\n 7:1 8:1\n- 1:1",
 			want:    "1 1:2 10:0.5\n-1 2:0.1\n1,3 4:2\n 7:1 8:1\n 1:1\n"},
 		{name: "svmlight with index 0, qid, blank and empty lines", file: "a.libsvm", cols: 4,
-			opt:     Options{Form: Form{ZeroBased: "true"}},
+			opt:     Options{FormatOptions: FormatOptions{ZeroBased: "true"}},
 			content: "1 qid:3 0:1 3:2\n\n2 qid:3\n \n2 # none\n",
 			want:    "1 0:1 3:2\n2\n2\n",
 			warnings: "blank line, skipped (2, first a.libsvm:2)\nqid, ignored (2, first a.libsvm:1)\n" +
@@ -222,7 +222,7 @@ func TestReadFolder(t *testing.T) {
 		}
 	}
 	only := writeFile(t, "root/a/1", "\x00")
-	musttest.Fails(Read(t.Context(), filepath.Dir(filepath.Dir(only)), Options{}))(t,
+	musttest.WantError(Read(t.Context(), filepath.Dir(filepath.Dir(only)), Options{}))(t,
 		"binary data alone", "only binary files")
 }
 
@@ -274,7 +274,7 @@ func TestGorootLenient(t *testing.T) {
 	if got := findGoroot(t.Context()); got == "" || got == os.Getenv("GOROOT") {
 		t.Errorf("found an installation in %q, expected the go command's", got)
 	}
-	musttest.Fails(readGoroot(context.Background(), "", &Options{Workers: 2}, &meter{}))(t,
+	musttest.WantError(readGoroot(context.Background(), "", &Options{Workers: 2}, &progressMeter{}))(t,
 		"without an installation", "no Go installation")
 }
 
@@ -340,22 +340,23 @@ func TestOptions(t *testing.T) {
 		opt    Options
 		want   string
 	}{
-		{file, Options{Form: Form{Format: "xls"}},
+		{file, Options{FormatOptions: FormatOptions{Format: "xls"}},
 			`corpus: unknown format "xls"; valid formats are csv, fasttext, folder, idx, jsonl, lines, numpy, parquet, ` +
 				`svmlight, tsv`},
 		{file, Options{Workers: -1}, "corpus: Workers must be nonnegative, got -1"},
 		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF (2) must not be below MinDF (3)"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},
 			`corpus: the vocabulary has the term "a" twice`},
-		{file, Options{Vocabulary: []string{}, VocabularyLater: func() ([]string, error) { return nil, nil }},
+		{file, Options{Vocabulary: []string{}, LoadVocabulary: func() ([]string, error) { return nil, nil }},
 			"corpus: Vocabulary and VocabularyLater cannot be combined"},
-		{file, Options{Form: Form{LabelSeparator: "\xff"}}, `corpus: LabelSeparator must be UTF-8, got "\xff"`},
-		{file, Options{TrainingForm: Form{Format: "x"}},
+		{file, Options{FormatOptions: FormatOptions{LabelSeparator: "\xff"}},
+			`corpus: LabelSeparator must be UTF-8, got "\xff"`},
+		{file, Options{TrainingFormat: FormatOptions{Format: "x"}},
 			`corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
 				`lines, numpy, parquet, svmlight, tsv: Like`},
-		{file, Options{Form: Form{Format: FormatFolder}}, "corpus: " + file +
+		{file, Options{FormatOptions: FormatOptions{Format: FormatFolder}}, "corpus: " + file +
 			" is not a folder, but the format needs one with a sub-folder per class"},
-		{filepath.Dir(file), Options{Form: Form{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +
+		{filepath.Dir(file), Options{FormatOptions: FormatOptions{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +
 			" is a folder, but format tsv needs a file"},
 		{empty, Options{}, "corpus: " + empty +
 			": no documents, expected one sub-folder per class with one file per document"},
@@ -376,8 +377,9 @@ func TestOptions(t *testing.T) {
 			t.Errorf("error %v\nwant  %s", err, test.want)
 		}
 	}
-	musttest.Fails(Read(context.Background(), file+"x", Options{}))(t, "a missing file", os.ErrNotExist)
-	musttest.Fails(Read(t.Context(), file, Options{TrainingForm: Form{Encoding: "x"}}))(t, "an unknown encoding")
+	musttest.WantError(Read(context.Background(), file+"x", Options{}))(t, "a missing file", os.ErrNotExist)
+	musttest.WantError(Read(t.Context(), file, Options{TrainingFormat: FormatOptions{Encoding: "x"}}))(t,
+		"an unknown encoding")
 	// The number of workers is limited to the useful number.
 	for _, source := range []string{file, text, "synthetic:docs=9,terms=9,length=9,classes=2"} {
 		readWhole(t, source, Options{Workers: math.MaxInt})
@@ -387,8 +389,8 @@ func TestOptions(t *testing.T) {
 // writeInto writes a file and creates its folder.
 func writeInto(t testing.TB, file, content string) {
 	t.Helper()
-	musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	musttest.Do(t, os.WriteFile(file, []byte(content), 0o600))
+	musttest.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	musttest.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 }
 
 // svmText returns an svmlight file of documents that resemble text: counts, or weights as other

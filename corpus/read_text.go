@@ -9,30 +9,30 @@ import (
 )
 
 var (
-	tsvFormat = fileFormat{name: FormatTSV, endings: []string{".tsv"}, read: readTSV,
-		line: func(l []byte) bool { return bytes.IndexByte(l, '\t') >= 0 }}
+	tsvFormat = fileFormat{name: FormatTSV, extensions: []string{".tsv"}, read: readTSV,
+		matchesLine: func(l []byte) bool { return bytes.IndexByte(l, '\t') >= 0 }}
 	linesFormat = fileFormat{name: FormatLines, read: readLines}
 )
 
-// textPiece is the result of parsing one block of texts.
-type textPiece struct {
-	counter   *termCounter
-	labels    labelPiece
-	weights   []float64 // document weights, if there is a column of weights
-	groups    nameList  // document groups, if Options.GroupColumn is set; "" for none
-	documents []countedDocument
-	lines     []int32 // line of each document, from 0 in the block
-	firstLine int64   // number of the first line of the block
-	before    int     // number of documents before the block
-	names     nameList
-	blank     tally
-	bad       tally // invalid bytes
+// parsedTexts is the result of parsing one block of texts.
+type parsedTexts struct {
+	counter         *termCounter
+	labels          parsedLabels
+	weights         []float64 // document weights, if there is a column of weights
+	groups          nameList  // document groups, if Options.GroupColumn is set; "" for none
+	documents       []countedDocument
+	lines           []int32 // line of each document, from 0 in the block
+	firstLine       int64   // number of the first line of the block
+	documentsBefore int     // number of documents before the block
+	names           nameList
+	blankLines      tally
+	badBytes        tally // invalid bytes
 }
 
 // bytes returns the memory of the piece without terms, whose memory termCounter counts.
-func (p *textPiece) bytes() int64 {
+func (p *parsedTexts) bytes() int64 {
 	bytes := p.labels.bytes() + 24*int64(len(p.weights)) + int64(p.names.text.Len()+p.groups.text.Len())
-	return bytes + aName*int64(len(p.names.ends)+len(p.groups.ends))
+	return bytes + nameBytes*int64(len(p.names.ends)+len(p.groups.ends))
 }
 
 // nameList holds names of documents.
@@ -46,8 +46,8 @@ func (l *nameList) add(name string) {
 	l.ends = append(l.ends, l.text.Len())
 }
 
-// namesOf returns the names in the lists of all pieces, or nil unless there are n names.
-func namesOf(pieces []*textPiece, n int, list func(p *textPiece) *nameList) []string {
+// collectNames returns the names in the lists of all pieces, or nil unless there are n names.
+func collectNames(pieces []*parsedTexts, n int, list func(p *parsedTexts) *nameList) []string {
 	names := 0
 	for _, p := range pieces {
 		names += len(list(p).ends)
@@ -67,40 +67,40 @@ func namesOf(pieces []*textPiece, n int, list func(p *textPiece) *nameList) []st
 }
 
 // add adds a text whose label has been added.
-func (p *textPiece) add(text []byte, line int32) {
+func (p *parsedTexts) add(text []byte, line int32) {
 	p.counter.add(text)
 	p.documents = append(p.documents, p.counter.endDocument())
 	p.lines = append(p.lines, line)
 }
 
 // addRow adds a row whose label has been added.
-func (p *textPiece) addRow(fields []string, line int32) *SyntaxError {
+func (p *parsedTexts) addRow(fields []string, line int32) *SyntaxError {
 	if err := p.counter.addRow(fields); err != nil {
-		return rowFault(err)
+		return rowError(err)
 	}
 	p.documents = append(p.documents, p.counter.endDocument())
 	p.lines = append(p.lines, line)
 	return nil
 }
 
-// skips reports whether a line is blank, and counts blank lines.
-func (p *textPiece) skips(l []byte, line int32) bool {
+// skipBlank reports whether a line is blank, and counts blank lines.
+func (p *parsedTexts) skipBlank(l []byte, line int32) bool {
 	blank := len(bytes.TrimSpace(l)) == 0
 	if blank {
-		p.blank.add(1, line)
+		p.blankLines.add(1, line)
 	}
 	return blank
 }
 
 // addTSV adds a line label[,label...]<TAB>text. Further TABs are treated as white space in the
 // text.
-func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
+func (p *parsedTexts) addTSV(l []byte, line int32) *SyntaxError {
 	label, text, tab := bytes.Cut(l, []byte{'\t'})
 	switch {
-	case !tab && p.skips(l, line):
+	case !tab && p.skipBlank(l, line):
 		return nil
 	case !tab:
-		return fault(quote(l)+" has no TAB", "label<TAB>text")
+		return newSyntaxError(quote(l)+" has no TAB", "label<TAB>text")
 	}
 	if bad := p.labels.add(label); bad != nil {
 		return bad
@@ -109,24 +109,24 @@ func (p *textPiece) addTSV(l []byte, line int32) *SyntaxError {
 	return nil
 }
 
-// notBinary returns an error if the file seems to be binary.
-func (in *input) notBinary() error {
-	if !in.binary() {
+// checkNotBinary returns an error if the file seems to be binary.
+func (in *input) checkNotBinary() error {
+	if !in.isBinary() {
 		return nil
 	}
-	return fault("a NUL byte near the start, as in binary data or UTF-16 without a byte order mark", "text").
-		withOption("Encoding", "sets the encoding, such as utf-16").at(in.name, 0)
+	return newSyntaxError("a NUL byte near the start, as in binary data or UTF-16 without a byte order mark", "text").
+		withOption("Encoding", "sets the encoding, such as utf-16").withPosition(in.name, 0)
 }
 
-func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, error) {
-	head, _ := in.r.Peek(nearBytes) // an error recurs when the file is read
+func readTSV(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
+	head, _ := in.r.Peek(sampleBytes) // an error recurs when the file is read
 	line, _ := nextLine(head)
-	names := columnNames(strings.Split(string(line), "\t"))
-	if len(names) > 2 || slices.Contains(names, columnName(opt.TrainingForm.LabelColumn)) {
-		opt.takeColumns(names)
+	names := normalizeNames(strings.Split(string(line), "\t"))
+	if len(names) > 2 || slices.Contains(names, normalizeName(opt.TrainingFormat.LabelColumn)) {
+		opt.applyColumns(names)
 	}
-	if opt.LabelColumn+opt.TextColumn == "" && len(names) > 2 && usualName(names, textNames) != "" {
-		opt.LabelColumn = usualName(names, labelNames)
+	if opt.LabelColumn+opt.TextColumn == "" && len(names) > 2 && findUsualName(names, textNames) != "" {
+		opt.LabelColumn = findUsualName(names, labelNames)
 	}
 	if opt.LabelColumn+opt.TextColumn+opt.GroupColumn+opt.IDColumn+opt.Columns != "" {
 		if err := in.addVectors(ctx, opt, '\t'); err != nil {
@@ -138,22 +138,22 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *meter) (*Corpus, e
 		}
 		return readTable(ctx, in, opt, m, t)
 	}
-	c, err := readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*textPiece).addTSV)
+	c, err := readTextLines(ctx, in, opt, m, "lines label<TAB>text", (*parsedTexts).addTSV)
 	if err == nil {
-		c.suspectHeader(names[0], strings.Join(names[1:], "\t"), place(in.name, 1))
+		c.warnHeader(names[0], strings.Join(names[1:], "\t"), position(in.name, 1))
 	}
 	return c, err
 }
 
 // readTextLines reads a file of texts; add adds a line.
 func readTextLines(
-	ctx context.Context, in *input, opt *Options, m *meter, expected string,
-	add func(p *textPiece, l []byte, line int32) *SyntaxError,
+	ctx context.Context, in *input, opt *Options, m *progressMeter, expected string,
+	add func(p *parsedTexts, l []byte, line int32) *SyntaxError,
 ) (*Corpus, error) {
-	return readTexts(ctx, in, opt, m, expected, func(p *textPiece, check textCheck, data []byte) *SyntaxError {
-		clean := check.clean(data)
+	return readTexts(ctx, in, opt, m, expected, func(p *parsedTexts, check textCheck, data []byte) *SyntaxError {
+		clean := check.isClean(data)
 		return eachLine(data, opt.MaxLineBytes, func(l []byte, line int32) *SyntaxError {
-			if bad := check.look(p, clean, l, line); bad != nil {
+			if bad := check.checkLine(p, clean, l, line); bad != nil {
 				return bad
 			}
 			return add(p, l, line)
@@ -163,11 +163,11 @@ func readTextLines(
 
 // readTexts reads a file of texts; parse adds complete records to a piece.
 func readTexts(
-	ctx context.Context, in *input, opt *Options, m *meter, expected string,
-	parse func(p *textPiece, check textCheck, data []byte) *SyntaxError,
+	ctx context.Context, in *input, opt *Options, m *progressMeter, expected string,
+	parse func(p *parsedTexts, check textCheck, data []byte) *SyntaxError,
 ) (*Corpus, error) {
 	if !opt.Strict {
-		if err := in.notBinary(); err != nil {
+		if err := in.checkNotBinary(); err != nil {
 			return nil, err
 		}
 	}
@@ -175,29 +175,29 @@ func readTexts(
 	if err != nil {
 		return nil, err
 	}
-	var pieces []*textPiece // joined once, because growing a slice copies it repeatedly
-	n := 0                  // number of documents
+	var pieces []*parsedTexts // joined once, because growing a slice copies it repeatedly
+	n := 0                    // number of documents
 	var weights []float64
 	var warn warnings
 	classes := newClassTable()
-	check := checkOf(in, opt)
-	err = scanBlocks(ctx, in, opt, func(w int) parser[*textPiece] {
+	check := newTextCheck(in, opt)
+	err = scanBlocks(ctx, in, opt, func(w int) parser[*parsedTexts] {
 		n := 0 // number of documents of the previous block, as an estimate for the next
-		return func(data []byte) (*textPiece, *SyntaxError) {
-			p := &textPiece{counter: counters[w], labels: opt.labels(false)}
+		return func(data []byte) (*parsedTexts, *SyntaxError) {
+			p := &parsedTexts{counter: counters[w], labels: opt.newParsedLabels(false)}
 			p.documents, p.lines = make([]countedDocument, 0, n+n/8), make([]int32, 0, n+n/8)
 			bad := parse(p, check, data)
 			n = len(p.documents)
 			return p, bad
 		}
-	}, func(p *textPiece, firstLine int64) error {
-		p.firstLine, p.before, pieces = firstLine, n, append(pieces, p)
+	}, func(p *parsedTexts, firstLine int64) error {
+		p.firstLine, p.documentsBefore, pieces = firstLine, n, append(pieces, p)
 		n += len(p.documents)
 		weights = append(weights, p.weights...)
-		warn.lines(blankMessage, p.blank, in.name, firstLine)
-		warn.badBytes(p.bad.count, place(in.name, firstLine+int64(p.bad.first)))
+		warn.addLines(blankMessage, p.blankLines, in.name, firstLine)
+		warn.addBadBytes(p.badBytes.count, position(in.name, firstLine+int64(p.badBytes.first)))
 		classes.append(&p.labels)
-		p.labels = labelPiece{}
+		p.labels = parsedLabels{}
 		m.documents.Store(int64(n))
 		return nil
 	})
@@ -205,7 +205,7 @@ func readTexts(
 		return nil, err
 	}
 	if n == 0 {
-		return nil, fault("no documents", expected).at(in.name, 0)
+		return nil, newSyntaxError("no documents", expected).withPosition(in.name, 0)
 	}
 	documents := make([]countedDocument, 0, n)
 	for _, p := range pieces {
@@ -213,7 +213,7 @@ func readTexts(
 		p.documents = nil
 	}
 	c := &Corpus{Source: in.name, Classes: classes.list, Labels: classes.labels, Weights: weights, Warnings: warn}
-	if groups := namesOf(pieces, n, func(p *textPiece) *nameList { return &p.groups }); groups != nil {
+	if groups := collectNames(pieces, n, func(p *parsedTexts) *nameList { return &p.groups }); groups != nil {
 		c.Groups = make([]int64, n)
 		ids := map[string]int64{}
 		for i, name := range groups {
@@ -228,26 +228,29 @@ func readTexts(
 		}
 	}
 	at := func(i int) string {
-		after, _ := slices.BinarySearchFunc(pieces, i+1, func(p *textPiece, i int) int { return cmp.Compare(p.before, i) })
+		after, _ := slices.BinarySearchFunc(pieces, i+1, func(p *parsedTexts,
+			i int) int {
+			return cmp.Compare(p.documentsBefore, i)
+		})
 		p := pieces[after-1]
-		return place(in.name, p.firstLine+int64(p.lines[i-p.before]))
+		return position(in.name, p.firstLine+int64(p.lines[i-p.documentsBefore]))
 	}
-	if err := c.fillText(ctx, opt, counters, documents, at); err != nil {
+	if err := c.setDocuments(ctx, opt, counters, documents, at); err != nil {
 		return nil, err
 	}
 	// The list of names is made last, because the garbage collector scans it.
-	if names := namesOf(pieces, n, func(p *textPiece) *nameList { return &p.names }); distinct(names) {
+	if names := collectNames(pieces, n, func(p *parsedTexts) *nameList { return &p.names }); allDistinct(names) {
 		c.Names = names
 	}
-	c.suspect(at)
+	c.warnSingletonClasses(at)
 	if opt.Labels == "" {
 		c.warnSplit(classes, opt)
 	}
 	return c, nil
 }
 
-// distinct reports whether all names are different.
-func distinct(names []string) bool {
+// allDistinct reports whether all names are different.
+func allDistinct(names []string) bool {
 	// Names in order, such as consecutive numbers, need no map.
 	if slices.IsSortedFunc(names, func(b, a string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a), -1) // equal names aren't in order

@@ -18,7 +18,7 @@ func FromTexts(ctx context.Context, texts, labels []string, opt Options) (*Corpu
 }
 
 func fromRaw(ctx context.Context, raw Raw, labels []string, opt Options) (*Corpus, error) {
-	if err := opt.check(); err != nil {
+	if err := opt.validate(); err != nil {
 		return nil, err
 	}
 	what := "text"
@@ -28,23 +28,23 @@ func fromRaw(ctx context.Context, raw Raw, labels []string, opt Options) (*Corpu
 	if labels != nil && len(labels) != raw.Len() {
 		return nil, fmt.Errorf("corpus: %d labels, but %d %ss", len(labels), raw.Len(), what)
 	}
-	raw, err := raw.cutBy(opt.Tokenizer)
+	raw, err := raw.arrangeFor(opt.Tokenizer)
 	if err != nil {
 		return nil, err
 	}
-	opt.Labels, opt.GroupColumn, opt.rows = "", "", raw.Rows != nil
-	return opt.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
+	opt.Labels, opt.GroupColumn, opt.mayHaveRows = "", "", raw.Rows != nil
+	return opt.readWith(ctx, func(ctx context.Context, opt *Options, m *progressMeter) (*Corpus, error) {
 		at := func(i int) string { return what + " " + strconv.Itoa(i) }
-		return opt.cut(ctx, raw, labels, m, what+"s", at)
+		return opt.tokenize(ctx, raw, labels, m, what+"s", at)
 	})
 }
 
-// cut divides documents into terms.
-func (opt *Options) cut(
-	ctx context.Context, raw Raw, labels []string, m *meter, name string, at func(i int) string,
+// tokenize divides documents into terms.
+func (opt *Options) tokenize(
+	ctx context.Context, raw Raw, labels []string, m *progressMeter, name string, at func(i int) string,
 ) (*Corpus, error) {
 	if raw.Len() == 0 {
-		return nil, fault("no documents", "one or more texts").at(name, 0)
+		return nil, newSyntaxError("no documents", "one or more texts").withPosition(name, 0)
 	}
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
@@ -52,20 +52,20 @@ func (opt *Options) cut(
 	}
 	check, bad := textCheck{strict: opt.Strict}, make([]int64, raw.Len())
 	documents := make([]countedDocument, raw.Len())
-	err = run.InOrder(ctx, opt.Workers, raw.Len(), func(w, i int) error {
+	err = run.ForEach(ctx, opt.Workers, raw.Len(), func(w, i int) error {
 		fields := raw.fields(i)
 		for _, field := range fields {
-			if data := []byte(field); !check.clean(data) {
-				bad[i] += check.count(data)
-				if bad := check.fault(data); bad != nil {
-					return bad.at(at(i), 0)
+			if data := []byte(field); !check.isClean(data) {
+				bad[i] += check.countInvalid(data)
+				if bad := check.errorFor(data); bad != nil {
+					return bad.withPosition(at(i), 0)
 				}
 			}
 		}
 		if raw.Rows == nil {
 			counters[w].add([]byte(fields[0]))
 		} else if err := counters[w].addRow(fields); err != nil {
-			return rowFault(err).at(at(i), 0)
+			return rowError(err).withPosition(at(i), 0)
 		}
 		documents[i] = counters[w].endDocument()
 		m.documents.Add(1)
@@ -74,20 +74,20 @@ func (opt *Options) cut(
 	if err != nil {
 		return nil, err
 	}
-	piece := opt.labels(false)
+	piece := opt.newParsedLabels(false)
 	var warn warnings
 	for i := range documents {
-		warn.badBytes(bad[i], at(i))
+		warn.addBadBytes(bad[i], at(i))
 		if labels == nil || strings.TrimSpace(labels[i]) == "" {
-			piece.addNone()
+			piece.addUnlabelled()
 		} else if bad := piece.add([]byte(labels[i])); bad != nil {
-			return nil, bad.at(at(i), 0)
+			return nil, bad.withPosition(at(i), 0)
 		}
 	}
 	classes := newClassTable()
 	classes.append(&piece)
 	c := &Corpus{Source: name, Classes: classes.list, Labels: classes.labels, Warnings: warn}
-	err = c.fillText(ctx, opt, counters, documents, at)
+	err = c.setDocuments(ctx, opt, counters, documents, at)
 	if err == nil {
 		c.warnSplit(classes, opt)
 	}

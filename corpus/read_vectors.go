@@ -28,7 +28,8 @@ func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err err
 		if kinds = append(kinds, c.Name+"="+string(c.Kind)); c.file == "" {
 			continue
 		}
-		read, err := Read(ctx, c.file, Options{Form: Form{Format: FormatNumPy}, Workers: opt.Workers, Signed: true,
+		read, err := Read(ctx, c.file, Options{FormatOptions: FormatOptions{Format: FormatNumPy}, Workers: opt.Workers,
+			Signed:      true,
 			MemoryBytes: opt.MemoryBytes})
 		if err != nil {
 			return nil, err
@@ -42,8 +43,9 @@ func vectorFiles(ctx context.Context, opt *Options) (files []vectorFile, err err
 // text returns the vector for a row as a JSON list.
 func (f *vectorFile) text(row int) (string, error) {
 	if row >= f.vectors.Rows() {
-		return "", fault(fmt.Sprintf("row %d of the table", row+1), fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(),
-			f.file))
+		return "", newSyntaxError(fmt.Sprintf("row %d of the table", row+1),
+			fmt.Sprintf("%d rows, as in %s", f.vectors.Rows(),
+				f.file))
 	}
 	vector := make([]float32, f.vectors.Cols)
 	terms, values := f.vectors.Row(row)
@@ -68,7 +70,7 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 		from.Comma, from.LazyQuotes, from.FieldsPerRecord, to.Comma = rune(separator), true, -1, rune(separator)
 		row = -1 // the first line is the header
 	}
-	in.produce(func() (line []byte, err error) {
+	in.replaceText(func() (line []byte, err error) {
 		if separator == 0 {
 			line, err = r.ReadBytes('\n')
 		} else {
@@ -78,7 +80,7 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 		if separator == 0 && len(object) == 0 || separator != 0 && err != nil { // the line holds no row
 			for _, f := range files {
 				if n := f.vectors.Rows(); err == io.EOF && n != row {
-					return nil, fault(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d, as in %s", n, f.file))
+					return nil, newSyntaxError(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d, as in %s", n, f.file))
 				}
 			}
 			return line, err
@@ -108,7 +110,7 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 
 // separator returns the most frequent field separator in the first line of a CSV table.
 func (in *input) separator() byte {
-	head, _ := in.r.Peek(nearBytes) // an error recurs when the file is read
+	head, _ := in.r.Peek(sampleBytes) // an error recurs when the file is read
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	return slices.MaxFunc([]byte(",;\t"), func(a, b byte) int {
 		return bytes.Count(line, []byte{a}) - bytes.Count(line, []byte{b})
@@ -118,5 +120,5 @@ func (in *input) separator() byte {
 // longVector matches a list of more than eight numbers.
 var longVector = regexp.MustCompile(`\[(\s*-?[\d.]+(e[+-]?\d+)?,){8}`)
 
-// nearVectors replaces nearBytes for tables with long vectors.
-const nearVectors = 2 << 20
+// sampleVectorBytes replaces nearBytes for tables with long vectors.
+const sampleVectorBytes = 2 << 20

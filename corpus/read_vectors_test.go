@@ -49,12 +49,12 @@ func TestVectorColumns(t *testing.T) {
 		fmt.Fprintf(&without, "%q,%s\n", r.Text, r.Label)
 		fmt.Fprintf(&semicolons, "%q;%s\n", r.Text, r.Label)
 		fmt.Fprintf(&tabs, "%s\t%s\n", r.Text, r.Label)
-		musttest.Do(t, binary.Write(&npyValues, binary.LittleEndian, r.Vector))
+		musttest.NoError(t, binary.Write(&npyValues, binary.LittleEndian, r.Vector))
 		fields, labels = append(fields, []string{r.Text, list}), append(labels, r.Label)
 	}
 	w := parquet.NewGenericWriter[vectorRow](&file, parquet.MaxRowsPerRowGroup(9))
 	musttest.Get(w.Write(rows))(t)
-	musttest.Do(t, w.Close())
+	musttest.NoError(t, w.Close())
 	separate := "vector=" + writeFile(t, "v.npy", npy("<f4", "40, 3", npyValues.String()))
 	want := readWhole(t, writeFile(t, "a.jsonl", lines.String()), Options{})
 	if got := want.DescribeTable(); got != "label: label; text: text; vector: vector (3); ignored: none" {
@@ -64,7 +64,7 @@ func TestVectorColumns(t *testing.T) {
 		terms, values := want.Documents.Row(i)
 		got := make([]float32, 3)
 		for k, term := range terms {
-			if name := want.Tokenizer.Term(want.Vocabulary[term]); strings.HasPrefix(name, "vector[") {
+			if name := want.Tokenizer.FormatTerm(want.Vocabulary[term]); strings.HasPrefix(name, "vector[") {
 				got[name[len("vector[")]-'0'] = values[k]
 			}
 		}
@@ -78,12 +78,12 @@ func TestVectorColumns(t *testing.T) {
 		"b.csv":      {without.String(), separate}, "c.csv": {semicolons.String(), separate},
 		"a.tsv": {tabs.String(), separate},
 	} {
-		got := readWhole(t, writeFile(t, name, c.content), Options{Form: Form{Columns: c.columns}})
+		got := readWhole(t, writeFile(t, name, c.content), Options{FormatOptions: FormatOptions{Columns: c.columns}})
 		if got.Digest() != want.Digest() || got.Tokenizer != want.Tokenizer {
 			t.Errorf("%s: %s, expected %s", name, got.Tokenizer, want.Tokenizer)
 		}
-		if c.columns != "" && got.Form.Columns != "vector=vector" {
-			t.Errorf("%s: a model stores the columns %q", name, got.Form.Columns)
+		if c.columns != "" && got.FormatOptions.Columns != "vector=vector" {
+			t.Errorf("%s: a model stores the columns %q", name, got.FormatOptions.Columns)
 		}
 	}
 	got := musttest.Get(FromRows(t.Context(), []string{"text", "vector"}, fields, labels, Options{}))(t)
@@ -116,7 +116,8 @@ func TestVectorErrors(t *testing.T) {
 		if c.content[0] == 't' {
 			name = "a.csv"
 		}
-		musttest.Fails(Read(t.Context(), writeFile(t, name, c.content), Options{Form: Form{Columns: c.columns}}))(t,
+		musttest.WantError(Read(t.Context(), writeFile(t, name, c.content),
+			Options{FormatOptions: FormatOptions{Columns: c.columns}}))(t,
 			name, c.want)
 	}
 	other := strings.Replace(lines, "[1,2,3]", "[1,2,3,4]", 4)

@@ -13,20 +13,20 @@ import (
 type records struct {
 	text      string
 	separator byte
-	most      int // number of fields to store; 0 for all
+	maxFields int // number of fields to store; 0 for all
 
 	fields     []string
-	count      int // number of fields, including fields that aren't stored
+	fieldCount int // number of fields, including fields that aren't stored
 	begin, end int // the record is text[begin:end], including its line end
 	line       int // number of lines before the record
-	opened     int // index of the opening quote of a field without a closing quote, or -1
+	openQuote  int // index of the opening quote of a field without a closing quote, or -1
 
 	lines int // number of lines before end
 }
 
 // next reads the next record that isn't a blank line. It returns false at the end of the text.
 func (r *records) next() bool {
-	r.fields, r.count, r.opened = r.fields[:0], 0, -1
+	r.fields, r.fieldCount, r.openQuote = r.fields[:0], 0, -1
 	var line, field string
 	for line == "" {
 		if r.end == len(r.text) {
@@ -35,8 +35,8 @@ func (r *records) next() bool {
 		r.begin, r.line = r.end, r.lines
 		line = r.nextLine()
 	}
-	for more := true; more; r.count++ {
-		if field, line, more = r.field(line); r.most == 0 || r.count < r.most {
+	for more := true; more; r.fieldCount++ {
+		if field, line, more = r.nextField(line); r.maxFields == 0 || r.fieldCount < r.maxFields {
 			r.fields = append(r.fields, field)
 		}
 	}
@@ -55,9 +55,9 @@ func (r *records) nextLine() string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// field returns the field at the start of line. If more fields follow, rest is the rest of the line
+// nextField returns the field at the start of line. If more fields follow, rest is the rest of the line
 // in which the field ends.
-func (r *records) field(line string) (field, rest string, more bool) {
+func (r *records) nextField(line string) (nextField, rest string, more bool) {
 	if line != "" && (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && r.separator != '\t' {
 		line = strings.TrimLeftFunc(line, unicode.IsSpace)
 	}
@@ -74,15 +74,15 @@ func (r *records) field(line string) (field, rest string, more bool) {
 		at := strings.IndexByte(line, '"')
 		switch after := line[at+1:]; {
 		case at < 0 && r.end == len(r.text):
-			r.opened = opened
+			r.openQuote = opened
 			return string(before) + line, "", false
 		case at < 0:
 			before = append(append(before, line...), '\n')
 			line = r.nextLine()
 		case after == "":
-			return join(before, line[:at]), "", false
+			return concat(before, line[:at]), "", false
 		case after[0] == r.separator:
-			return join(before, line[:at]), after[1:], true
+			return concat(before, line[:at]), after[1:], true
 		case after[0] == '"':
 			before, line = append(before, line[:at+1]...), after[1:]
 		default: // a quote within the field
@@ -91,8 +91,8 @@ func (r *records) field(line string) (field, rest string, more bool) {
 	}
 }
 
-// join returns the concatenation of two strings, without a copy if the first is empty.
-func join(before []byte, last string) string {
+// concat returns the concatenation of two strings, without a copy if the first is empty.
+func concat(before []byte, last string) string {
 	if len(before) == 0 {
 		return last
 	}
@@ -114,8 +114,8 @@ func lastRecord(data []byte, separator byte) (end, opened int) {
 		}
 		r.end += strings.LastIndexByte(rest[:quote], '\n') + 1
 		end = r.end
-		if r.next(); r.opened >= 0 || r.text[r.end-1] != '\n' {
-			return end, r.opened
+		if r.next(); r.openQuote >= 0 || r.text[r.end-1] != '\n' {
+			return end, r.openQuote
 		}
 	}
 }

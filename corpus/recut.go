@@ -12,31 +12,31 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// keptTexts keeps the texts of documents up to a limit. It may be used concurrently. A nil
+// textStore keeps the texts of documents up to a limit. It may be used concurrently. A nil
 // keptTexts keeps nothing.
-type keptTexts struct {
-	all    bool // keep all texts, of any size
-	left   atomic.Int64
-	memory *allowance
+type textStore struct {
+	keepAll   bool // keep all texts, of any size
+	remaining atomic.Int64
+	memory    *allowance
 }
 
-func newKeptTexts(opt *Options) *keptTexts {
-	if opt.KeepTexts <= 0 {
+func newTextStore(opt *Options) *textStore {
+	if opt.KeepTextBytes <= 0 {
 		return nil
 	}
-	k := &keptTexts{all: opt.KeepTexts == math.MaxInt64, memory: opt.memory}
-	k.left.Store(opt.KeepTexts)
+	k := &textStore{keepAll: opt.KeepTextBytes == math.MaxInt64, memory: opt.memory}
+	k.remaining.Store(opt.KeepTextBytes)
 	return k
 }
 
-// take reserves memory for more text and reports whether it is available. Once it isn't, all texts
+// reserve reserves memory for more text and reports whether it is available. Once it isn't, all texts
 // are dropped.
-func (k *keptTexts) take(bytes int64) bool {
+func (k *textStore) reserve(bytes int64) bool {
 	if k == nil {
 		return false
 	}
-	if k.left.Add(-bytes) < 0 || !k.all && k.memory != nil && 2*k.memory.held.Load() > k.memory.limit {
-		k.left.Store(math.MinInt64 / 2)
+	if k.remaining.Add(-bytes) < 0 || !k.keepAll && k.memory != nil && 2*k.memory.used.Load() > k.memory.limit {
+		k.remaining.Store(math.MinInt64 / 2)
 		return false
 	}
 	const copies = 2 // a text is in the counter's buffer, and is copied when its document is closed
@@ -44,9 +44,9 @@ func (k *keptTexts) take(bytes int64) bool {
 	return true
 }
 
-// of returns the texts or rows of all documents, or none if they exceeded the limit.
-func (k *keptTexts) of(counters []*termCounter, documents []countedDocument, columns []string) (raw Raw) {
-	if k == nil || k.left.Load() < 0 {
+// collect returns the texts or rows of all documents, or none if they exceeded the limit.
+func (k *textStore) collect(counters []*termCounter, documents []countedDocument, columns []string) (raw Raw) {
+	if k == nil || k.remaining.Load() < 0 {
 		return raw
 	}
 	if columns == nil {
@@ -72,7 +72,7 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if !c.Kept() {
+	if !c.HasRaw() {
 		return nil, fmt.Errorf("corpus: %s has no texts; read it with Options.KeepTexts", c.Source)
 	}
 	for _, i := range documents {
@@ -85,19 +85,19 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 		out = *c.Select(documents)
 	}
 	own := Options{Workers: opt.Workers, MemoryBytes: opt.MemoryBytes, Progress: opt.Progress, Tokenizer: opt.Tokenizer,
-		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, rows: c.Rows != nil}
+		MinDF: opt.MinDF, MaxDF: opt.MaxDF, Vocabulary: opt.Vocabulary, mayHaveRows: c.Rows != nil}
 	if c.Rows != nil && own.MinDF == 0 && own.MaxDF == 0 {
 		own.MinDF, own.MaxDF = c.minDF, c.maxDF
 	}
-	if err := own.check(); err != nil {
+	if err := own.validate(); err != nil {
 		return nil, err
 	}
 	var err error
-	if out.Raw, err = out.Raw.cutBy(opt.Tokenizer); err != nil {
+	if out.Raw, err = out.Raw.arrangeFor(opt.Tokenizer); err != nil {
 		return nil, err
 	}
-	return own.start(ctx, func(ctx context.Context, opt *Options, m *meter) (*Corpus, error) {
-		cut, err := opt.cut(ctx, out.Raw, nil, m, c.Source, out.DocumentName)
+	return own.readWith(ctx, func(ctx context.Context, opt *Options, m *progressMeter) (*Corpus, error) {
+		cut, err := opt.tokenize(ctx, out.Raw, nil, m, c.Source, out.DocumentName)
 		if err != nil {
 			return nil, err
 		}
@@ -107,15 +107,15 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 	})
 }
 
-// fitNumbers sets the scales of numeric columns from the numbers of all rows, and adds the columns'
+// fitScales sets the scales of numeric columns from the numbers of all rows, and adds the columns'
 // terms to the documents.
-func (o *Options) fitNumbers(
+func (o *Options) fitScales(
 	ctx context.Context, source string, counters []*termCounter, documents []countedDocument,
 ) (err error) {
 	columns := o.Tokenizer.Columns()
 	values := make([][]float64, len(columns))
 	err = run.Parallel(ctx, o.Workers, len(columns), func(k int) {
-		if !columns[k].Number {
+		if !columns[k].IsNumber {
 			return
 		}
 		values[k] = make([]float64, 0, len(documents))
@@ -140,7 +140,7 @@ func (o *Options) fitNumbers(
 		scan, _ := o.Tokenizer.NewScanner()
 		for i := range documents {
 			d := &documents[i]
-			if d.counter != counter.number || ctx.Err() != nil {
+			if d.counter != counter.counterIndex || ctx.Err() != nil {
 				continue
 			}
 			row := int(d.index % pageRows)
@@ -149,23 +149,23 @@ func (o *Options) fitNumbers(
 			page := d.page
 			counter.closeTerms(d, counter.termsOf(d))
 			if page > 0 && counter.pages[page-1] != nil {
-				counter.spare = append(counter.spare, counter.pages[page-1][:0])
+				counter.freePages = append(counter.freePages, counter.pages[page-1][:0])
 				counter.pages[page-1] = nil
 			}
 		}
-		counter.numbers, counter.spare = nil, nil
+		counter.numbers, counter.freePages = nil, nil
 	})
 }
 
-// Terms is a tokenizer with a minimum document frequency.
-type Terms struct {
+// TermOptions is a tokenizer with a minimum document frequency.
+type TermOptions struct {
 	Tokenizer Tokenizer
 	MinDF     int // minimum document frequency of a term; 0 for the default
 }
 
 // String returns the tokenizer's text form, and MinDF if it isn't the default. It omits the scales
 // of numeric columns, which are fitted to training documents.
-func (t Terms) String() string {
+func (t TermOptions) String() string {
 	tokenizer := t.Tokenizer.WithoutScales().String()
 	if t.MinDF == 0 {
 		return tokenizer
@@ -173,23 +173,23 @@ func (t Terms) String() string {
 	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
 }
 
-// Brief returns String with long column lists abbreviated.
-func (t Terms) Brief() string {
+// ShortString returns String with long column lists abbreviated.
+func (t TermOptions) ShortString() string {
 	if !t.Tokenizer.HasColumns() {
 		return t.String()
 	}
-	return t.Tokenizer.Brief()
+	return t.Tokenizer.ShortString()
 }
 
-// ParseTerms parses the result of [Terms.String], including views such as "words:1..2 + chars:2..5"
+// ParseTermOptions parses the result of [Terms.String], including views such as "words:1..2 + chars:2..5"
 // (see [Tokenizer]). "" is the default.
-func ParseTerms(s string) (Terms, error) {
+func ParseTermOptions(s string) (TermOptions, error) {
 	text, least, ok := strings.Cut(s, ", min-df ")
-	var t Terms
+	var t TermOptions
 	var err error
 	if ok {
 		if t.MinDF, err = strconv.Atoi(least); err != nil || t.MinDF < 1 {
-			return Terms{}, fmt.Errorf("corpus: terms %q: min-df must be a positive number, got %q", s, least)
+			return TermOptions{}, fmt.Errorf("corpus: terms %q: min-df must be a positive number, got %q", s, least)
 		}
 	}
 	if text != "" {
@@ -200,7 +200,7 @@ func ParseTerms(s string) (Terms, error) {
 
 // Tokenize returns a corpus whose texts are tokenised by t, without the texts. It uses Workers and
 // MemoryBytes of opt. Errors are as for [Corpus.Retokenize].
-func (t Terms) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
+func (t TermOptions) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	cut, err := c.Retokenize(ctx, nil, opt)
 	if err == nil {

@@ -16,12 +16,12 @@ func TestRecut(t *testing.T) {
 	ctx := context.Background()
 	texts, labels := []string{"the cat sat", "a cat ran", "dogs ran", ""}, []string{"x", "y", "x,y", ""}
 	for _, opt := range []Options{{}, {MinDF: 1}, {MinDF: 1, Tokenizer: Tokenizer{Views: "words:1..2 + chars:3"}}} {
-		c := musttest.Get(FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10}))(t)
+		c := musttest.Get(FromTexts(ctx, texts, labels, Options{KeepTextBytes: 1 << 10}))(t)
 		for _, documents := range [][]int{nil, {0, 2}, {3}} {
 			got := musttest.Get(c.Retokenize(ctx, documents, opt))(t)
 			some, of := texts, labels
 			if documents != nil {
-				some, of = run.Pick(texts, documents), run.Pick(labels, documents)
+				some, of = run.Select(texts, documents), run.Select(labels, documents)
 			}
 			want := musttest.Get(FromTexts(ctx, some, of, opt))(t)
 			if !reflect.DeepEqual(got.Documents, want.Documents) || !reflect.DeepEqual(got.Vocabulary, want.Vocabulary) ||
@@ -30,7 +30,7 @@ func TestRecut(t *testing.T) {
 			}
 			for i, label := range of {
 				var names []string
-				for _, id := range got.Labels.Of(i) {
+				for _, id := range got.Labels.Classes(i) {
 					names = append(names, got.Classes[id])
 				}
 				if strings.Join(names, ",") != label {
@@ -39,16 +39,16 @@ func TestRecut(t *testing.T) {
 			}
 		}
 	}
-	c, err := FromTexts(ctx, texts, labels, Options{KeepTexts: 10})
+	c, err := FromTexts(ctx, texts, labels, Options{KeepTextBytes: 10})
 	if err != nil || c.Texts != nil {
 		t.Fatalf("texts beyond the bound are kept: %q, %v", c.Texts, err)
 	}
-	musttest.Fails(c.Retokenize(ctx, nil, Options{}))(t, "no texts")
-	c, _ = FromTexts(ctx, texts, labels, Options{KeepTexts: 1 << 10})
+	musttest.WantError(c.Retokenize(ctx, nil, Options{}))(t, "no texts")
+	c, _ = FromTexts(ctx, texts, labels, Options{KeepTextBytes: 1 << 10})
 	for _, documents := range [][]int{{}, {-1}, {4}} {
-		musttest.Fails(c.Retokenize(ctx, documents, Options{}))(t, fmt.Sprintf("documents %v", documents))
+		musttest.WantError(c.Retokenize(ctx, documents, Options{}))(t, fmt.Sprintf("documents %v", documents))
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	musttest.Fails(c.Retokenize(ended, nil, Options{}))(t, "after the end of the context")
+	musttest.WantError(c.Retokenize(ended, nil, Options{}))(t, "after the end of the context")
 }

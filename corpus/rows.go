@@ -6,9 +6,9 @@ import (
 
 // denseRow collects a row whose values arrive in any order.
 type denseRow struct {
-	values []float32 // value of each column
-	bits   []uint64  // bit set of the columns with a value
-	some   []uint64  // bit set of the nonzero words of bits
+	values       []float32 // value of each column
+	present      []uint64  // bit set of the columns with a value
+	nonzeroWords []uint64  // bit set of the nonzero words of bits
 }
 
 // grow extends the row to cols columns.
@@ -21,23 +21,23 @@ func (r *denseRow) grow(cols int) {
 
 func (r *denseRow) set(column uint32, value float32) {
 	r.values[column] = value
-	r.bits[column/64] |= 1 << (column % 64)
-	r.some[column/4096] |= 1 << (column / 64 % 64)
+	r.present[column/64] |= 1 << (column % 64)
+	r.nonzeroWords[column/4096] |= 1 << (column / 64 % 64)
 }
 
-// take copies the columns with values to terms and values in ascending order, and clears the row.
-func (r *denseRow) take(terms []uint32, values []float32) {
+// drain copies the columns with values to terms and values in ascending order, and clears the row.
+func (r *denseRow) drain(terms []uint32, values []float32) {
 	k := 0
-	for i, some := range r.some {
+	for i, some := range r.nonzeroWords {
 		for ; some != 0; some &= some - 1 {
 			word := 64*i + bits.TrailingZeros64(some)
-			for set := r.bits[word]; set != 0; set &= set - 1 {
+			for set := r.present[word]; set != 0; set &= set - 1 {
 				column := 64*word + bits.TrailingZeros64(set)
 				terms[k], values[k] = uint32(column), r.values[column]
 				k++
 			}
-			r.bits[word] = 0
+			r.present[word] = 0
 		}
-		r.some[i] = 0
+		r.nonzeroWords[i] = 0
 	}
 }

@@ -13,19 +13,19 @@ type textCheck struct {
 	decoded bool
 }
 
-// checkOf returns the check for an input.
-func checkOf(in *input, opt *Options) textCheck { return textCheck{opt.Strict, in.decoded} }
+// newTextCheck returns the check for an input.
+func newTextCheck(in *input, opt *Options) textCheck { return textCheck{opt.Strict, in.decoded} }
 
 const replacement = "\uFFFD"
 
-// clean reports whether all lines of data are text.
-func (c textCheck) clean(data []byte) bool {
+// isClean reports whether all lines of data are text.
+func (c textCheck) isClean(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
 }
 
-// find calls found with the index of each byte or character that isn't text, until found returns
+// eachInvalid calls found with the index of each byte or character that isn't text, until found returns
 // false.
-func (c textCheck) find(text []byte, found func(at int) bool) {
+func (c textCheck) eachInvalid(text []byte, found func(at int) bool) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
 		if (r == 0 || r == utf8.RuneError && (size == 1 || c.decoded)) && !found(i) {
@@ -35,27 +35,27 @@ func (c textCheck) find(text []byte, found func(at int) bool) {
 	}
 }
 
-// count returns the number of bytes or characters that aren't text.
-func (c textCheck) count(text []byte) (n int64) {
-	c.find(text, func(int) bool { n++; return true })
+// countInvalid returns the number of bytes or characters that aren't text.
+func (c textCheck) countInvalid(text []byte) (n int64) {
+	c.eachInvalid(text, func(int) bool { n++; return true })
 	return n
 }
 
-// fault returns an error if the check is strict and a line isn't text.
-func (c textCheck) fault(l []byte) (bad *SyntaxError) {
+// errorFor returns an error if the check is strict and a line isn't text.
+func (c textCheck) errorFor(l []byte) (bad *SyntaxError) {
 	if !c.strict {
 		return nil
 	}
-	c.find(l, func(at int) bool {
+	c.eachInvalid(l, func(at int) bool {
 		switch {
 		case l[at] == 0:
-			bad = fault(fmt.Sprintf("a NUL byte at position %d of the line", at+1), "UTF-8 text")
+			bad = newSyntaxError(fmt.Sprintf("a NUL byte at position %d of the line", at+1), "UTF-8 text")
 		case c.decoded:
 			found := fmt.Sprintf("a character that is invalid in the encoding at UTF-8 position %d of the line", at+1)
-			bad = fault(found, "text")
+			bad = newSyntaxError(found, "text")
 		default:
 			found := fmt.Sprintf("the invalid byte %#02x at position %d of the line", l[at], at+1)
-			bad = fault(found, "UTF-8 text")
+			bad = newSyntaxError(found, "UTF-8 text")
 		}
 		bad.withOption("Encoding", "sets another encoding, such as windows-1252")
 		return false
@@ -63,12 +63,12 @@ func (c textCheck) fault(l []byte) (bad *SyntaxError) {
 	return bad
 }
 
-// look counts the invalid bytes of a line in p, or returns the error of a strict check. If clean is
+// checkLine counts the invalid bytes of a line in p, or returns the error of a strict check. If clean is
 // set, all lines are text.
-func (c textCheck) look(p *textPiece, clean bool, l []byte, line int32) *SyntaxError {
+func (c textCheck) checkLine(p *parsedTexts, clean bool, l []byte, line int32) *SyntaxError {
 	if clean {
 		return nil
 	}
-	p.bad.add(c.count(l), line)
-	return c.fault(l)
+	p.badBytes.add(c.countInvalid(l), line)
+	return c.errorFor(l)
 }

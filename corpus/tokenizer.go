@@ -11,9 +11,9 @@ import (
 // The zero value is the default: lower-case runs of letters.
 type Tokenizer = token.Tokenizer
 
-// NearTokenizer is the tokenizer for finding near duplicates. Words may contain digits, because
+// NearDuplicateTokenizer is the tokenizer for finding near duplicates. Words may contain digits, because
 // texts that differ in a number are different.
-var NearTokenizer = Tokenizer{Digits: true}
+var NearDuplicateTokenizer = Tokenizer{Digits: true}
 
 // Columns are the columns of a table that views use; see [token.Columns].
 type Columns = token.Columns
@@ -28,21 +28,22 @@ func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 // unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, ignored"
 
-// ViewsOf returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
+// TokenizerViews returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
 // the tokenizer has no views, or if rows are measurements, whose columns are scaled instead. It
 // fails if the vocabulary doesn't match the tokenizer.
-func ViewsOf(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
-	first, err := t.FirstColumns(vocabulary)
+func TokenizerViews(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
+	first, err := t.ViewOffsets(vocabulary)
 	if err != nil {
 		return nil, fmt.Errorf("corpus: %w", err)
 	}
-	if t.Measured() {
+	if t.HasValues() {
 		return nil, nil
 	}
 	var views []sparse.View
-	split, _ := t.Split()
+	split, _ := t.SplitViews()
 	for i, v := range split {
-		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight, Vector: v.Analyzer == token.Vector})
+		views = append(views, sparse.View{First: uint32(first[i]), Weight: v.Weight,
+			Vector: v.Analyzer == token.AnalyzerVector})
 	}
 	return views, nil
 }

@@ -17,31 +17,31 @@ import (
 )
 
 // termCounter counts the terms of documents. Each worker has a counter, which numbers terms in
-// order of occurrence. [Corpus.fillText] merges the counters into one sorted vocabulary.
+// order of occurrence. [Corpus.setDocuments] merges the counters into one sorted vocabulary.
 type termCounter struct {
-	terms   intern.Table
-	met     []metTerm
-	opened  []uint32      // terms of the open document
-	added   []termCount   // terms of columns in the open document
-	number  uint32        // index of the counter
-	closed  uint32        // number of closed documents
-	pages   [][]termCount // terms of closed documents
-	spare   [][]termCount // unused pages
-	scan    token.Scanner
-	done    <-chan struct{}
-	memory  *allowance
-	texts   *keptTexts
-	text    []byte        // text of the open document, if texts are kept
-	docs    []string      // texts of closed documents
-	rows    [][]string    // rows of documents, if rows are kept
-	fits    bool          // scales of numbers are fitted to the rows
-	numbers [][]float64   // values of numeric columns, if fits is set, in pages of pageRows rows
-	hash    xxhash.Digest // hash of the open document
-	joined  []byte        // fields of the open row, each with a NUL
+	terms        intern.Table
+	states       []termState
+	openTerms    []uint32      // terms of the open document
+	columnTerms  []termCount   // terms of columns in the open document
+	counterIndex uint32        // index of the counter
+	closedCount  uint32        // number of closed documents
+	pages        [][]termCount // terms of closed documents
+	freePages    [][]termCount // unused pages
+	scanner      token.Scanner
+	done         <-chan struct{}
+	memory       *allowance
+	texts        *textStore
+	text         []byte        // text of the open document, if texts are kept
+	docs         []string      // texts of closed documents
+	rows         [][]string    // rows of documents, if rows are kept
+	fitsScales   bool          // scales of numbers are fitted to the rows
+	numbers      [][]float64   // values of numeric columns, if fits is set, in pages of pageRows rows
+	hash         xxhash.Digest // hash of the open document
+	rowText      []byte        // fields of the open row, each with a NUL
 }
 
-// metTerm holds the counts of a term.
-type metTerm struct {
+// termState holds the counts of a term.
+type termState struct {
 	df    uint32 // number of documents with the term
 	count uint32 // count in the open document
 }
@@ -57,23 +57,23 @@ type termCount struct {
 const pageTerms, pageRows = 32 << 10, 4 << 10
 
 func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
-	if opt.Tokenizer.HasColumns() && !opt.rows {
+	if opt.Tokenizer.HasColumns() && !opt.mayHaveRows {
 		return nil, fmt.Errorf("corpus: tokenizer %s has views of columns, but the texts have no columns; "+
 			"use a CSV table or JSON objects", opt.Tokenizer)
 	}
 	keep, fits := *opt, opt.Tokenizer.NeedsScales()
 	if opt.Tokenizer.NeedsWidth() && opt.Vocabulary == nil {
-		keep.KeepTexts = max(keep.KeepTexts, keep.KeepRows)
+		keep.KeepTextBytes = max(keep.KeepTextBytes, keep.KeepRowBytes)
 	}
-	texts := newKeptTexts(&keep)
+	texts := newTextStore(&keep)
 	counters := make([]*termCounter, opt.Workers)
 	for w := range counters {
 		scan, err := opt.Tokenizer.NewScanner()
 		if err != nil {
 			return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
 		}
-		counters[w] = &termCounter{scan: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fits: fits,
-			number: uint32(w), hash: *xxhash.New()}
+		counters[w] = &termCounter{scanner: *scan, done: ctx.Done(), memory: opt.memory, texts: texts, fitsScales: fits,
+			counterIndex: uint32(w), hash: *xxhash.New()}
 	}
 	return counters, nil
 }
@@ -82,72 +82,72 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 // one step of the joined matrix.
 const (
 	countedValueBytes    = 8 + 8/joinSteps
-	countedTermBytes     = intern.Bytes + 32
+	countedTermBytes     = intern.MaxTermBytes + 32
 	countedDocumentBytes = 160
 )
 
-// stopEvery is the number of terms between two checks for cancellation within a document. A single
+// checkInterval is the number of terms between two checks for cancellation within a document. A single
 // document may take longer than a second.
-const stopEvery = 1 << 16
+const checkInterval = 1 << 16
 
 // countedDocument is a closed document. It has no pointers, so that the garbage collector doesn't
 // scan it.
 type countedDocument struct {
-	counter            uint32 // index of its counter
-	index              uint32 // number of earlier documents of the counter
-	page, first, terms uint32 // page in the counter, index of the first term in the page, and number of terms
-	hash               uint64 // hash of the text or row
+	counter                    uint32 // index of its counter
+	index                      uint32 // number of earlier documents of the counter
+	page, firstTerm, termCount uint32 // page in the counter, index of the first term in the page, and number of terms
+	hash                       uint64 // hash of the text or row
 }
 
 func (c *termCounter) termsOf(d *countedDocument) []termCount {
-	return c.pages[d.page][d.first:][:d.terms]
+	return c.pages[d.page][d.firstTerm:][:d.termCount]
 }
 
 // add counts the terms of text in the open document. It returns early if done is closed or the
 // memory limit is exceeded.
 func (c *termCounter) add(text []byte) {
-	if c.texts.take(int64(len(text))) {
+	if c.texts.reserve(int64(len(text))) {
 		c.text = append(c.text, text...)
 	}
 	c.hash.Write(text)
-	c.scan.Feed(text)
-	c.scanned()
+	c.scanner.Feed(text)
+	c.countScanned()
 }
 
 // addRow counts the terms of a row as a document.
 func (c *termCounter) addRow(fields []string) error {
-	if err := c.scan.FeedRow(fields); err != nil {
+	if err := c.scanner.FeedRow(fields); err != nil {
 		return err
 	}
-	if c.texts.take(bytesOf(fields)) {
+	if c.texts.reserve(rowSize(fields)) {
 		c.rows = append(c.rows, slices.Clone(fields))
 	}
-	if c.fits {
-		x := c.scan.Numbers()
-		if c.closed%pageRows == 0 {
+	if c.fitsScales {
+		x := c.scanner.Numbers()
+		if c.closedCount%pageRows == 0 {
 			c.numbers = append(c.numbers, make([]float64, 0, pageRows*len(x)))
 		}
-		c.numbers[c.closed/pageRows] = append(c.numbers[c.closed/pageRows], x...)
+		c.numbers[c.closedCount/pageRows] = append(c.numbers[c.closedCount/pageRows], x...)
 		c.memory.add(int64(8 * len(fields)))
 	}
-	c.scanned()
-	c.joined = c.joined[:0]
+	c.countScanned()
+	c.rowText = c.rowText[:0]
 	for _, field := range fields {
-		c.joined = append(append(c.joined, field...), 0)
+		c.rowText = append(append(c.rowText, field...), 0)
 	}
-	c.hash.Write(c.joined)
+	c.hash.Write(c.rowText)
 	return nil
 }
 
-// scanned counts the terms that the scanner returns.
-func (c *termCounter) scanned() {
-	t, words := &c.scan, 0
-	known := len(c.met)
+// countScanned counts the terms that the scanner returns.
+func (c *termCounter) countScanned() {
+	t, words := &c.scanner, 0
+	known := len(c.states)
 	var taken int64 // bytes of new terms that aren't yet counted against the limit
 	for term := t.Next(); term != nil; term = t.Next() {
-		if words++; words%stopEvery == 0 {
+		if words++; words%checkInterval == 0 {
 			c.memory.add(taken)
-			if taken = 0; c.memory.spent() {
+			if taken = 0; c.memory.exceeded() {
 				return
 			}
 			select {
@@ -157,79 +157,79 @@ func (c *termCounter) scanned() {
 			}
 		}
 		id := c.id(term, &taken)
-		met := &c.met[id]
+		met := &c.states[id]
 		if met.count == 0 {
-			c.opened = append(c.opened, id)
+			c.openTerms = append(c.openTerms, id)
 		}
 		met.count++
 	}
 	c.memory.add(taken)
 	c.addRowTerms(t.RowTerms())
-	c.memory.count(0, len(c.met)-known, 0)
+	c.memory.count(0, len(c.states)-known, 0)
 }
 
 // addRowTerms adds terms of columns to the open document.
 func (c *termCounter) addRowTerms(terms []token.RowTerm) {
 	var taken int64
 	for _, added := range terms {
-		c.added = append(c.added, termCount{c.id(added.Term, &taken), added.Value})
+		c.columnTerms = append(c.columnTerms, termCount{c.id(added.Term, &taken), added.Value})
 	}
 	c.memory.add(taken)
 }
 
 // id returns the number of a term. If the term is new, it adds the term's memory to taken.
 func (c *termCounter) id(term []byte, taken *int64) uint32 {
-	id := c.terms.ID(term)
-	if int(id) == len(c.met) {
-		if len(c.met) == cap(c.met) {
-			c.met = slices.Grow(c.met, max(len(c.met), 1<<10))
+	id := c.terms.Intern(term)
+	if int(id) == len(c.states) {
+		if len(c.states) == cap(c.states) {
+			c.states = slices.Grow(c.states, max(len(c.states), 1<<10))
 		}
-		c.met = append(c.met, metTerm{})
+		c.states = append(c.states, termState{})
 		*taken += countedTermBytes + int64(len(term))
 	}
 	return id
 }
 
-func (c *termCounter) openedTerms() int { return len(c.opened) + len(c.added) }
+func (c *termCounter) openTermCount() int { return len(c.openTerms) + len(c.columnTerms) }
 
 // closeTerms stores the terms in first, followed by the terms of the open document, as the terms of
 // d. It empties the open document.
 func (c *termCounter) closeTerms(d *countedDocument, first []termCount) {
-	n := len(first) + c.openedTerms()
+	n := len(first) + c.openTermCount()
 	last := len(c.pages) - 1
 	if last < 0 || len(c.pages[last])+n > cap(c.pages[last]) {
 		last++
 		var page []termCount
-		if k := len(c.spare) - 1; k >= 0 && n <= cap(c.spare[k]) {
-			page, c.spare = c.spare[k], c.spare[:k]
+		if k := len(c.freePages) - 1; k >= 0 && n <= cap(c.freePages[k]) {
+			page, c.freePages = c.freePages[k], c.freePages[:k]
 		} else {
 			page = make([]termCount, 0, max(n, pageTerms))
 		}
 		c.pages = append(c.pages, page)
 	}
-	d.page, d.first, d.terms = uint32(last), uint32(len(c.pages[last])), uint32(n)
+	d.page, d.firstTerm, d.termCount = uint32(last), uint32(len(c.pages[last])), uint32(n)
 	terms := append(c.pages[last], first...)
-	for _, id := range c.opened {
-		met := &c.met[id]
+	for _, id := range c.openTerms {
+		met := &c.states[id]
 		terms = append(terms, termCount{id, float32(met.count)})
 		met.count = 0
 		met.df++
 	}
-	c.pages[last] = append(terms, c.added...)
-	for _, t := range c.added {
-		c.met[t.term].df++
+	c.pages[last] = append(terms, c.columnTerms...)
+	for _, t := range c.columnTerms {
+		c.states[t.term].df++
 	}
-	c.memory.add(countedValueBytes * int64(c.openedTerms()))
-	c.memory.count(0, 0, c.openedTerms())
-	c.opened, c.added = c.opened[:0], c.added[:0]
+	c.memory.add(countedValueBytes * int64(c.openTermCount()))
+	c.memory.count(0, 0, c.openTermCount())
+	c.openTerms, c.columnTerms = c.openTerms[:0], c.columnTerms[:0]
 }
 
 // endDocument closes the open document and opens the next one.
 func (c *termCounter) endDocument() countedDocument {
-	d := countedDocument{counter: c.number, index: c.closed}
-	c.closed++
+	d := countedDocument{counter: c.counterIndex, index: c.closedCount}
+	c.closedCount++
 	c.closeTerms(&d, nil)
-	c.scan.End()
+	c.scanner.End()
 	c.memory.add(countedDocumentBytes)
 	c.memory.count(1, 0, 0)
 	if c.texts != nil && c.rows == nil {
@@ -241,39 +241,39 @@ func (c *termCounter) endDocument() countedDocument {
 	return d
 }
 
-// leftOut is the column of a term outside the vocabulary. reported is the column of such a term
+// droppedColumn is the column of a term outside the vocabulary. reported is the column of such a term
 // after [Corpus.warnColumns] has reported it.
-const leftOut, reported = math.MaxUint32, math.MaxUint32 - 1
+const droppedColumn, reportedColumn = math.MaxUint32, math.MaxUint32 - 1
 
-// fillText sets the document matrix and the vocabulary. The vocabulary is Options.Vocabulary if
+// setDocuments sets the document matrix and the vocabulary. The vocabulary is Options.Vocabulary if
 // set, else the terms within MinDF and MaxDF in byte order. It warns about dropped terms. at
 // returns the position of a document. It frees the documents' terms in counters.
-func (c *Corpus) fillText(
+func (c *Corpus) setDocuments(
 	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) error {
-	if err := opt.askVocabulary(); err != nil {
+	if err := opt.resolveVocabulary(); err != nil {
 		return err
 	}
-	if counters[0].fits {
-		if err := opt.fitNumbers(ctx, c.Source, counters, documents); err != nil {
+	if counters[0].fitsScales {
+		if err := opt.fitScales(ctx, c.Source, counters, documents); err != nil {
 			return err
 		}
 	}
 	c.Vocabulary, c.Tokenizer = opt.Vocabulary, opt.Tokenizer.Canonical()
 	scanners := make([]*token.Scanner, len(counters))
 	for w, counter := range counters {
-		scanners[w] = &counter.scan
+		scanners[w] = &counter.scanner
 	}
 	c.Scripts = token.CountScripts(scanners...)
 	c.Tokenizer = c.Tokenizer.WithPairs(len(c.Scripts) > 0)
-	if c.Raw = counters[0].texts.of(counters, documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
+	if c.Raw = counters[0].texts.collect(counters, documents, c.Tokenizer.Columns().Names()); c.Rows != nil {
 		c.minDF, c.maxDF = opt.MinDF, opt.MaxDF
 	}
-	columns, err := c.columns(opt, counters, documents, at)
+	columns, err := c.assignColumns(opt, counters, documents, at)
 	if err != nil {
 		return err
 	}
-	views, err := ViewsOf(c.Tokenizer, c.Vocabulary)
+	views, err := TokenizerViews(c.Tokenizer, c.Vocabulary)
 	if err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func (c *Corpus) fillText(
 	lost := make([]int64, len(documents)) // number of dropped words, or of dropped terms of a row
 	rows := c.Tokenizer.HasColumns()
 	var words atomic.Int64
-	err = run.Chunks(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
+	err = run.ForEachChunk(ctx, opt.Workers, len(documents), func(_, lo, hi int) error {
 		var n int64
 		defer func() { words.Add(n) }()
 		for i := lo; i < hi; i++ {
@@ -295,8 +295,8 @@ func (c *Corpus) fillText(
 					count = int64(t.count)
 				}
 				switch n += count; of[t.term] {
-				case reported:
-				case leftOut:
+				case reportedColumn:
+				case droppedColumn:
 					lost[i] += count
 				default:
 					m.Offsets[i+1]++
@@ -310,19 +310,19 @@ func (c *Corpus) fillText(
 	}
 	m.Allocate()
 	dense := make([]denseRow, opt.Workers)
-	err = opt.inSteps(len(documents), 8*m.NNZ(), func(first, end int) error {
-		err := run.Chunks(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
+	err = opt.joinInSteps(len(documents), 8*m.NNZ(), func(first, end int) error {
+		err := run.ForEachChunk(ctx, opt.Workers, end-first, func(w, lo, hi int) error {
 			row := &dense[w]
 			row.grow(m.Cols)
 			for i := first + lo; i < first+hi; i++ {
 				d := &documents[i]
 				of := columns[d.counter]
 				for _, t := range counters[d.counter].termsOf(d) {
-					if column := of[t.term]; column < reported {
+					if column := of[t.term]; column < reportedColumn {
 						row.set(column, t.count)
 					}
 				}
-				row.take(m.Row(i))
+				row.drain(m.Row(i))
 			}
 			return nil
 		})
@@ -340,32 +340,32 @@ func (c *Corpus) fillText(
 	for i, d := range documents {
 		c.Hashes[i] = d.hash
 	}
-	warn := c.warn()
+	warn := c.warningList()
 	for i, n := range lost {
 		if n > 0 && opt.Vocabulary != nil {
-			warn.warn(Warning{Message: unknownMessage, Count: n, Of: words.Load(), First: at(i)})
+			warn.addWarning(Warning{Message: unknownMessage, Count: n, Of: words.Load(), First: at(i)})
 		}
 	}
-	warn.rows(m, at)
+	warn.addRowWarnings(m, at)
 	if m.Cols == 0 && opt.Vocabulary == nil && slices.Max(lost) > 0 {
-		warn.addOption("no term occurs in at least MinDF documents", 1, at(0), "MinDF", "1 keeps terms of one document")
+		warn.addWithOption("no term occurs in at least MinDF documents", 1, at(0), "MinDF", "1 keeps terms of one document")
 	}
 	return nil
 }
 
-// columnsOf returns the column of each term in a table, or leftOut if the term isn't in the
+// vocabularyColumns returns the column of each term in a table, or leftOut if the term isn't in the
 // vocabulary. It adds the vocabulary to the table, and checks that the vocabulary's terms are
 // distinct.
-func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
-	columns := slices.Repeat([]uint32{leftOut}, table.Len())
+func vocabularyColumns(table *intern.Table, vocabulary []string) ([]uint32, error) {
+	columns := slices.Repeat([]uint32{droppedColumn}, table.Len())
 	var buf []byte
 	for t, term := range vocabulary {
 		buf = append(buf[:0], term...)
-		id := table.ID(buf)
+		id := table.Intern(buf)
 		if int(id) == len(columns) {
-			columns = append(columns, leftOut)
+			columns = append(columns, droppedColumn)
 		}
-		if columns[id] != leftOut {
+		if columns[id] != droppedColumn {
 			return nil, fmt.Errorf("corpus: the vocabulary has the term %s twice", quote(term))
 		}
 		columns[id] = uint32(t)
@@ -373,20 +373,20 @@ func columnsOf(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	return columns, nil
 }
 
-// columns sets c.Vocabulary if it is nil. For each counter, it returns the columns of the counter's
+// assignColumns sets c.Vocabulary if it is nil. For each counter, it returns the columns of the counter's
 // terms, with leftOut for a term without a column. It frees the counters' terms.
-func (c *Corpus) columns(
+func (c *Corpus) assignColumns(
 	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
 	joined := make([][]uint32, len(counters)) // joined[w][i] is the number in all of term i of counter w
 	for at, counter := range counters {
-		numbers := make([]uint32, len(counter.met))
-		for id, met := range counter.met {
+		numbers := make([]uint32, len(counter.states))
+		for id, met := range counter.states {
 			n := uint32(id)
 			if at > 0 {
-				if n = all.ID(counter.terms.Term(n)); int(n) == len(df) {
+				if n = all.Intern(counter.terms.Term(n)); int(n) == len(df) {
 					df = append(df, 0)
 				}
 			}
@@ -394,14 +394,14 @@ func (c *Corpus) columns(
 			numbers[id] = n
 		}
 		joined[at] = numbers
-		if counter.met = nil; at > 0 {
+		if counter.states = nil; at > 0 {
 			counter.terms = intern.Table{}
 		}
 	}
 	if c.Vocabulary == nil {
 		c.Vocabulary = opt.commonTerms(all, df)
 	}
-	column, err := columnsOf(all, c.Vocabulary)
+	column, err := vocabularyColumns(all, c.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
@@ -424,28 +424,28 @@ func (c *Corpus) warnColumns(
 	joined [][]uint32, at func(i int) string,
 ) {
 	var list []Warning
-	index, known, remark := map[string]int{}, opt.Vocabulary != nil, c.Tokenizer.Remarks()
+	index, known, remark := map[string]int{}, opt.Vocabulary != nil, c.Tokenizer.DescribeTerms()
 	of := make([]int, len(column)) // of[n] is 1 + index in list for term n, or 0
 	for n, to := range column {
 		r := remark(string(all.Term(uint32(n))))
 		if r == nil {
 			continue
 		}
-		unseen := known && to == leftOut
+		unseen := known && to == droppedColumn
 		if unseen {
-			column[n] = reported
+			column[n] = reportedColumn
 		}
 		message := "column " + r.Column + ": "
 		switch {
-		case r.Missing && r.Vector && (known || opt.file):
+		case r.IsMissing && r.IsVector && (known || opt.fromFile):
 			message += "vector missing"
-		case r.Missing && unseen:
+		case r.IsMissing && unseen:
 			message += "missing value, although training had none"
-		case r.Missing && r.Number && (known || opt.file):
+		case r.IsMissing && r.IsNumber && (known || opt.fromFile):
 			message += "number missing"
-		case r.Outside() && unseen:
-			message += fmt.Sprintf("number outside the training range %.6g to %.6g", r.Lo, r.Hi)
-		case !r.Number && unseen:
+		case r.IsOutside() && unseen:
+			message += fmt.Sprintf("number outside the training range %.6g to %.6g", r.Min, r.Max)
+		case !r.IsNumber && unseen:
 			message += "value not seen in training"
 		default:
 			continue
@@ -481,12 +481,12 @@ func (c *Corpus) warnColumns(
 // order.
 func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	least := uint64(cmp.Or(o.MinDF, defaultTextMinDF))
-	terms, remark := []string{}, o.Tokenizer.Remarks()
+	terms, remark := []string{}, o.Tokenizer.DescribeTerms()
 	for id, n := range df {
 		term := string(all.Term(uint32(id)))
 		r := remark(term)
 		if frequent := n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)); r == nil && frequent ||
-			r != nil && (r.Vector && !r.Missing || frequent && !r.Outside()) {
+			r != nil && (r.IsVector && !r.IsMissing || frequent && !r.IsOutside()) {
 			terms = append(terms, term)
 		}
 	}

@@ -16,9 +16,9 @@ func TestCountingStops(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	c := termCounter{done: done}
-	c.add([]byte(strings.Repeat("a ", 2*stopEvery)))
-	if got := c.met[0].count; got >= stopEvery {
-		t.Errorf("%d words counted, expected fewer than %d", got, stopEvery)
+	c.add([]byte(strings.Repeat("a ", 2*checkInterval)))
+	if got := c.states[0].count; got >= checkInterval {
+		t.Errorf("%d words counted, expected fewer than %d", got, checkInterval)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestVocabularyLater(t *testing.T) {
 		want := readWhole(t, source, Options{Vocabulary: vocabulary})
 		asked := 0
 		later := func() ([]string, error) { asked++; return vocabulary, nil }
-		if got := readWhole(t, source, Options{VocabularyLater: later}); !reflect.DeepEqual(got, want) || asked != 1 {
+		if got := readWhole(t, source, Options{LoadVocabulary: later}); !reflect.DeepEqual(got, want) || asked != 1 {
 			t.Errorf("%s: another corpus, or the vocabulary was asked for %d times", source, asked)
 		}
 		if want.Documents.NNZ() == 0 {
@@ -52,13 +52,13 @@ func TestVocabularyLater(t *testing.T) {
 
 		wrong := errors.New("no model")
 		fail := func() ([]string, error) { return nil, wrong }
-		musttest.Fails(Read(t.Context(), source, Options{VocabularyLater: fail}))(t, source, wrong)
+		musttest.WantError(Read(t.Context(), source, Options{LoadVocabulary: fail}))(t, source, wrong)
 		twice := func() ([]string, error) { return []string{"a", "b", "a"}, nil }
-		musttest.Fails(Read(t.Context(), source, Options{VocabularyLater: twice}))(t, source, `"a" twice`)
-		musttest.Fails(Read(t.Context(), source, Options{Vocabulary: vocabulary, VocabularyLater: later}))(t,
+		musttest.WantError(Read(t.Context(), source, Options{LoadVocabulary: twice}))(t, source, `"a" twice`)
+		musttest.WantError(Read(t.Context(), source, Options{Vocabulary: vocabulary, LoadVocabulary: later}))(t,
 			source+": two vocabularies")
 	}
-	vectors := readWhole(t, writeFile(t, "a.svm", "1 1:1\n"), Options{VocabularyLater: func() ([]string, error) {
+	vectors := readWhole(t, writeFile(t, "a.svm", "1 1:1\n"), Options{LoadVocabulary: func() ([]string, error) {
 		t.Error("vectors ask for a vocabulary")
 		return nil, nil
 	}})

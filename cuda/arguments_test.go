@@ -79,11 +79,11 @@ func TestModule(t *testing.T) {
 		{"a head alone", string(complete[:40]), "not PTX or a complete cubin"},
 		{"another machine", string(complete[:18]) + "\x3e" + string(complete[19:]), "not a cubin"},
 	} {
-		musttest.Do(t, os.WriteFile(file, []byte(c.image), 0o666))
+		musttest.NoError(t, os.WriteFile(file, []byte(c.image), 0o666))
 		t.Setenv(moduleVariable, file)
 		d, err := Open(Options{})
 		if c.words != "" {
-			musttest.Fails(err)(t, c.what, c.words, file)
+			musttest.WantError(err)(t, c.what, c.words, file)
 		} else if err != nil {
 			t.Errorf("%s: error %v", c.what, err)
 		} else if load(t, d, x); d.Info().Module != file {
@@ -94,16 +94,16 @@ func TestModule(t *testing.T) {
 		damaged := slices.Clone(complete)
 		damaged[at] ^= 0xff
 		_ = checkModule(file, string(damaged), "9.0")
-		musttest.Fails(checkModule(file, string(complete[:at]), "9.0"))(t,
+		musttest.WantError(checkModule(file, string(complete[:at]), "9.0"))(t,
 			fmt.Sprintf("the first %d of %d bytes", at, len(complete)))
 	}
 	t.Setenv(moduleVariable, file+"s")
-	musttest.Fails(Open(Options{}))(t, "no file", file+"s: no such file")
+	musttest.WantError(Open(Options{}))(t, "no file", file+"s: no such file")
 }
 
 func TestOptions(t *testing.T) {
 	for _, opt := range []Options{{MemoryBytes: -1}, {MemoryBytes: math.MinInt64}} {
-		musttest.Fails(Open(opt))(t, "options", "MemoryBytes must be positive")
+		musttest.WantError(Open(opt))(t, "options", "MemoryBytes must be positive")
 	}
 	d := openTiled(t, math.MaxInt64, Options{MemoryBytes: math.MaxInt64}) // no sum wraps around
 	cols := load(t, d, embedded(t, zipf(20, 60, 8, 3)))
@@ -118,15 +118,15 @@ func TestClosed(t *testing.T) {
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := open(t, Options{})
 	cols := load(t, d, x)
-	musttest.Fails(d.Close())(t, "closed too early", "still open")
+	musttest.WantError(d.Close())(t, "closed too early", "still open")
 	ctx := t.Context()
 	ask := func() []error {
 		_, loaded := d.Load(ctx, x)
-		_, digest := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n})
+		_, digest := cols.Digest(ctx, &device.Request{RowIndices: []int{0}, Hi: n})
 		visit := func(*device.Tile) error { return nil }
-		return []error{loaded, digest, cols.Rows(ctx, &device.Request{Docs: []int{0}, Hi: n}, visit)}
+		return []error{loaded, digest, cols.ComputeRows(ctx, &device.Request{RowIndices: []int{0}, Hi: n}, visit)}
 	}
-	if _, err := cols.Digest(ctx, &device.Request{Docs: []int{0}, Hi: n}); err != nil { // Close had no effect
+	if _, err := cols.Digest(ctx, &device.Request{RowIndices: []int{0}, Hi: n}); err != nil { // Close had no effect
 		t.Error(err)
 	}
 	for _, c := range []interface{ Close() error }{cols, d, cols, d} {
@@ -155,11 +155,11 @@ func TestPanics(t *testing.T) {
 	x := embedded(t, zipf(n, 60, 8, 3))
 	cols := load(t, openTiled(t, 4096, Options{}), x)
 	panics := &device.Program{
-		Code:  []device.Code{{Op: device.OpX}},
-		Norms: []func(float64) float64{func(float64) float64 { panic("norm") }},
+		Instructions: []device.Instruction{{Op: device.OpX}},
+		Attributes:   []func(float64) float64{func(float64) float64 { panic("norm") }},
 	}
-	all := run.Numbers(0, n)
-	for _, r := range []*device.Request{{Docs: all, Hi: n}, {Program: panics, Docs: all, Hi: n}} {
+	all := run.Range(0, n)
+	for _, r := range []*device.Request{{RowIndices: all, Hi: n}, {Program: panics, RowIndices: all, Hi: n}} {
 		func() {
 			defer func() {
 				if v := recover(); v != "visit" && v != "norm" {
@@ -167,7 +167,7 @@ func TestPanics(t *testing.T) {
 				}
 			}()
 			t.Setenv("FAKE_FAIL", "cuStreamSynchronize:0:0") // counts
-			_ = cols.Rows(t.Context(), r, func(*device.Tile) error { panic("visit") })
+			_ = cols.ComputeRows(t.Context(), r, func(*device.Tile) error { panic("visit") })
 		}()
 		if onRealDevice() {
 			continue
@@ -185,13 +185,13 @@ func TestRowsConcurrently(t *testing.T) {
 	const n = 40
 	x := embedded(t, zipf(n, 60, 8, 3))
 	d := openTiled(t, 4096, Options{})
-	d.times.on = true
+	d.timer.enabled = true
 	cols := load(t, d, x)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
 			for {
-				err := cols.Rows(context.Background(), whole(cols), func(*device.Tile) error { return nil })
+				err := cols.ComputeRows(context.Background(), whole(cols), func(*device.Tile) error { return nil })
 				if cols.HostBytes(); errors.Is(err, ErrClosed) {
 					return
 				} else if err != nil {
@@ -211,7 +211,7 @@ func TestRowsConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	musttest.Do(t, d.Close())
+	musttest.NoError(t, d.Close())
 }
 
 // Times include each launch, and are empty if timing is off.
@@ -220,9 +220,9 @@ func TestTimes(t *testing.T) {
 	const n = 70
 	x := embedded(t, zipf(n, 60, 8, 3))
 	for _, on := range []bool{false, true} {
-		t.Setenv(timesVariable, map[bool]string{true: "1"}[on])
+		t.Setenv(timingVariable, map[bool]string{true: "1"}[on])
 		d := openTiled(t, 4*30*padded(n), Options{})
-		d.rows = 40
+		d.tileRows = 40
 		cols := load(t, d, x)
 		for range 2 {
 			gather(t, cols, whole(cols), n)

@@ -42,7 +42,7 @@ func BenchmarkDigest(b *testing.B) {
 		b.Run(fmt.Sprintf("docs=%d/kernel=diffusion", docs), func(b *testing.B) {
 			cols := benchmarkDigest(b, texts(b, docs), func(*Device) {})
 			if file := os.Getenv("GRAM_CUDA_DOCUMENTS"); file != "" {
-				musttest.Do(b, writeDocuments(b, file, cols))
+				musttest.NoError(b, writeDocuments(b, file, cols))
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func BenchmarkSweep(b *testing.B) {
 				if corpus == "named" {
 					counts = read(b, source)
 				}
-				benchmarkDigest(b, counts, func(d *Device) { d.tailShare, d.rows = c.tail, c.rows })
+				benchmarkDigest(b, counts, func(d *Device) { d.tailShare, d.tileRows = c.tail, c.rows })
 			})
 		}
 	}
@@ -96,9 +96,9 @@ func BenchmarkSweep(b *testing.B) {
 func BenchmarkRows(b *testing.B) {
 	docs, some := onDevice(30_000, 150), onDevice(8192, 70)
 	cols := loadBench(b, texts(b, docs), func(*Device) {})
-	r := &device.Request{Docs: run.Numbers(0, some), Hi: docs}
+	r := &device.Request{RowIndices: run.Range(0, some), Hi: docs}
 	seconds := measure(b, cols, func() error {
-		return cols.Rows(b.Context(), r, func(*device.Tile) error { return nil })
+		return cols.ComputeRows(b.Context(), r, func(*device.Tile) error { return nil })
 	})
 	b.ReportMetric(4*float64(some)*float64(docs)/seconds, "copied-B/s")
 }
@@ -135,7 +135,7 @@ func images(_ *testing.B, docs int) *sparse.CSR {
 func loadBench(b *testing.B, counts *sparse.CSR, set func(*Device)) *columns {
 	d := musttest.Get(Open(Options{}))(b)
 	set(d)
-	return load(b, d, transformed(b, sparse.Sphere, counts))
+	return load(b, d, transformed(b, sparse.SphereEmbedding, counts))
 }
 
 // measure returns the median time in seconds of several runs, and reports kernel times if
@@ -148,7 +148,7 @@ func measure(b *testing.B, cols *columns, work func() error) float64 {
 	var times []float64
 	for b.Loop() {
 		begin := time.Now()
-		musttest.Do(b, work())
+		musttest.NoError(b, work())
 		times = append(times, time.Since(begin).Seconds())
 	}
 	for _, t := range cols.d.KernelTimes() {
@@ -168,8 +168,8 @@ func benchmarkDigest(b *testing.B, counts *sparse.CSR, set func(*Device)) *colum
 	cols := loadBench(b, counts, set)
 	docs := cols.x.Rows()
 	// The first use of a kernel takes longer.
-	holdReduced(b, cols, &device.Request{Program: diffusion, Docs: []int{0, docs / 2, docs - 1}, Hi: docs})
-	half := &device.Request{Program: diffusion, Docs: run.Numbers(0, docs), Hi: docs, Half: true}
+	holdReduced(b, cols, &device.Request{Program: diffusion, RowIndices: []int{0, docs / 2, docs - 1}, Hi: docs})
+	half := &device.Request{Program: diffusion, RowIndices: run.Range(0, docs), Hi: docs, UpperOnly: true}
 	seconds := measure(b, cols, func() error {
 		_, err := cols.Digest(b.Context(), half)
 		return err
@@ -188,12 +188,12 @@ func writeDocuments(b *testing.B, file string, cols *columns) error {
 	x, n := cols.x, cols.x.Rows()
 	values := make([]float32, 0, x.NNZ())
 	for i := range n {
-		for _, v := range x.Unit64(i, nil) {
+		for _, v := range x.UnitVector64(i, nil) {
 			values = append(values, float32(v))
 		}
 	}
 	docs := []int{0, n / 2, n - 1}
-	rows := gather(b, cols, &device.Request{Program: diffusion, Docs: docs, Hi: n}, n)
+	rows := gather(b, cols, &device.Request{Program: diffusion, RowIndices: docs, Hi: n}, n)
 	f, err := os.Create(file)
 	if err != nil {
 		return err

@@ -18,23 +18,23 @@ type columns struct {
 	x      *sparse.Embedded
 	layout *layout
 
-	pool  pool
-	own   side
-	head  uint64 // address of Head in kernels/shape.h
-	tiles tiles
-	other rowSide // last row documents other than the columns
+	pool      pool
+	columnSet documentSet
+	head      uint64 // address of Head in kernels/shape.h
+	tiles     tiles
+	otherRows rowSet // last row documents other than the columns
 }
 
-// side is a set of documents in device memory.
-type side struct {
-	at   uint64 // address of Side in kernels/shape.h
+// documentSet is a set of documents in device memory.
+type documentSet struct {
+	addr uint64 // address of Side in kernels/shape.h
 	rows int
 	tail []int64 // index of each document's first tail value, and the total number
 }
 
-// rowSide is a side whose memory is freed separately.
-type rowSide struct {
-	side
+// rowSet is a side whose memory is freed separately.
+type rowSet struct {
+	documentSet
 	x    *sparse.Embedded
 	pool pool
 }
@@ -47,28 +47,28 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 	if x.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("cuda: got %d documents; the maximum is %d", x.Rows(), math.MaxInt32)
 	}
-	rank := device.Ranks(device.Order(x.DocumentFrequency()))
-	byRank, err := device.ByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))
+	rank := device.InversePermutation(device.ColumnsByFrequency(x.DocumentFrequency()))
+	byRank, err := device.TransposeByRank(ctx, nil, &x.CSR, rank, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
-	c := &columns{handle: handle{d: d, what: "documents on the GPU", of: &d.handle}, x: x, pool: pool{d: d}}
+	c := &columns{handle: handle{d: d, description: "documents on the GPU", parent: &d.handle}, x: x, pool: pool{d: d}}
 	c.tiles.d = d
-	err = d.do(func() error {
+	err = d.withDevice(func() error {
 		c.begin()
 		k, err := d.load()
 		if err != nil {
 			return err
 		}
 		c.layout = newLayout(rank, byRank, k.panelTerms, x.Embedder.Pairing, d.denseShare, d.tailShare)
-		if c.own, err = c.uploadSide(ctx, &c.pool, x, byRank, true); err == nil {
+		if c.columnSet, err = c.uploadSet(ctx, &c.pool, x, byRank, true); err == nil {
 			c.head, err = c.uploadHead()
 		}
 		if err == nil {
-			err = arrived()
+			err = waitForCopies()
 		}
 		if err != nil {
-			return fmt.Errorf("%w (%s to the GPU)", err, documents(x.Rows()))
+			return fmt.Errorf("%w (%s to the GPU)", err, copyTask(x.Rows()))
 		}
 		return nil
 	})
@@ -78,24 +78,24 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 	return c, nil
 }
 
-func documents(n int) string { return fmt.Sprintf("copying %d documents", n) }
+func copyTask(n int) string { return fmt.Sprintf("copying %d documents", n) }
 
-// uploadSide copies documents to the device, in the format of kernels/shape.h. If lists is set, it
+// uploadSet copies documents to the device, in the format of kernels/shape.h. If lists is set, it
 // includes posting lists.
-func (c *columns) uploadSide(
+func (c *columns) uploadSet(
 	ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool,
-) (side, error) {
+) (documentSet, error) {
 	s, err := c.layout.split(ctx, x, byRank, lists)
 	if err != nil {
-		return side{}, err
+		return documentSet{}, err
 	}
 	dense, denseScale, err := c.layout.uploadDense(ctx, p, s)
 	if err != nil {
-		return side{}, err
+		return documentSet{}, err
 	}
 	u := uploader{p: p}
 	var longs uint64
-	if bits := s.longs(); bits != nil {
+	if bits := s.longDocuments(); bits != nil {
 		longs = send(&u, bits)
 	}
 	fields := []uint64{
@@ -105,13 +105,13 @@ func (c *columns) uploadSide(
 		uint64(s.cutTerms()), uint64(s.cuts), longs,
 	}
 	at := send(&u, fields)
-	return side{at, x.Rows(), s.tail}, u.err
+	return documentSet{at, x.Rows(), s.tail}, u.err
 }
 
 func (c *columns) uploadHead() (uint64, error) {
 	u := uploader{p: &c.pool}
 	l := c.layout
-	fields := []uint64{send(&u, l.terms), uint64(l.chunks())}
+	fields := []uint64{send(&u, l.chunkTerms), uint64(l.chunks())}
 	at := send(&u, fields)
 	return at, u.err
 }
@@ -131,32 +131,32 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// sideOf returns the side of the row documents x, and copies x to the device first if necessary.
+// rowSetFor returns the side of the row documents x, and copies x to the device first if necessary.
 // Row documents other than the columns stay there until a request uses different row documents.
-func (c *columns) sideOf(ctx context.Context, x *sparse.Embedded) (side, error) {
+func (c *columns) rowSetFor(ctx context.Context, x *sparse.Embedded) (documentSet, error) {
 	if x == nil || x == c.x {
-		return c.own, nil
+		return c.columnSet, nil
 	}
-	if x == c.other.x {
-		return c.other.side, nil
+	if x == c.otherRows.x {
+		return c.otherRows.documentSet, nil
 	}
-	c.other.x = nil
-	if err := c.other.pool.close(); err != nil {
-		return side{}, err
+	c.otherRows.x = nil
+	if err := c.otherRows.pool.close(); err != nil {
+		return documentSet{}, err
 	}
-	byRank, err := device.ByRank(ctx, nil, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
+	byRank, err := device.TransposeByRank(ctx, nil, &x.CSR, c.layout.rank, runtime.GOMAXPROCS(0))
 	if err != nil {
-		return side{}, err
+		return documentSet{}, err
 	}
-	c.other.pool.d = c.d
-	s, err := c.uploadSide(ctx, &c.other.pool, x, byRank, false)
+	c.otherRows.pool.d = c.d
+	s, err := c.uploadSet(ctx, &c.otherRows.pool, x, byRank, false)
 	if err == nil {
-		err = arrived()
+		err = waitForCopies()
 	}
 	if err != nil {
-		return side{}, errors.Join(err, c.other.pool.close())
+		return documentSet{}, errors.Join(err, c.otherRows.pool.close())
 	}
-	c.other.side, c.other.x = s, x
+	c.otherRows.documentSet, c.otherRows.x = s, x
 	return s, nil
 }
 
@@ -187,12 +187,12 @@ func (c *columns) BatchRows() int {
 func (c *columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
-	return 2 * max(min(c.d.tile.Load(), n*line), line)
+	return 2 * max(min(c.d.bufferBytes.Load(), n*line), line)
 }
 
 // Close frees the documents and their tiles. It is idempotent.
 func (c *columns) Close() error {
 	return c.close(func() error {
-		return errors.Join(c.tiles.end(), c.other.pool.close(), c.pool.close())
+		return errors.Join(c.tiles.end(), c.otherRows.pool.close(), c.pool.close())
 	})
 }

@@ -58,7 +58,7 @@ func zipf(n, terms, length int, seed uint64) *sparse.CSR {
 // wrong row's norm is noticed.
 func embedded(t testing.TB, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
-	x := transformed(t, sparse.Sphere, m)
+	x := transformed(t, sparse.SphereEmbedding, m)
 	for i := range x.Norms { // they are all 1
 		x.Norms[i] = 1 + float64(i%5)/4
 	}
@@ -86,7 +86,7 @@ func load(t testing.TB, d *Device, x *sparse.Embedded) *columns {
 		t.Fatal(errors.Join(err, d.Close()))
 	}
 	t.Cleanup(func() {
-		musttest.Do(t, errors.Join(cols.Close(), d.Close()))
+		musttest.NoError(t, errors.Join(cols.Close(), d.Close()))
 	})
 	return cols.(*columns)
 }
@@ -105,11 +105,11 @@ func within(t *testing.T, d *Device, x *sparse.Embedded, work func(cols *columns
 func reference(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	dense := make([]float64, max(x.Cols, y.Cols))
 	terms, _ := x.Row(i)
-	for k, v := range x.Unit64(i, nil) {
+	for k, v := range x.UnitVector64(i, nil) {
 		dense[terms[k]] = v
 	}
 	terms, _ = y.Row(j)
-	for k, v := range y.Unit64(j, nil) {
+	for k, v := range y.UnitVector64(j, nil) {
 		dense[terms[k]] -= v
 	}
 	var c float64
@@ -123,7 +123,7 @@ func reference(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *device.Tile) {
 	t.Helper()
 	for r := range b.Rows {
-		doc := docs[b.First+r]
+		doc := docs[b.FirstRow+r]
 		for j, v := range b.Row(r) {
 			want := reference(rows, doc, cols, lo+j)
 			if err := math.Abs(float64(v) - want); !(err <= min(1e-6, 1e-5*want)+0x1p-150) {
@@ -135,21 +135,21 @@ func compare(t *testing.T, rows, cols *sparse.Embedded, docs []int, lo int, b *d
 
 func gather(t testing.TB, c *columns, r *device.Request, width int) []float32 {
 	t.Helper()
-	out := make([]float32, len(r.Docs)*width)
+	out := make([]float32, len(r.RowIndices)*width)
 	next := 0
-	err := c.Rows(t.Context(), r, func(b *device.Tile) error {
-		if b.First != next {
-			t.Errorf("a tile from row %d on, expected %d", b.First, next)
+	err := c.ComputeRows(t.Context(), r, func(b *device.Tile) error {
+		if b.FirstRow != next {
+			t.Errorf("a tile from row %d on, expected %d", b.FirstRow, next)
 		}
 		next += b.Rows
 		for i := range b.Rows {
-			copy(out[(b.First+i)*width+b.Lo-r.Lo:], b.Row(i))
+			copy(out[(b.FirstRow+i)*width+b.Lo-r.Lo:], b.Row(i))
 		}
 		return nil
 	})
-	musttest.Do(t, err)
-	if next != len(r.Docs) {
-		t.Errorf("%d rows, expected %d", next, len(r.Docs))
+	musttest.NoError(t, err)
+	if next != len(r.RowIndices) {
+		t.Errorf("%d rows, expected %d", next, len(r.RowIndices))
 	}
 	return out
 }
@@ -158,18 +158,18 @@ func gather(t testing.TB, c *columns, r *device.Request, width int) []float32 {
 func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 	t.Helper()
 	rows, width := cols.x, r.Hi-r.Lo
-	if r.From != nil {
-		rows = r.From
+	if r.RowDocuments != nil {
+		rows = r.RowDocuments
 	}
 	all := gather(t, cols, r, width)
-	tile := &device.Tile{Rows: len(r.Docs), Hi: width, RowStride: width, ColStride: 1, Value: all}
-	compare(t, rows, cols.x, r.Docs, r.Lo, tile)
+	tile := &device.Tile{Rows: len(r.RowIndices), Hi: width, RowStride: width, ColStride: 1, Values: all}
+	compare(t, rows, cols.x, r.RowIndices, r.Lo, tile)
 	return all
 }
 
 // whole returns a request for all rows.
 func whole(cols *columns) *device.Request {
-	return &device.Request{Docs: run.Numbers(0, cols.x.Rows()), Hi: cols.x.Rows()}
+	return &device.Request{RowIndices: run.Range(0, cols.x.Rows()), Hi: cols.x.Rows()}
 }
 
 // sameBits compares rows of some documents, from column lo on, with the matrix of all pairs.
@@ -201,11 +201,12 @@ func holdAll(t *testing.T, cols *columns, counts *sparse.CSR) (all []float32) {
 		}
 	}
 	y := musttest.Get(x.Embedder.Transform(counts))(t)
-	docs, lo := []int{n - 1, 0, n / 2}, n/2/device.Columns*device.Columns
+	docs, lo := []int{n - 1, 0, n / 2}, n/2/device.ColumnAlignment*device.ColumnAlignment
 	for _, from := range []*sparse.Embedded{nil, y, x} {
-		sameBits(t, n, all, docs, lo, gather(t, cols, &device.Request{From: from, Docs: docs, Lo: lo, Hi: n}, n-lo))
+		sameBits(t, n, all, docs, lo, gather(t, cols, &device.Request{RowDocuments: from, RowIndices: docs, Lo: lo, Hi: n},
+			n-lo))
 	}
-	half := gather(t, cols, &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true}, n)
+	half := gather(t, cols, &device.Request{RowIndices: run.Range(0, n), Hi: n, UpperOnly: true}, n)
 	for i := range n {
 		if !slices.Equal(half[i*n+i:(i+1)*n], all[i*n+i:(i+1)*n]) {
 			t.Fatalf("row %d of the half differs", i)
@@ -225,7 +226,7 @@ func TestRows(t *testing.T) {
 			noLeaks(t)
 			counts := zipf(c.n, c.terms, c.length, 7)
 			d := openTiled(t, 4*37*padded(c.n), Options{})
-			d.rows = 101 // a tile is copied in three pieces, the last with fewer rows
+			d.tileRows = 101 // a tile is copied in three pieces, the last with fewer rows
 			cols := load(t, d, embedded(t, counts))
 			t.Logf("head of %d terms in %d chunks", cols.layout.head, cols.layout.chunks())
 			holdAll(t, cols, counts)
@@ -242,23 +243,23 @@ func TestLists(t *testing.T) {
 	d.tailShare = -1 // all in the tail
 	cols := load(t, d, embedded(t, zipf(n, 90, 2, 3)))
 	docs := []int{n - 1, 5, 4100}
-	holdRows(t, cols, &device.Request{Docs: docs, Hi: n})
-	holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n - 70})
+	holdRows(t, cols, &device.Request{RowIndices: docs, Hi: n})
+	holdRows(t, cols, &device.Request{RowIndices: docs, Lo: lo, Hi: n - 70})
 }
 
 // Each long document has its bit set; without long documents there are no bits.
 func TestLongs(t *testing.T) {
-	s := split{tail: []int64{0}}
+	s := deviceFormat{tail: []int64{0}}
 	for d := range 70 {
 		s.tail = append(s.tail, s.tail[d]+narrowValues)
 	}
-	if got := s.longs(); got != nil {
+	if got := s.longDocuments(); got != nil {
 		t.Errorf("no long document: %x", got)
 	}
 	for d := 38; d <= 70; d++ { // document 37 has one more
 		s.tail[d]++
 	}
-	if got := s.longs(); !slices.Equal(got, []uint32{0, 1 << 5, 0, 0}) {
+	if got := s.longDocuments(); !slices.Equal(got, []uint32{0, 1 << 5, 0, 0}) {
 		t.Errorf("document 37 is long: %x", got)
 	}
 }
@@ -285,7 +286,7 @@ func TestLongRows(t *testing.T) {
 	cols := load(t, d, embedded(t, m))
 	docs := append([]int{0, 5000 % n, n - 1}, long...)
 	for _, lo := range []int{0, tailColumns/2 + 128} {
-		all := holdRows(t, cols, &device.Request{Docs: docs, Lo: lo, Hi: n})
+		all := holdRows(t, cols, &device.Request{RowIndices: docs, Lo: lo, Hi: n})
 		at := func(i, j int) float32 { return all[slices.Index(docs, i)*(n-lo)+j-lo] }
 		for _, i := range long {
 			for _, j := range long {
@@ -300,7 +301,7 @@ func TestLongRows(t *testing.T) {
 // Rows are sorted by number of values in the tail, rounded to a power of two, largest first. Each
 // row occurs once.
 func TestOrder(t *testing.T) {
-	s := side{tail: []int64{0, 0, 3, 1000, 1001, 3100}} // 0, 3, 997, 1 and 2,099 values
+	s := documentSet{tail: []int64{0, 0, 3, 1000, 1001, 3100}} // 0, 3, 997, 1 and 2,099 values
 	before := []uint32{7}
 	got := s.appendOrder(slices.Clone(before), []int{0, 2, 1, 4, 3, 2, 1})
 	if want := append(before, 3, 1, 5, 2, 6, 4, 0); !slices.Equal(got, want) {
@@ -315,12 +316,12 @@ func TestModelLayout(t *testing.T) {
 	d.tailShare = 0
 	x := embedded(t, zipf(400, 300, 30, 3))
 	cols := load(t, d, x)
-	byRank := musttest.Get(device.ByRank(t.Context(), nil, &x.CSR, cols.layout.rank, 1))(t)
-	head := timemodel.Measured.Head(byRank.Offsets, 400, d.kernels.panelTerms, maxChunks, computedRows)
+	byRank := musttest.Get(device.TransposeByRank(t.Context(), nil, &x.CSR, cols.layout.rank, 1))(t)
+	head := timemodel.MeasuredCosts.HeadTerms(byRank.Offsets, 400, d.kernels.panelTerms, maxChunks, computedRows)
 	if head == 0 || cols.layout.head != head {
 		t.Errorf("a head of %d terms, expected the model's %d", cols.layout.head, head)
 	}
-	holdRows(t, cols, &device.Request{Docs: []int{399, 0, 200, 201}, Hi: 400})
+	holdRows(t, cols, &device.Request{RowIndices: []int{399, 0, 200, 201}, Hi: 400})
 }
 
 // All values of these documents are equal, so they are all rounded in the same direction.
@@ -332,13 +333,13 @@ func TestLongDocuments(t *testing.T) {
 		shared  string
 		pairing sparse.Pairing
 	}{
-		{"49152", sparse.Dot}, {"232448", sparse.Dot},
+		{"49152", sparse.Cosine}, {"232448", sparse.Cosine},
 		{"49152", sparse.ChiSquare}, {"232448", sparse.ChiSquare},
 		{"49152", sparse.JensenShannon}, {"232448", sparse.JensenShannon},
 	} {
 		t.Setenv("FAKE_SHARED", c.shared)
-		embedding := sparse.Sphere
-		if c.pairing != sparse.Dot {
+		embedding := sparse.SphereEmbedding
+		if c.pairing != sparse.Cosine {
 			embedding = sparse.Embedding{Norm: sparse.NormL1, Pairing: c.pairing}
 		}
 		cols := load(t, open(t, Options{}), transformed(t, embedding, m))
@@ -390,7 +391,7 @@ func TestEndsEarly(t *testing.T) {
 	cols := load(t, d, x)
 	ctx, cancel := context.WithCancel(t.Context())
 	blocks := 0
-	err := cols.Rows(ctx, whole(cols), func(*device.Tile) error {
+	err := cols.ComputeRows(ctx, whole(cols), func(*device.Tile) error {
 		if blocks++; blocks == 2 {
 			cancel()
 		}
@@ -400,14 +401,15 @@ func TestEndsEarly(t *testing.T) {
 		t.Errorf("%d tiles, error %v", blocks, err)
 	}
 	stop := errors.New("stop")
-	musttest.Fails(cols.Rows(t.Context(), whole(cols), func(*device.Tile) error { return stop }))(t,
+	musttest.WantError(cols.ComputeRows(t.Context(), whole(cols), func(*device.Tile) error { return stop }))(t,
 		"an error of visit", stop)
-	if err := cols.Rows(t.Context(), &device.Request{Hi: 100}, func(*device.Tile) error { return stop }); err != nil {
+	if err := cols.ComputeRows(t.Context(), &device.Request{Hi: 100},
+		func(*device.Tile) error { return stop }); err != nil {
 		t.Errorf("no rows: error %v", err)
 	}
 	holdRows(t, cols, whole(cols))
-	musttest.Do(t, errors.Join(cols.Close(), d.Close()))
-	musttest.Fails(d.Load(ctx, x))(t, "after the end of the context")
+	musttest.NoError(t, errors.Join(cols.Close(), d.Close()))
+	musttest.WantError(d.Load(ctx, x))(t, "after the end of the context")
 }
 
 // Errors of copying documents mention the documents; errors of compiling kernels don't.
@@ -422,7 +424,7 @@ func TestLoadErrors(t *testing.T) {
 			t.Errorf("%s: error %v, expected the documents in it: %v", fail, err, copying)
 		}
 		t.Setenv("FAKE_FAIL", "")
-		musttest.Do(t, d.Close())
+		musttest.NoError(t, d.Close())
 	}
 }
 
@@ -431,7 +433,7 @@ func TestLoadErrors(t *testing.T) {
 func holdProgram(t *testing.T, name string, cols *columns, c []float32, p *device.Program, besides float64) {
 	t.Helper()
 	n, norms := cols.x.Rows(), cols.x.Norms
-	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, n), Hi: n}, n) {
+	for at, v := range gather(t, cols, &device.Request{Program: p, RowIndices: run.Range(0, n), Hi: n}, n) {
 		want, got := p.Eval(c[at], norms[at/n], norms[at%n]), float64(v)
 		near := math.Abs(got-want) <= 0x1p-23*math.Abs(want)+besides
 		if !near && !(math.IsNaN(got) && math.IsNaN(want)) {
@@ -449,7 +451,7 @@ func TestGreatPowers(t *testing.T) {
 	c := gather(t, cols, whole(cols), n)
 	for _, power := range []float64{3, 1<<20 - 1, 1 << 20, 1<<20 + 1, 1 << 32, 1<<32 + 1, 1 << 33, 1<<40 + 1, 1e300} {
 		p := &device.Program{Consts: []float64{2, power},
-			Code: ops(device.OpC, device.OpConst, 0, device.OpMul, device.OpDeficit, 1)}
+			Instructions: ops(device.OpC, device.OpConst, 0, device.OpMul, device.OpDeficit, 1)}
 		// The logarithm's rounding times the power matters down to e^-40 of the value.
 		holdProgram(t, fmt.Sprint("power ", power), cols, c, p, 40*0x1p-50)
 	}

@@ -61,13 +61,13 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// densePiece is the approximate number of bytes of dense values that are computed and copied at a
+// denseBatchBytes is the approximate number of bytes of dense values that are computed and copied at a
 // time.
-const densePiece = 4 << 20
+const denseBatchBytes = 4 << 20
 
-// uploadDense copies the digits of dense values, [documents][steps], and the documents' scales to
+// uploadDense copies the digits of dense values, [copyTask][steps], and the documents' scales to
 // the device. It returns the addresses of digits and scales, or 0 if there are no dense terms.
-func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleAt uint64, err error) {
+func (l *layout) uploadDense(ctx context.Context, p *pool, s *deviceFormat) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {
 		return 0, 0, nil
@@ -78,7 +78,7 @@ func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleA
 		return 0, 0, err
 	}
 	scale := make([]float32, n+tensorColumns) // thread blocks read past the last document
-	piece := make([]step, min(n, max(densePiece/size/steps, 1))*steps)
+	piece := make([]step, min(n, max(denseBatchBytes/size/steps, 1))*steps)
 	for first := 0; first < n; {
 		if ctx.Err() != nil {
 			return 0, 0, context.Cause(ctx)
@@ -88,12 +88,12 @@ func (l *layout) uploadDense(ctx context.Context, p *pool, s *split) (at, scaleA
 			lo, hi := s.exact[i], s.exact[i+1]
 			scale[i] = l.fillDense(piece[(i-first)*steps:][:steps], s.exactTerm[lo:hi], s.exactValue[lo:hi])
 		}
-		place := m.at + cu.DevicePtr(int64(first)*int64(steps)*size)
-		if err := write(memory{at: place}, piece[:(end-first)*steps]); err != nil {
+		place := m.addr + cu.DevicePtr(int64(first)*int64(steps)*size)
+		if err := write(memory{addr: place}, piece[:(end-first)*steps]); err != nil {
 			return 0, 0, err
 		}
 		first = end
 	}
 	scaleAt, err = upload(p, scale)
-	return uint64(m.at), scaleAt, err
+	return uint64(m.addr), scaleAt, err
 }

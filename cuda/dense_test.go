@@ -69,10 +69,10 @@ func TestTensor(t *testing.T) {
 		shared        string
 		dense, chunks int
 	}{
-		{"one", zipf(1, 80, 300, 7), sparse.Sphere, everyTerm, "49152", 74, 1},
-		{"all", zipf(131, 79, 30, 7), sparse.Sphere, everyTerm, "49152", 80, 1},
-		{"part", zipf(261, 300, 90, 7), sparse.Sphere, 6, "8192", 160, 10},
-		{"few", zipf(70, 400, 5, 7), sparse.Sphere, 4, "49152", 0, 3},
+		{"one", zipf(1, 80, 300, 7), sparse.SphereEmbedding, everyTerm, "49152", 74, 1},
+		{"all", zipf(131, 79, 30, 7), sparse.SphereEmbedding, everyTerm, "49152", 80, 1},
+		{"part", zipf(261, 300, 90, 7), sparse.SphereEmbedding, 6, "8192", 160, 10},
+		{"few", zipf(70, 400, 5, 7), sparse.SphereEmbedding, 4, "49152", 0, 3},
 		{"signed", points(150, 100, 0.4, 5), sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2},
 			4, "49152", 96, 1},
 		{"raw", points(65, 130, 0.9, 6), sparse.Embedding{Weighting: sparse.TF}, 4, "49152", 128, 1},
@@ -95,7 +95,7 @@ func TestTensor(t *testing.T) {
 			holdAll(t, cols, c.counts)
 			if n > 1 {
 				docs := []int{n - 1, 0, n / 2}
-				holdReduced(t, cols, &device.Request{Program: gaussianC, Docs: docs, Hi: n})
+				holdReduced(t, cols, &device.Request{Program: gaussianC, RowIndices: docs, Hi: n})
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestTensorExact(t *testing.T) {
 	for i := range dense {
 		dense[i] = make([]step, steps)
 		terms, _ := x.Row(i)
-		scale[i] = cols.layout.fillDense(dense[i], terms, x.Unit64(i, nil))
+		scale[i] = cols.layout.fillDense(dense[i], terms, x.UnitVector64(i, nil))
 	}
 	checked := 0
 	for i := range n {
@@ -152,7 +152,7 @@ func TestTensorExact(t *testing.T) {
 func TestTensorLongDocuments(t *testing.T) {
 	noLeaks(t)
 	const n, terms = 40, timemodel.DenseMax + 1 // no document has the first term
-	cols := loadDense(t, transformed(t, sparse.Sphere, equalValues(n, terms)), timemodel.DenseMax)
+	cols := loadDense(t, transformed(t, sparse.SphereEmbedding, equalValues(n, terms)), timemodel.DenseMax)
 	holdReference(t, "all terms", cols)
 }
 
@@ -175,7 +175,7 @@ func TestTensorEqualValues(t *testing.T) {
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		}
 	}
-	x := transformed(t, sparse.Sphere, m)
+	x := transformed(t, sparse.SphereEmbedding, m)
 	cols := loadDense(t, x, timemodel.DenseMax)
 	n := x.Rows()
 	all := gather(t, cols, whole(cols), n)
@@ -198,16 +198,16 @@ func TestTensorEqualValues(t *testing.T) {
 // There are so many documents that their dense values are copied in several pieces.
 func TestTensorPieces(t *testing.T) {
 	noLeaks(t)
-	const n, terms = 2*densePiece/(4*timemodel.DenseMax) + 77, timemodel.DenseMax
+	const n, terms = 2*denseBatchBytes/(4*timemodel.DenseMax) + 77, timemodel.DenseMax
 	m := points(n, terms, 0.05, 11)
 	x := transformed(t, sparse.Embedding{Weighting: sparse.TF, Norm: sparse.NormL2}, m)
 	cols := loadDense(t, x, terms)
-	if size := 4 * timemodel.DenseStep * n * cols.layout.steps(); size <= 2*densePiece {
-		t.Errorf("%d bytes of the dense end, expected more than two pieces of %d", size, densePiece)
+	if size := 4 * timemodel.DenseStep * n * cols.layout.steps(); size <= 2*denseBatchBytes {
+		t.Errorf("%d bytes of the dense end, expected more than two pieces of %d", size, denseBatchBytes)
 	}
-	lo := n / device.Columns * device.Columns
-	holdRows(t, cols, &device.Request{Docs: []int{0, n / 2, n - 1}, Lo: lo, Hi: n})
-	holdRows(t, cols, &device.Request{Docs: []int{n / 3}, Hi: 1})
+	lo := n / device.ColumnAlignment * device.ColumnAlignment
+	holdRows(t, cols, &device.Request{RowIndices: []int{0, n / 2, n - 1}, Lo: lo, Hi: n})
+	holdRows(t, cols, &device.Request{RowIndices: []int{n / 3}, Hi: 1})
 }
 
 // Digits represent the nearest integer, also at the ends of the range.
@@ -242,16 +242,16 @@ func TestTensorMemory(t *testing.T) {
 	load := func(e sparse.Embedding, opt Options) (held int64, dense int, err error) {
 		d := open(t, opt)
 		err = within(t, d, transformed(t, e, m), func(cols *columns) error {
-			held, dense = d.held, cols.layout.dense
+			held, dense = d.allocated, cols.layout.dense
 			return nil
 		})
-		return max(held, d.held), dense, err
+		return max(held, d.allocated), dense, err
 	}
-	plain, none, err := load(sparse.Sphere, Options{})
+	plain, none, err := load(sparse.SphereEmbedding, Options{})
 	if err != nil || none != 0 {
 		t.Fatalf("%d terms in a dense end that nobody asked for, error %v", none, err)
 	}
-	with, dense, err := load(sparse.Sphere, Options{Tensor: true})
+	with, dense, err := load(sparse.SphereEmbedding, Options{Tensor: true})
 	if err != nil || dense != terms {
 		t.Fatalf("%d terms in the dense end, expected %d, error %v", dense, terms, err)
 	}
@@ -260,7 +260,7 @@ func TestTensorMemory(t *testing.T) {
 	if want := plain + 4*96*n - 8*values; with < want-4096 || with > want+4096+8*4*n {
 		t.Errorf("%d bytes with the dense end and %d without, expected %d", with, plain, want)
 	}
-	held, _, err := load(sparse.Sphere, Options{Tensor: true, MemoryBytes: 4 * 96 * n})
+	held, _, err := load(sparse.SphereEmbedding, Options{Tensor: true, MemoryBytes: 4 * 96 * n})
 	if !errors.Is(err, cu.OutOfMemory) || held != 0 {
 		t.Errorf("%d bytes held after error %v", held, err)
 	}

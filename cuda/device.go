@@ -22,28 +22,28 @@ const sharedPerBlockOptin cu.DeviceAttribute = 97
 // Built reports whether this program contains the GPU back end.
 const Built = true
 
-// failed wraps an error of a driver function with the function's name.
-func failed(call string, err error) error {
+// driverError wraps an error of a driver function with the function's name.
+func driverError(call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Failure{fmt.Errorf("%s: %w", call, err)}
+	return &DeviceError{fmt.Errorf("%s: %w", call, err)}
 }
 
-// first returns the first device visible to the driver (see CUDA_VISIBLE_DEVICES).
-func first() (cu.Device, error) {
+// firstDevice returns the first device visible to the driver (see CUDA_VISIBLE_DEVICES).
+func firstDevice() (cu.Device, error) {
 	if err := driver.Open(); err != nil {
 		return 0, err
 	}
 	n, err := cu.NumDevices()
 	if err != nil {
-		return 0, failed("cuDeviceGetCount", err)
+		return 0, driverError("cuDeviceGetCount", err)
 	}
 	if n == 0 {
 		return 0, errors.New("the CUDA driver found no device")
 	}
 	d, err := cu.GetDevice(0)
-	return d, failed("cuDeviceGet", err)
+	return d, driverError("cuDeviceGet", err)
 }
 
 // Probe returns information about the device that [Open] would open, or an error.
@@ -58,25 +58,25 @@ func Probe() (Info, error) {
 // Device is an open GPU. It may be used concurrently, but computations run one at a time.
 type Device struct {
 	handle
-	d       cu.Device
-	context cu.CUContext
-	info    Info
-	limit   int64 // maximum device memory in bytes
-	tile    atomic.Int64
+	d           cu.Device
+	context     cu.CUContext
+	info        Info
+	limit       int64 // maximum device memory in bytes
+	bufferBytes atomic.Int64
 
-	image string // kernels as PTX or cubin
+	module string // kernels as PTX or cubin
 
 	denseShare int64 // argument share of timemodel.Costs.Terms
 	tailShare  int64 // argument tail of newLayout; 0 except in tests and benchmarks
-	rows       int   // rows per tile; computedRows except in tests
+	tileRows   int   // tileRows per tile; computedRows except in tests
 	// interpret emulates a kernel, or returns false if the driver must run it; nil except in tests.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
-	mu      sync.Mutex // guards the fields below and serialises computations
-	held    int64      // bytes allocated
-	arena   arena      // memory of the current request
-	kernels *kernels   // nil until first needed
-	times   times
+	mu        sync.Mutex // guards the fields below and serialises computations
+	allocated int64      // bytes allocated
+	arena     arena      // memory of the current request
+	kernels   *kernels   // nil until first needed
+	timer     kernelTimer
 }
 
 // Open opens the first device visible to the driver (see CUDA_VISIBLE_DEVICES). The caller must
@@ -90,30 +90,30 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := first()
+	d, err := firstDevice()
 	if err != nil {
 		return nil, err
 	}
-	dev := &Device{d: d, limit: opt.MemoryBytes, image: image, rows: computedRows}
-	dev.handle = handle{d: dev, what: "device", live: true}
-	dev.arena.rest.d = dev
-	dev.times.on = os.Getenv(timesVariable) == "1"
+	dev := &Device{d: d, limit: opt.MemoryBytes, module: image, tileRows: computedRows}
+	dev.handle = handle{d: dev, description: "device", isOpen: true}
+	dev.arena.overflow.d = dev
+	dev.timer.enabled = os.Getenv(timingVariable) == "1"
 	if opt.Tensor {
 		dev.denseShare = timemodel.ByModel
 	}
-	dev.tile.Store(defaultTileBytes)
+	dev.bufferBytes.Store(defaultTileBytes)
 	if dev.context, err = d.RetainPrimaryCtx(); err != nil {
-		return nil, failed("cuDevicePrimaryCtxRetain", err)
+		return nil, driverError("cuDevicePrimaryCtxRetain", err)
 	}
-	err = dev.do(func() (err error) {
-		if dev.info, err = about(d); err == nil && file != "" {
+	err = dev.withDevice(func() (err error) {
+		if dev.info, err = deviceInfo(d); err == nil && file != "" {
 			dev.info.Module = file
 			err = checkModule(file, image, dev.info.Capability)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.ReleasePrimaryCtx()))
+		return nil, errors.Join(err, driverError("cuDevicePrimaryCtxRelease", d.ReleasePrimaryCtx()))
 	}
 	if dev.limit == 0 {
 		dev.limit = dev.info.FreeBytes / 10 * 9
@@ -128,7 +128,7 @@ func (d *Device) Info() Info { return d.info }
 // open.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
-		err := errors.Join(d.free(&d.arena.block), d.times.close())
+		err := errors.Join(d.free(&d.arena.block), d.timer.close())
 		if d.kernels != nil {
 			err = errors.Join(err, d.kernels.close())
 			d.kernels = nil
@@ -136,7 +136,7 @@ func (d *Device) Close() error {
 		return err
 	})
 	if first {
-		err = errors.Join(err, failed("cuDevicePrimaryCtxRelease", d.d.ReleasePrimaryCtx()))
+		err = errors.Join(err, driverError("cuDevicePrimaryCtxRelease", d.d.ReleasePrimaryCtx()))
 	}
 	return err
 }
@@ -148,40 +148,40 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cu.SetCurrentContext(d.context); err != nil {
-		return false, failed("cuCtxSetCurrent", err)
+		return false, driverError("cuCtxSetCurrent", err)
 	}
 	// This must also run if work panics.
-	defer func() { err = errors.Join(err, failed("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
-	defer d.times.drop()
+	defer func() { err = errors.Join(err, driverError("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
+	defer d.timer.discard()
 	if err = work(); err == nil {
-		err = d.times.collect()
+		err = d.timer.collect()
 	}
 	return true, err
 }
 
-func about(d cu.Device) (info Info, err error) {
+func deviceInfo(d cu.Device) (info Info, err error) {
 	v := cu.Version()
 	if v < 0 {
-		return info, &Failure{errors.New("cuDriverGetVersion failed")} // gorgonia.org/cu reports no details
+		return info, &DeviceError{errors.New("cuDriverGetVersion failed")} // gorgonia.org/cu reports no details
 	}
-	info.Driver = version(v)
+	info.Driver = formatVersion(v)
 	if info.Name, err = d.Name(); err != nil {
-		return info, failed("cuDeviceGetName", err)
+		return info, driverError("cuDeviceGetName", err)
 	}
 	major, minor, err := d.ComputeCapability()
 	if err != nil {
-		return info, failed("cuDeviceGetAttribute", err)
+		return info, driverError("cuDeviceGetAttribute", err)
 	}
 	info.Capability = fmt.Sprintf("%d.%d", major, minor)
 	if info.Multiprocessors, err = d.Attribute(cu.MultiprocessorCount); err != nil {
-		return info, failed("cuDeviceGetAttribute", err)
+		return info, driverError("cuDeviceGetAttribute", err)
 	}
 	if info.SharedBytes, err = d.Attribute(sharedPerBlockOptin); err != nil {
-		return info, failed("cuDeviceGetAttribute", err)
+		return info, driverError("cuDeviceGetAttribute", err)
 	}
 	info.FreeBytes, info.MemoryBytes, err = cu.MemInfo()
-	return info, failed("cuMemGetInfo", err)
+	return info, driverError("cuMemGetInfo", err)
 }
 
-// version formats a CUDA version number, which is 1000 major + 10 minor.
-func version(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
+// formatVersion formats a CUDA version number, which is 1000 major + 10 minor.
+func formatVersion(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }

@@ -83,7 +83,7 @@ func noLeaks(t *testing.T) {
 			}
 			time.Sleep(wait)
 		}
-		musttest.Do(t, driver.Open())
+		musttest.NoError(t, driver.Open())
 		t.Setenv("FAKE_FAIL", "")
 		d := musttest.Get(cu.GetDevice(0))(t)
 		for a, what := range map[cu.DeviceAttribute]string{
@@ -122,6 +122,6 @@ func open(t *testing.T, opt Options) *Device {
 func openTiled(t *testing.T, bytes int, opt Options) *Device {
 	t.Helper()
 	d := open(t, opt)
-	d.tile.Store(int64(bytes))
+	d.bufferBytes.Store(int64(bytes))
 	return d
 }

@@ -54,7 +54,7 @@ func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, 
 		return nil, nil, err
 	}
 	taken = append(taken, d.Close)
-	d.tile.Store(16 << 10)
+	d.bufferBytes.Store(16 << 10)
 	p.set(d)
 	cols, err := d.Load(context.Background(), embedded(t, zipf(p.n, 100, 8, 3)))
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *path) begin(t *testing.T) (work func() (any, error), end func() error, 
 // values returns the values of the requests' rows.
 func values(cols *columns, requests ...*device.Request) (all []float32, err error) {
 	for _, r := range requests {
-		err := cols.Rows(context.Background(), r, func(b *device.Tile) error {
+		err := cols.ComputeRows(context.Background(), r, func(b *device.Tile) error {
 			for i := range b.Rows {
 				all = append(all, b.Row(i)...)
 			}
@@ -82,8 +82,8 @@ func values(cols *columns, requests ...*device.Request) (all []float32, err erro
 
 // rooted is c times the square root of a norm.
 var rooted = &device.Program{
-	Code:  ops(device.OpC, device.OpX, device.OpMul),
-	Norms: []func(float64) float64{math.Sqrt},
+	Instructions: ops(device.OpC, device.OpX, device.OpMul),
+	Attributes:   []func(float64) float64{math.Sqrt},
 }
 
 // paths returns the uses of a device: rows and their reductions.
@@ -94,14 +94,14 @@ func paths(t *testing.T) []path {
 		{"rows", 70, func(*Device) {}, func(cols *columns) func() (any, error) {
 			y := musttest.Get(cols.x.Embedder.Transform(zipf(70, 100, 8, 4)))(t)
 			return func() (any, error) {
-				return values(cols, &device.Request{Docs: run.Numbers(0, 70), Hi: 70},
-					&device.Request{Program: rooted, From: y, Docs: run.Numbers(0, 70), Hi: 70},
-					&device.Request{Program: rooted, From: y, Docs: []int{3, 5}, Hi: 70})
+				return values(cols, &device.Request{RowIndices: run.Range(0, 70), Hi: 70},
+					&device.Request{Program: rooted, RowDocuments: y, RowIndices: run.Range(0, 70), Hi: 70},
+					&device.Request{Program: rooted, RowDocuments: y, RowIndices: []int{3, 5}, Hi: 70})
 			}
 		}},
-		{"times", 20, func(d *Device) { d.times.on = true }, func(cols *columns) func() (any, error) {
+		{"times", 20, func(d *Device) { d.timer.enabled = true }, func(cols *columns) func() (any, error) {
 			return func() (any, error) {
-				_, err := values(cols, &device.Request{Docs: run.Numbers(0, 20), Hi: 20})
+				_, err := values(cols, &device.Request{RowIndices: run.Range(0, 20), Hi: 20})
 				return len(cols.d.KernelTimes()), err
 			}
 		}},
@@ -110,15 +110,15 @@ func paths(t *testing.T) []path {
 			if cols.layout.dense == 0 {
 				t.Error("no term is in the dense end")
 			}
-			return func() (any, error) { return values(cols, &device.Request{Docs: []int{2, 8}, Hi: 9}) }
+			return func() (any, error) { return values(cols, &device.Request{RowIndices: []int{2, 8}, Hi: 9}) }
 		}},
-		{"reduce", 90, func(d *Device) { d.rows = 40 }, func(cols *columns) func() (any, error) {
+		{"reduce", 90, func(d *Device) { d.tileRows = 40 }, func(cols *columns) func() (any, error) {
 			return func() (any, error) {
-				r := &device.Request{Program: rooted, Docs: run.Numbers(0, 90), Hi: 90}
+				r := &device.Request{Program: rooted, RowIndices: run.Range(0, 90), Hi: 90}
 				value, sum, by := make([]float32, 2*90), make([]float64, 90), slices.Repeat([]float64{1}, 90)
 				digest, err := cols.Digest(context.Background(), r)
 				return []any{digest, value, sum}, errors.Join(err,
-					cols.Min(context.Background(), r, 2, make([]int32, 2*90), value),
+					cols.FindSmallest(context.Background(), r, 2, make([]int32, 2*90), value),
 					cols.Multiply(context.Background(), r, by, 1, sum))
 			}
 		}},
@@ -142,7 +142,7 @@ func driverFunctions(t *testing.T) []string {
 // often it failed.
 func counted(t *testing.T) (calls, failures int) {
 	t.Helper()
-	musttest.Do(t, driver.Open())
+	musttest.NoError(t, driver.Open())
 	calls = musttest.Get(cu.Device(0).Attribute(attributeCalls))(t)
 	failures = musttest.Get(cu.Device(0).Attribute(attributeFailures))(t)
 	return calls, failures
@@ -184,7 +184,7 @@ func (p *path) hold(t *testing.T) map[string]bool {
 	for _, call := range driverFunctions(t) {
 		t.Setenv("FAKE_FAIL", call+":0:0") // counts
 		want, _, _, err := p.attempt(t, false)
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		most, _ := counted(t)
 		if most == 0 {
 			continue
@@ -210,10 +210,10 @@ func (p *path) hold(t *testing.T) map[string]bool {
 					if failures == 0 {
 						t.Error("nothing failed")
 					}
-					if failure := (*Failure)(nil); !errors.As(err, &failure) {
+					if failure := (*DeviceError)(nil); !errors.As(err, &failure) {
 						t.Errorf("error %v, expected a Failure", err)
 					}
-					musttest.Fails(err)(t, call, strings.TrimSuffix(call, "_v2"))
+					musttest.WantError(err)(t, call, strings.TrimSuffix(call, "_v2"))
 					if second != nil && !reflect.DeepEqual(second, want) {
 						t.Error("again on the same device: another result")
 					}
@@ -255,7 +255,7 @@ func TestPassingLackOfMemory(t *testing.T) {
 		for _, call := range []string{"cuMemAlloc_v2", "cuMemHostAlloc"} {
 			t.Setenv("FAKE_FAIL", call+":0:0")
 			want, _, _, err := p.attempt(t, false)
-			musttest.Do(t, err)
+			musttest.NoError(t, err)
 			most, _ := counted(t)
 			tried[call] += most
 			for at := 1; at <= most; at++ {

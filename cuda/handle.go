@@ -10,28 +10,28 @@ import (
 // handle tracks whether a [Device], or an object created from it, is open. A parent can't be closed
 // while it has open children. The zero value is closed. Device.mu guards live and users.
 type handle struct {
-	d     *Device
-	what  string
-	of    *handle // parent; nil for the device
-	live  bool
-	users int // number of open children
+	d           *Device
+	description string
+	parent      *handle // parent; nil for the device
+	isOpen      bool
+	childCount  int // number of open children
 }
 
 // begin opens a handle that has a parent. d.mu must be locked.
 func (h *handle) begin() {
-	h.live = true
-	h.of.users++
+	h.isOpen = true
+	h.parent.childCount++
 }
 
-// do locks the device and runs work while the device's context is current.
-func (h *handle) do(work func() error) error {
+// withDevice locks the device and runs work while the device's context is current.
+func (h *handle) withDevice(work func() error) error {
 	if h.d == nil {
 		return fmt.Errorf("cuda: the device is not open: %w", ErrClosed)
 	}
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
-	if !h.live {
-		return fmt.Errorf("cuda: %s: %w", h.what, ErrClosed)
+	if !h.isOpen {
+		return fmt.Errorf("cuda: %s: %w", h.description, ErrClosed)
 	}
 	_, err := h.d.inContext(work)
 	return err
@@ -45,15 +45,15 @@ func (h *handle) end(giveBack func() error) (first bool, err error) {
 	}
 	h.d.mu.Lock()
 	defer h.d.mu.Unlock()
-	if !h.live {
+	if !h.isOpen {
 		return false, nil
 	}
-	if h.users > 0 {
-		return false, fmt.Errorf("cuda: %s cannot be closed while %d users are still open", h.what, h.users)
+	if h.childCount > 0 {
+		return false, fmt.Errorf("cuda: %s cannot be closed while %d users are still open", h.description, h.childCount)
 	}
-	h.live = false
-	if h.of != nil {
-		h.of.users--
+	h.isOpen = false
+	if h.parent != nil {
+		h.parent.childCount--
 	}
 	began, err := h.d.inContext(giveBack)
 	if !began {

@@ -31,7 +31,7 @@ type kernels struct {
 
 // pairingKernels holds the names of the tail kernel and the panel kernel for each pairing.
 var pairingKernels = [pairings][2]string{
-	sparse.Dot:           {"tailAdd", "panelDot"},
+	sparse.Cosine:        {"tailAdd", "panelDot"},
 	sparse.ChiSquare:     {"tailAddChiSquare", "panelChiSquare"},
 	sparse.JensenShannon: {"tailAddJensenShannon", "panelJensenShannon"},
 }
@@ -46,20 +46,20 @@ func (d *Device) load() (*kernels, error) {
 		return d.kernels, nil
 	}
 	log := &cu.JITErrorLogBuffer{Buffer: make([]byte, 8192)}
-	module, err := cu.LoadDataEx(d.image, log)
+	module, err := cu.LoadDataEx(d.module, log)
 	if err != nil {
 		words, _, _ := bytes.Cut(log.Buffer, []byte{0})
-		return nil, &Failure{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
+		return nil, &DeviceError{fmt.Errorf("cuModuleLoadDataEx: %w: %s", err, bytes.TrimSpace(words))}
 	}
 	k := &kernels{module: module, panelTerms: d.info.SharedBytes/lineBytes - 1}
 	for name, f := range k.functions() {
 		if *f, err = module.Function(name); err != nil {
-			return nil, errors.Join(failed("cuModuleGetFunction of "+name, err), k.close())
+			return nil, errors.Join(driverError("cuModuleGetFunction of "+name, err), k.close())
 		}
 	}
 	for _, f := range k.panel {
 		if err := driver.AllowShared(f, (1+k.panelTerms)*lineBytes); err != nil {
-			return nil, errors.Join(&Failure{err}, k.close())
+			return nil, errors.Join(&DeviceError{err}, k.close())
 		}
 	}
 	d.kernels = k
@@ -71,14 +71,14 @@ func (d *Device) load() (*kernels, error) {
 func (k *kernels) functions() map[string]*cu.Function {
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
 		"closePairs": &k.closePairs,
-		"least":      &k.reduce.least, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest}
+		"least":      &k.reduce.min, "multiplyRows": &k.reduce.multiply, "digest": &k.reduce.digest}
 	for p, names := range pairingKernels {
 		all[names[0]], all[names[1]] = &k.tailAdd[p], &k.panel[p]
 	}
 	return all
 }
 
-func (k *kernels) close() error { return failed("cuModuleUnload", k.module.Unload()) }
+func (k *kernels) close() error { return driverError("cuModuleUnload", k.module.Unload()) }
 
 // launch starts a kernel. All parameters are 8 bytes long, because gorgonia.org/cu copies 8 bytes
 // per parameter.
@@ -94,7 +94,7 @@ func (d *Device) launch(
 	for i := range parameters {
 		pointers[i] = unsafe.Pointer(&parameters[i])
 	}
-	return d.times.around(name, stream, func() error {
-		return failed("cuLaunchKernel of "+name, f.Launch(gridX, gridY, 1, threads, 1, 1, shared, stream, pointers))
+	return d.timer.measure(name, stream, func() error {
+		return driverError("cuLaunchKernel of "+name, f.Launch(gridX, gridY, 1, threads, 1, 1, shared, stream, pointers))
 	})
 }

@@ -16,12 +16,12 @@ import (
 // The functions below require that the device's context is current (see Device.inContext).
 
 func (d *Device) errLimit(bytes int64) error {
-	return &Failure{fmt.Errorf("cannot allocate %s of GPU memory: %s is in use and the limit is %s: %w",
-		run.FormatBytes(bytes), run.FormatBytes(d.held), run.FormatBytes(d.limit), cu.OutOfMemory)}
+	return &DeviceError{fmt.Errorf("cannot allocate %s of GPU memory: %s is in use and the limit is %s: %w",
+		run.FormatBytes(bytes), run.FormatBytes(d.allocated), run.FormatBytes(d.limit), cu.OutOfMemory)}
 }
 
 type memory struct {
-	at    cu.DevicePtr
+	addr  cu.DevicePtr
 	bytes int64
 }
 
@@ -29,25 +29,25 @@ type memory struct {
 // the arena and tries again.
 func (d *Device) alloc(bytes int64) (memory, error) {
 	bytes = max(bytes, 1)
-	m, err := d.take(bytes)
-	if a := &d.arena; err != nil && isOutOfMemory(err) && a.need == 0 && a.block.bytes > 0 {
+	m, err := d.allocBlock(bytes)
+	if a := &d.arena; err != nil && isOutOfMemory(err) && a.required == 0 && a.block.bytes > 0 {
 		if err := d.free(&a.block); err != nil {
 			return memory{}, err
 		}
-		return d.take(bytes)
+		return d.allocBlock(bytes)
 	}
 	return m, err
 }
 
-func (d *Device) take(bytes int64) (memory, error) {
-	if bytes > d.limit-d.held {
+func (d *Device) allocBlock(bytes int64) (memory, error) {
+	if bytes > d.limit-d.allocated {
 		return memory{}, d.errLimit(bytes)
 	}
 	at, err := cu.MemAlloc(bytes)
 	if err != nil {
-		return memory{}, failed("cuMemAlloc of "+run.FormatBytes(bytes), err)
+		return memory{}, driverError("cuMemAlloc of "+run.FormatBytes(bytes), err)
 	}
-	d.held += bytes
+	d.allocated += bytes
 	return memory{at, bytes}, nil
 }
 
@@ -55,8 +55,8 @@ func (d *Device) free(m *memory) error {
 	if m.bytes == 0 {
 		return nil
 	}
-	err := failed("cuMemFree", cu.MemFree(m.at))
-	d.held -= m.bytes
+	err := driverError("cuMemFree", cu.MemFree(m.addr))
+	d.allocated -= m.bytes
 	*m = memory{}
 	return err
 }
@@ -70,23 +70,23 @@ type allocator interface {
 // pool is a set of memory blocks that are freed together.
 type pool struct {
 	d      *Device
-	pieces []memory
+	blocks []memory
 }
 
 func (p *pool) alloc(bytes int64) (memory, error) {
 	m, err := p.d.alloc(bytes)
 	if err == nil {
-		p.pieces = append(p.pieces, m)
+		p.blocks = append(p.blocks, m)
 	}
 	return m, err
 }
 
 func (p *pool) close() error {
 	var err error
-	for i := range p.pieces {
-		err = errors.Join(err, p.d.free(&p.pieces[i]))
+	for i := range p.blocks {
+		err = errors.Join(err, p.d.free(&p.blocks[i]))
 	}
-	p.pieces = nil
+	p.blocks = nil
 	return err
 }
 
@@ -94,9 +94,9 @@ func (p *pool) close() error {
 // freeing memory would wait for the device. If the block is full, rest allocates separately. The
 // block then grows before the next request, up to maxArena.
 type arena struct {
-	block memory
-	need  int64 // bytes needed by the request
-	rest  pool
+	block    memory
+	required int64 // bytes needed by the request
+	overflow pool
 }
 
 const maxArena = 1 << 20
@@ -104,25 +104,25 @@ const maxArena = 1 << 20
 func (a *arena) alloc(bytes int64) (memory, error) {
 	const aligned = 16
 	bytes = (max(bytes, 1) + aligned - 1) / aligned * aligned
-	at := a.need
-	a.need += bytes
-	if a.need <= a.block.bytes {
-		return memory{a.block.at + cu.DevicePtr(at), bytes}, nil
+	at := a.required
+	a.required += bytes
+	if a.required <= a.block.bytes {
+		return memory{a.block.addr + cu.DevicePtr(at), bytes}, nil
 	}
-	return a.rest.alloc(bytes)
+	return a.overflow.alloc(bytes)
 }
 
 func (a *arena) end() error {
-	need := a.need
-	a.need = 0
-	err := a.rest.close()
+	need := a.required
+	a.required = 0
+	err := a.overflow.close()
 	if err != nil || need <= a.block.bytes || need > maxArena {
 		return err
 	}
-	if err := a.rest.d.free(&a.block); err != nil {
+	if err := a.overflow.d.free(&a.block); err != nil {
 		return err
 	}
-	if a.block, err = a.rest.d.take(need); isOutOfMemory(err) {
+	if a.block, err = a.overflow.d.allocBlock(need); isOutOfMemory(err) {
 		return nil // the next request allocates separately
 	}
 	return err
@@ -134,7 +134,7 @@ func upload[T any](p allocator, values []T) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return uint64(m.at), write(m, values)
+	return uint64(m.addr), write(m, values)
 }
 
 // write copies values to the start of a memory block.
@@ -143,12 +143,12 @@ func write[T any](m memory, values []T) error {
 		return nil
 	}
 	bytes := int64(len(values)) * int64(unsafe.Sizeof(values[0]))
-	return failed("cuMemcpyHtoD", cu.MemcpyHtoD(m.at, unsafe.Pointer(&values[0]), bytes))
+	return driverError("cuMemcpyHtoD", cu.MemcpyHtoD(m.addr, unsafe.Pointer(&values[0]), bytes))
 }
 
-// arrived waits for all copies to the device. It must be called before kernels use the data. The
+// waitForCopies waits for all copies to the device. It must be called before kernels use the data. The
 // driver may return before a copy is complete, and non-blocking streams don't wait for copies.
-func arrived() error { return failed("cuCtxSynchronize", cu.Synchronize()) }
+func waitForCopies() error { return driverError("cuCtxSynchronize", cu.Synchronize()) }
 
 // fetch copies device memory to values. All writes to this memory must have finished.
 func fetch[T any](from cu.DevicePtr, values []T) error {
@@ -156,30 +156,30 @@ func fetch[T any](from cu.DevicePtr, values []T) error {
 		return nil
 	}
 	bytes := int64(len(values)) * int64(unsafe.Sizeof(values[0]))
-	return failed("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&values[0]), from, bytes))
+	return driverError("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&values[0]), from, bytes))
 }
 
 // pinned is page-locked host memory.
-type pinned struct{ at unsafe.Pointer }
+type pinned struct{ pointer unsafe.Pointer }
 
 func newPinned(bytes int64) (pinned, error) {
 	p, err := driver.HostAlloc(bytes)
 	if err != nil {
-		return pinned{}, &Failure{err}
+		return pinned{}, &DeviceError{err}
 	}
 	return pinned{p}, nil
 }
 
 func (p *pinned) free() error {
-	if p.at == nil {
+	if p.pointer == nil {
 		return nil
 	}
-	err := driver.HostFree(p.at)
-	p.at = nil
+	err := driver.HostFree(p.pointer)
+	p.pointer = nil
 	if err != nil {
-		return &Failure{err}
+		return &DeviceError{err}
 	}
 	return nil
 }
 
-func (p *pinned) floats(n int) []float32 { return unsafe.Slice((*float32)(p.at), n) }
+func (p *pinned) floats(n int) []float32 { return unsafe.Slice((*float32)(p.pointer), n) }

@@ -47,8 +47,8 @@ func checkModule(file, image, capability string) error {
 	return nil
 }
 
-// missing returns an error with the names of the kernels that a module lacks, or nil.
-func missing(has func(name string) bool) error {
+// missingKernelsError returns an error with the names of the kernels that a module lacks, or nil.
+func missingKernelsError(has func(name string) bool) error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(new(kernels).functions())) {
 		if !has(name) {
@@ -65,7 +65,7 @@ func checkPTX(image, _ string) error {
 	if strings.ContainsRune(image, 0) {
 		return errors.New("PTX must be text, but it has a zero byte")
 	}
-	return missing(func(name string) bool { return strings.Contains(image, ".entry "+name+"(") })
+	return missingKernelsError(func(name string) bool { return strings.Contains(image, ".entry "+name+"(") })
 }
 
 func checkCubin(image, capability string) error {
@@ -103,7 +103,7 @@ func checkCubin(image, capability string) error {
 		return fmt.Errorf("built for compute capability %d.%d, but the device supports %d.0 to %s",
 			sm/10, sm%10, major, capability)
 	}
-	return missing(func(name string) bool {
+	return missingKernelsError(func(name string) bool {
 		s := f.Section(".text." + name)
 		return s != nil && s.Size > 0
 	})

@@ -17,12 +17,12 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 		return nil, 0, nil
 	}
 	u := uploader{p: to}
-	x, norms := attributes(r.Program, rows.Norms, r.Docs), columns.Norms
+	x, norms := attributes(r.Program, rows.Norms, r.RowIndices), columns.Norms
 	if len(norms) > 0 {
 		norms = norms[r.Lo:r.Hi]
 	}
 	y := attributes(r.Program, norms, nil)
-	fields := sendProgram(&u, r.Program, send(&u, x), send(&u, y), len(r.Docs), r.Hi-r.Lo)
+	fields := sendProgram(&u, r.Program, send(&u, x), send(&u, y), len(r.RowIndices), r.Hi-r.Lo)
 	at := send(&u, fields)
 	return fields, at, u.err
 }
@@ -30,7 +30,7 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 // attributes computes the program's attributes of documents from their norms. The results are in
 // the order [attribute][document]. If docs is nil, it computes the attributes of all documents.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
-	if len(p.Norms) == 0 {
+	if len(p.Attributes) == 0 {
 		return nil
 	}
 	if docs != nil {
@@ -40,8 +40,8 @@ func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 		}
 		norms = some
 	}
-	out := make([]float64, 0, len(p.Norms)*len(norms))
-	for _, f := range p.Norms {
+	out := make([]float64, 0, len(p.Attributes)*len(norms))
+	for _, f := range p.Attributes {
 		for _, norm := range norms {
 			out = append(out, f(norm))
 		}
@@ -53,22 +53,22 @@ func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 // x and y are the addresses of the attributes of rows and columns.
 func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int) []uint64 {
 	var code []uint32
-	for _, c := range p.Code {
-		code = append(code, uint32(c.Op)|uint32(c.N)<<8)
+	for _, c := range p.Instructions {
+		code = append(code, uint32(c.Op)|uint32(c.Arg)<<8)
 	}
 	var tables []uint64
 	for _, t := range p.Tables {
 		isLog := uint64(0)
-		if t.Log {
+		if t.IsLog {
 			isLog = 1
 		}
 		tables = append(tables, send(u, t.Rows), uint64(t.Bits), isLog)
 	}
 	list, only := send(u, tables), uint64(0)
-	if slices.Equal(p.Code, []device.Code{{Op: device.OpC}, {Op: device.OpTable}}) && !p.Tables[0].Log {
+	if slices.Equal(p.Instructions, []device.Instruction{{Op: device.OpC}, {Op: device.OpTable}}) && !p.Tables[0].IsLog {
 		only = list
 	}
-	return []uint64{send(u, code), send(u, p.Consts), list, x, y, uint64(len(p.Code)), uint64(p.Locals),
+	return []uint64{send(u, code), send(u, p.Consts), list, x, y, uint64(len(p.Instructions)), uint64(p.LocalCount),
 		uint64(columns), uint64(rows), only}
 }
 

@@ -194,14 +194,14 @@ func TestPTXTail(t *testing.T) {
 		}
 		return done, err
 	}
-	word := func(v float32) int64 { return int64(int32(cols.layout.word(v))) }
+	word := func(v float32) int64 { return int64(int32(cols.layout.encode(v))) }
 	for _, longs := range []uint32{0, 0x49249249, math.MaxUint32} {
 		const at = 8 * 14 // offset of Side::longs
-		err := d.do(func() error {
+		err := d.withDevice(func() error {
 			p, err := upload(&cols.pool, []uint32{longs, longs, 0, 0})
-			return errors.Join(err, write(memory{at: cu.DevicePtr(cols.own.at) + at}, []uint64{p}))
+			return errors.Join(err, write(memory{addr: cu.DevicePtr(cols.columnSet.addr) + at}, []uint64{p}))
 		})
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		sums = make([]float32, n*padded(n))
 		gather(t, cols, whole(cols), n)
 		sum := func(i, j int) int32 { return int32(math.Float32bits(sums[i*padded(n)+j])) }
@@ -241,12 +241,12 @@ func TestPTXTail(t *testing.T) {
 }
 
 // ops returns a program of operations, each followed by its argument if it has one.
-func ops(list ...any) (code []device.Code) {
+func ops(list ...any) (code []device.Instruction) {
 	for _, v := range list {
 		if n, ok := v.(int); ok {
-			code[len(code)-1].N = n
+			code[len(code)-1].Arg = n
 		} else {
-			code = append(code, device.Code{Op: v.(device.Op)})
+			code = append(code, device.Instruction{Op: v.(device.Op)})
 		}
 	}
 	return code
@@ -255,10 +255,10 @@ func ops(list ...any) (code []device.Code) {
 // Programs whose values have ties and negative numbers, are mostly NaN, or have zeros of both
 // signs.
 var odd = []*device.Program{
-	{Code: ops(device.OpC, device.OpNeg)},
-	{Consts: []float64{0.4}, Code: ops(device.OpConst, 0, device.OpC, device.OpSub, device.OpSqrt)},
-	{Consts: []float64{0}, Norms: []func(float64) float64{func(x float64) float64 { return x - 1.4 }},
-		Code: ops(device.OpConst, 0, device.OpY, 0, device.OpMul)},
+	{Instructions: ops(device.OpC, device.OpNeg)},
+	{Consts: []float64{0.4}, Instructions: ops(device.OpConst, 0, device.OpC, device.OpSub, device.OpSqrt)},
+	{Consts: []float64{0}, Attributes: []func(float64) float64{func(x float64) float64 { return x - 1.4 }},
+		Instructions: ops(device.OpConst, 0, device.OpY, 0, device.OpMul)},
 }
 
 // The PTX reduces rows correctly.
@@ -266,9 +266,9 @@ func TestPTXReduce(t *testing.T) {
 	noLeaks(t)
 	const n = 150
 	cols := load(t, interpreting(t, 17, ptx, "least", "multiplyRows", "digest"), embedded(t, zipf(n, 200, 6, 4)))
-	holdReduced(t, cols, &device.Request{Docs: []int{0, 140}, Lo: 128, Hi: n})
+	holdReduced(t, cols, &device.Request{RowIndices: []int{0, 140}, Lo: 128, Hi: n})
 	for _, p := range odd {
-		holdReduced(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, 9), Hi: n})
+		holdReduced(t, cols, &device.Request{Program: p, RowIndices: run.Range(0, 9), Hi: n})
 	}
 	holdHalf(t, cols, odd[0])
 }
@@ -286,20 +286,20 @@ func TestPTXPrograms(t *testing.T) {
 	}
 	for name, p := range map[string]*device.Program{
 		"table": diffusion,
-		"exponentials": {Norms: norms, Consts: []float64{-700, 0.3, 700}, Code: ops(
+		"exponentials": {Attributes: norms, Consts: []float64{-700, 0.3, 700}, Instructions: ops(
 			device.OpC, device.OpConst, 0, device.OpMul, device.OpExp,
 			device.OpC, device.OpExpm1, device.OpAdd,
 			device.OpC, device.OpConst, 1, device.OpMul, device.OpExpm1, device.OpMul,
 			device.OpX, 0, device.OpY, 1, device.OpMul, device.OpAdd,
 			device.OpC, device.OpConst, 2, device.OpMul, device.OpExp, device.OpLog1p, device.OpAdd,
 		)},
-		"powers": {Consts: []float64{0.37, 9, 2.5}, Code: ops(
+		"powers": {Consts: []float64{0.37, 9, 2.5}, Instructions: ops(
 			device.OpC, device.OpPow, 0,
 			device.OpC, device.OpDeficit, 1, device.OpAdd,
-			device.OpC, device.OpPower, 13, device.OpAdd,
+			device.OpC, device.OpIntPow, 13, device.OpAdd,
 			device.OpC, device.OpSqrt, device.OpC, device.OpDeficit, 2, device.OpDiv, device.OpAdd,
 		)},
-		"locals": {Consts: []float64{1, 0.5}, Locals: 2, Code: ops(
+		"locals": {Consts: []float64{1, 0.5}, LocalCount: 2, Instructions: ops(
 			device.OpC, device.OpNeg, device.OpStore, 0,
 			device.OpC, device.OpConst, 0, device.OpSub, device.OpTanh, device.OpStore, 1,
 			device.OpLocal, 1, device.OpLocal, 0, device.OpConst, 1, device.OpSelect,

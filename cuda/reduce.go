@@ -12,23 +12,23 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-type reduceKernels struct{ least, multiply, digest cu.Function }
+type reduceKernels struct{ min, multiply, digest cu.Function }
 
-// Min implements device.Reducer.
-func (c *columns) Min(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+// FindSmallest implements device.Reducer.
+func (c *columns) FindSmallest(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	for i := range column {
 		column[i] = -1 // if there are no columns
 	}
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
-		columns, err := j.temporary.alloc(4 * int64(len(column)))
+		columns, err := j.arena.alloc(4 * int64(len(column)))
 		if err != nil {
 			return reduction{}, err
 		}
-		values, err := j.temporary.alloc(4 * int64(len(value)))
+		values, err := j.arena.alloc(4 * int64(len(value)))
 		return reduction{
-			name: "least", kernel: c.d.kernels.reduce.least, parts: 1,
-			parameters: []uint64{uint64(columns.at), uint64(values.at), uint64(k)},
-			fetch:      func() error { return errors.Join(fetch(columns.at, column), fetch(values.at, value)) },
+			name: "least", kernel: c.d.kernels.reduce.min, parts: 1,
+			parameters: []uint64{uint64(columns.addr), uint64(values.addr), uint64(k)},
+			fetch:      func() error { return errors.Join(fetch(columns.addr, column), fetch(values.addr, value)) },
 		}, err
 	})
 }
@@ -45,15 +45,15 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 		for i, v := range by {
 			columns[i%vectors*n+i/vectors] = v
 		}
-		from, err := upload(j.temporary, columns)
+		from, err := upload(j.arena, columns)
 		if err != nil {
 			return reduction{}, err
 		}
-		sums, err := j.temporary.alloc(8 * int64(len(sum)))
+		sums, err := j.arena.alloc(8 * int64(len(sum)))
 		return reduction{
 			name: "multiplyRows", kernel: c.d.kernels.reduce.multiply, parts: vectors,
-			parameters: []uint64{from, uint64(sums.at), uint64(vectors)},
-			fetch:      func() error { return fetch(sums.at, sum) },
+			parameters: []uint64{from, uint64(sums.addr), uint64(vectors)},
+			fetch:      func() error { return fetch(sums.addr, sum) },
 		}, err
 	})
 }
@@ -62,15 +62,15 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64, err error) {
 	err = c.reduce(ctx, r, func(j *job) (reduction, error) {
 		half := uint64(0)
-		if r.Half {
+		if r.UpperOnly {
 			half = 1
 		}
-		rows := make([]uint64, len(r.Docs))
-		sums, err := j.temporary.alloc(8 * int64(len(rows)))
+		rows := make([]uint64, len(r.RowIndices))
+		sums, err := j.arena.alloc(8 * int64(len(rows)))
 		return reduction{
-			name: "digest", kernel: c.d.kernels.reduce.digest, parts: 1, parameters: []uint64{uint64(sums.at), half},
+			name: "digest", kernel: c.d.kernels.reduce.digest, parts: 1, parameters: []uint64{uint64(sums.addr), half},
 			fetch: func() error {
-				err := fetch(sums.at, rows)
+				err := fetch(sums.addr, rows)
 				for _, v := range rows {
 					digest += v
 				}
@@ -112,7 +112,7 @@ func (c *columns) reduce(
 				break
 			}
 			err = c.d.launch(by.name, by.kernel, j.tiles[k].Rows, by.parts, reduceThreads, 0, t.compute,
-				append([]uint64{j.fields + 8*tileFields*uint64(k)}, by.parameters...)...)
+				append([]uint64{j.tilesAddr + 8*tileFields*uint64(k)}, by.parameters...)...)
 			if err != nil {
 				break
 			}
@@ -120,12 +120,12 @@ func (c *columns) reduce(
 			if k == 0 {
 				continue
 			}
-			if err = failed("cuEventSynchronize", t.buffers[(k-1)%2].computed.Synchronize()); err != nil {
+			if err = driverError("cuEventSynchronize", t.buffers[(k-1)%2].computed.Synchronize()); err != nil {
 				break
 			}
 		}
 		// Wait for the device, because memory in use must not be freed.
-		if err = errors.Join(err, failed("cuStreamSynchronize", t.compute.Synchronize())); err != nil {
+		if err = errors.Join(err, driverError("cuStreamSynchronize", t.compute.Synchronize())); err != nil {
 			return err
 		}
 		return by.fetch()

@@ -22,8 +22,8 @@ import (
 
 // gaussianC is exp(-2c), a Gaussian kernel of the unit vectors.
 var gaussianC = &device.Program{
-	Consts: []float64{-2},
-	Code:   []device.Code{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}},
+	Consts:       []float64{-2},
+	Instructions: []device.Instruction{{Op: device.OpC}, {Op: device.OpConst}, {Op: device.OpMul}, {Op: device.OpExp}},
 }
 
 // Reductions on the device agree with copied rows: minima and the digest bit for bit, products with
@@ -33,31 +33,32 @@ func TestReduce(t *testing.T) {
 	const n = 301
 	x := embedded(t, zipf(n, 500, 12, 4))
 	d := openTiled(t, 64<<10, Options{})
-	d.rows = 100
+	d.tileRows = 100
 	cols := load(t, d, x)
 	other := musttest.Get(x.Embedder.Transform(zipf(40, 500, 12, 9)))(t)
 	for _, r := range []*device.Request{
-		{Docs: run.Numbers(0, n), Hi: n},
-		{Program: gaussianC, Docs: []int{300, 2, 2, 150}, Lo: 128, Hi: 290},
-		{Program: rooted, From: other, Docs: run.Numbers(0, 40), Hi: n},
-		{Docs: []int{7}, Lo: 256, Hi: 258},
-		{Docs: []int{1, 5}, Lo: 256, Hi: 256},
+		{RowIndices: run.Range(0, n), Hi: n},
+		{Program: gaussianC, RowIndices: []int{300, 2, 2, 150}, Lo: 128, Hi: 290},
+		{Program: rooted, RowDocuments: other, RowIndices: run.Range(0, 40), Hi: n},
+		{RowIndices: []int{7}, Lo: 256, Hi: 258},
+		{RowIndices: []int{1, 5}, Lo: 256, Hi: 256},
 	} {
 		holdReduced(t, cols, r)
 	}
 	for _, p := range odd {
-		holdReduced(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, 50), Hi: n})
+		holdReduced(t, cols, &device.Request{Program: p, RowIndices: run.Range(0, 50), Hi: n})
 	}
 	half, columns := holdHalf(t, cols, gaussianC), 0
-	err := cols.Rows(t.Context(), half, func(b *device.Tile) error { columns += b.Rows * b.Cols(); return nil })
+	err := cols.ComputeRows(t.Context(), half, func(b *device.Tile) error { columns += b.Rows * b.Cols(); return nil })
 	if want := 200*n + 100*(n-128) + n - 256; columns != want || err != nil { // from each tile's first row on
 		t.Errorf("%d values for half of the matrix, expected %d, error %v", columns, want, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(cols.Digest(ctx, half))(t, "after the end of the context", context.Canceled)
-	d.limit = d.held + 1000
-	musttest.Fails(cols.Multiply(t.Context(), &device.Request{Docs: run.Numbers(0, n), Hi: n}, make([]float64, n*n), n,
+	musttest.WantError(cols.Digest(ctx, half))(t, "after the end of the context", context.Canceled)
+	d.limit = d.allocated + 1000
+	musttest.WantError(cols.Multiply(t.Context(), &device.Request{RowIndices: run.Range(0, n), Hi: n},
+		make([]float64, n*n), n,
 		make([]float64, n*n)))(t, "a product without memory", device.ErrMemory)
 }
 
@@ -65,12 +66,12 @@ func TestReduce(t *testing.T) {
 func holdHalf(t *testing.T, cols *columns, p *device.Program) *device.Request {
 	t.Helper()
 	n := cols.x.Rows()
-	half := &device.Request{Program: p, Docs: run.Numbers(0, n), Hi: n, Half: true}
+	half := &device.Request{Program: p, RowIndices: run.Range(0, n), Hi: n, UpperOnly: true}
 	got, err := cols.Digest(t.Context(), half)
 	var want uint64
-	for at, v := range gather(t, cols, &device.Request{Program: p, Docs: run.Numbers(0, n), Hi: n}, n) {
+	for at, v := range gather(t, cols, &device.Request{Program: p, RowIndices: run.Range(0, n), Hi: n}, n) {
 		if at%n >= at/n {
-			want += device.Mix(at/n, at%n, v)
+			want += device.HashValue(at/n, at%n, v)
 		}
 	}
 	if got != want || err != nil {
@@ -91,8 +92,8 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 	t.Helper()
 	const vectors = 2
 	n := r.Hi - r.Lo
-	column, value := make([]int32, k*len(r.Docs)), make([]float32, k*len(r.Docs))
-	by, sum := make([]float64, vectors*n), make([]float64, vectors*len(r.Docs))
+	column, value := make([]int32, k*len(r.RowIndices)), make([]float32, k*len(r.RowIndices))
+	by, sum := make([]float64, vectors*n), make([]float64, vectors*len(r.RowIndices))
 	for i := range by {
 		by[i] = math.Sin(float64(i))
 	}
@@ -100,13 +101,14 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 		sum[i] = math.NaN() // what was there doesn't count
 	}
 	digest, err := cols.Digest(t.Context(), r)
-	err = errors.Join(err, cols.Min(t.Context(), r, k, column, value), cols.Multiply(t.Context(), r, by, vectors, sum))
-	musttest.Do(t, err)
+	err = errors.Join(err, cols.FindSmallest(t.Context(), r, k, column, value),
+		cols.Multiply(t.Context(), r, by, vectors, sum))
+	musttest.NoError(t, err)
 	var want uint64
-	err = cols.Rows(t.Context(), r, func(b *device.Tile) error {
+	err = cols.ComputeRows(t.Context(), r, func(b *device.Tile) error {
 		for i := range b.Rows {
-			row, at := b.Row(i), b.First+i
-			order := run.Numbers(0, n)
+			row, at := b.Row(i), b.FirstRow+i
+			order := run.Range(0, n)
 			order = slices.DeleteFunc(order, func(j int) bool { return row[j] != row[j] }) // NaN
 			slices.SortStableFunc(order, func(a, b int) int {                              // -0 is 0
 				return cmp.Compare(row[a]+0, row[b]+0)
@@ -134,12 +136,12 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 				}
 			}
 			for j, v := range row {
-				want += device.Mix(r.Docs[at], r.Lo+j, v)
+				want += device.HashValue(r.RowIndices[at], r.Lo+j, v)
 			}
 		}
 		return nil
 	})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	if digest != want {
 		t.Fatalf("a digest of %x, expected %x", digest, want)
 	}
@@ -154,11 +156,11 @@ func through[T any](
 	t *testing.T, by string, work func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) ([]T, error),
 ) (onDevice, byTiles []T) {
 	noLeaks(t)
-	x := transformed(t, sparse.Sphere, zipf(150, 300, 9, 4))
+	x := transformed(t, sparse.SphereEmbedding, zipf(150, 300, 9, 4))
 	other := musttest.Get(x.Embedder.Transform(zipf(30, 300, 9, 5)))(t)
 	for hide, all := range map[bool]*[]T{false: &onDevice, true: &byTiles} {
 		d := open(t, Options{})
-		d.times.on = true
+		d.timer.enabled = true
 		load := func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			cols, err := d.Load(ctx, x)
 			if hide && err == nil {
@@ -175,7 +177,7 @@ func through[T any](
 		if launched == hide {
 			t.Errorf("hidden %v: %v", hide, d.KernelTimes())
 		}
-		musttest.Do(t, errors.Join(e.Close(), d.Close()))
+		musttest.NoError(t, errors.Join(e.Close(), d.Close()))
 	}
 	return onDevice, byTiles
 }
@@ -188,21 +190,21 @@ func TestNeighbours(t *testing.T) {
 			if k.String() == "c" { // c is not a similarity
 				k = kernel.MustParse("cosine-power:p=1")
 			}
-			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, Min: &least}, {Count: 300}} {
+			for _, opt := range []engine.NeighbourOptions{{Count: 5}, {Count: 20, MinValue: &least}, {Count: 300}} {
 				own, err := e.Neighbours(t.Context(), k, opt)
 				if err != nil {
 					return nil, err
 				}
-				opt.Test = other
+				opt.TestDocuments = other
 				cross, err := e.Neighbours(t.Context(), k, opt)
 				if err != nil {
 					return nil, err
 				}
 				for i := range e.Len() {
-					all = append(all, slices.Clone(own.Of(i)))
+					all = append(all, slices.Clone(own.List(i)))
 				}
 				for i := range other.Rows() {
-					all = append(all, slices.Clone(cross.Of(i)))
+					all = append(all, slices.Clone(cross.List(i)))
 				}
 			}
 			return all, nil

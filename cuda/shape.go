@@ -19,4 +19,4 @@ const (
 )
 
 // entry is Entry in kernels/shape.h: a position and the encoding of a value (see layout.word).
-type entry struct{ place, word uint32 }
+type entry struct{ position, word uint32 }

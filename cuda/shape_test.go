@@ -22,7 +22,7 @@ func TestShapes(t *testing.T) {
 	for name, want := range map[string]int{
 		"PANEL": panelWidth, "PANEL_THREADS": panelThreads, "PANEL_BLOCKS": panelBlocks,
 		"TAIL_COLUMNS": tailColumns, "TAIL_THREADS": tailThreads, "CLOSE_THREADS": closeThreads,
-		"NARROW_VALUES": narrowValues, "AT_ONCE": timemodel.AtOnce,
+		"NARROW_VALUES": narrowValues, "AT_ONCE": timemodel.ValuePadding,
 		"REDUCE_THREADS": reduceThreads,
 		"TENSOR_ROWS":    tensorRows, "TENSOR_COLUMNS": tensorColumns, "TENSOR_THREADS": tensorThreads,
 		"TENSOR_TERMS": timemodel.DenseStep, "SLOTS": device.MaxSlots} {
@@ -51,7 +51,7 @@ func TestShapes(t *testing.T) {
 		device.OpLocal: "LOCAL", device.OpStore: "STORE",
 		device.OpAdd: "ADD", device.OpSub: "SUB", device.OpMul: "MUL", device.OpDiv: "DIV", device.OpNeg: "NEG",
 		device.OpSqrt: "SQRT", device.OpExp: "EXP", device.OpExpm1: "EXPM1", device.OpLog1p: "LOG1P",
-		device.OpTanh: "TANH", device.OpPower: "POWER", device.OpPow: "POW", device.OpDeficit: "DEFICIT",
+		device.OpTanh: "TANH", device.OpIntPow: "POWER", device.OpPow: "POW", device.OpDeficit: "DEFICIT",
 		device.OpTable: "TABLE", device.OpClamp: "CLAMP", device.OpSelect: "SELECT",
 	}
 	names := regexp.MustCompile(`,\s+`).Split(string(enum[1]), -1)

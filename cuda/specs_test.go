@@ -46,7 +46,7 @@ func TestEveryKernel(t *testing.T) {
 			for i := range n {
 				for j := range n {
 					c, a, b := ref.C(i, j), x.Norms[i], x.Norms[j]
-					if got, want := float64(g.Row(i)[j]), k.Eval(c, a, b); !kernel.Within(k, got, want, c, a, b) {
+					if got, want := float64(g.Row(i)[j]), k.Eval(c, a, b); !kernel.WithinTolerance(k, got, want, c, a, b) {
 						t.Fatalf("%s: (%d, %d): found %v, expected %v, tolerance %v",
 							spec, i, j, got, want, kernel.Tolerance(k, c, a, b))
 					}

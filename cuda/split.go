@@ -21,16 +21,16 @@ const maxChunks = 16
 // divided into chunks; the first chunk has the rarest terms. There is at least one chunk, but it
 // may be empty.
 type layout struct {
-	pairing sparse.Pairing
-	rank    []uint32 // rank of each column
-	dense   int      // number of dense terms
-	head    int      // number of dense terms and of terms in chunks
-	terms   []int32  // number of terms of each chunk
-	base    []int    // lowest rank of each chunk
-	cutList int      // maximum length of a posting list without cuts, see split.cut
+	pairing    sparse.Pairing
+	rank       []uint32 // rank of each column
+	dense      int      // number of dense terms
+	head       int      // number of dense terms and of terms in chunks
+	chunkTerms []int32  // number of terms of each chunk
+	chunkStart []int    // lowest rank of each chunk
+	cutList    int      // maximum length of a posting list without cuts, see split.cut
 }
 
-func (l *layout) chunks() int { return len(l.terms) }
+func (l *layout) chunks() int { return len(l.chunkTerms) }
 
 // newLayout creates a layout for documents with the given ranks. The argument most is the maximum
 // number of terms per chunk. share is passed to timemodel's Costs.Terms, which chooses the dense
@@ -39,13 +39,13 @@ func (l *layout) chunks() int { return len(l.terms) }
 func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
-	if pairing == sparse.Dot {
-		l.dense = timemodel.Measured.Terms(byRank.Offsets, n, share)
+	if pairing == sparse.Cosine {
+		l.dense = timemodel.MeasuredCosts.DenseTerms(byRank.Offsets, n, share)
 	}
 	l.head = l.dense
 	first := byRank.Offsets[l.dense:]
 	if tail == 0 {
-		l.head += costsOf[pairing].Head(first, n, most, maxChunks, computedRows)
+		l.head += pairingCosts[pairing].HeadTerms(first, n, most, maxChunks, computedRows)
 	} else {
 		for l.head < min(byRank.Rows(), l.dense+maxChunks*most) &&
 			(byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
@@ -55,42 +55,42 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	chunks := max((l.head-l.dense+most-1)/most, 1)
 	for c, r := 0, l.head; c < chunks; c++ {
 		low := r - (r-l.dense+chunks-c-1)/(chunks-c)
-		l.terms, l.base = append(l.terms, int32(r-low)), append(l.base, low)
+		l.chunkTerms, l.chunkStart = append(l.chunkTerms, int32(r-low)), append(l.chunkStart, low)
 		r = low
 	}
 	return l
 }
 
-// costsOf holds the costs per pairing. Histograms take more instructions per value and match: a
+// pairingCosts holds the costs per pairing. Histograms take more instructions per value and match: a
 // division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
 // instruction counts times the ratio of measured cost to instruction count of the dot product on an
 // H100. The ratio is 1.6 for a value and 0.8 for a match.
-var costsOf = [pairings]timemodel.Costs{
-	sparse.Dot:           timemodel.Measured,
-	sparse.ChiSquare:     ofTerms(38, 0.66),
-	sparse.JensenShannon: ofTerms(95, 1.6),
+var pairingCosts = [pairings]timemodel.Costs{
+	sparse.Cosine:        timemodel.MeasuredCosts,
+	sparse.ChiSquare:     costsWith(38, 0.66),
+	sparse.JensenShannon: costsWith(95, 1.6),
 }
 
-// ofTerms returns timemodel.Measured with Value and Match replaced.
-func ofTerms(value, match float64) timemodel.Costs {
-	c := timemodel.Measured
+// costsWith returns timemodel.Measured with Value and Match replaced.
+func costsWith(value, match float64) timemodel.Costs {
+	c := timemodel.MeasuredCosts
 	c.Value, c.Match = value, match
 	return c
 }
 
-// word encodes a value for the device, see kernels/words.h. The encoding is an integer in units of
+// encode encodes a value for the device, see kernels/words.h. The encoding is an integer in units of
 // 2^-31, with -1 and 1 rounded to the nearest representable value. For histograms, it is the bits
 // of the float32.
-func (l *layout) word(v float32) uint32 {
-	if l.pairing != sparse.Dot {
+func (l *layout) encode(v float32) uint32 {
+	if l.pairing != sparse.Cosine {
 		return math.Float32bits(v)
 	}
 	const one = 1<<31 - 1
 	return uint32(int32(min(max(math.RoundToEven(0x1p31*float64(v)), -one), one)))
 }
 
-// split holds documents in the kernels' format, see Side in kernels/shape.h.
-type split struct {
+// deviceFormat holds documents in the kernels' format, see Side in kernels/shape.h.
+type deviceFormat struct {
 	head  []int64
 	entry []entry
 
@@ -107,11 +107,11 @@ type split struct {
 	exactValue []float64
 }
 
-func (s *split) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
+func (s *deviceFormat) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// longs returns one bit per document, set if the document has more than narrowValues values in the
+// longDocuments returns one bit per document, set if the document has more than narrowValues values in the
 // tail. If no bit is set, it returns nil.
-func (s *split) longs() (bits []uint32) {
+func (s *deviceFormat) longDocuments() (bits []uint32) {
 	n := len(s.tail) - 1
 	for d := range n {
 		if s.tail[d+1]-s.tail[d] <= narrowValues {
@@ -127,10 +127,10 @@ func (s *split) longs() (bits []uint32) {
 
 // split converts documents to the kernels' format, in parallel. If lists is set, it also creates
 // the posting lists.
-func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*split, error) {
+func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.CSR, lists bool) (*deviceFormat, error) {
 	n, chunks := x.Rows(), l.chunks()
 	inHead := byRank.Offsets[l.head]
-	s := &split{
+	s := &deviceFormat{
 		head: make([]int64, n*chunks+1), tail: make([]int64, n+1), tailEntry: make([]entry, x.NNZ()-inHead),
 		exact: x.Offsets, exactTerm: x.Terms, exactValue: make([]float64, x.NNZ()),
 	}
@@ -142,8 +142,8 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		})
 	}
 	err := each(func(part documentRange) {
-		for c, low := range l.base {
-			part.postings(low, low+int(l.terms[c]), func(_ int, d uint32, _ float32) { s.head[int(d)*chunks+c+1]++ })
+		for c, low := range l.chunkStart {
+			part.postings(low, low+int(l.chunkTerms[c]), func(_ int, d uint32, _ float32) { s.head[int(d)*chunks+c+1]++ })
 		}
 		part.postings(l.head, byRank.Rows(), func(_ int, d uint32, _ float32) { s.tail[d+1]++ })
 	})
@@ -151,7 +151,8 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 		return nil, err
 	}
 	for i := range n * chunks {
-		s.head[i+1] = s.head[i] + max(s.head[i+1]+timemodel.AtOnce-1, timemodel.AtOnce)/timemodel.AtOnce*timemodel.AtOnce
+		s.head[i+1] = s.head[i] + max(s.head[i+1]+timemodel.ValuePadding-1,
+			timemodel.ValuePadding)/timemodel.ValuePadding*timemodel.ValuePadding
 	}
 	for d := range n {
 		s.tail[d+1] += s.tail[d]
@@ -164,21 +165,21 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 			s.entry[i].word = math.Float32bits(1)
 		}
 		mine := fill[part.first:part.end]
-		for c, low := range l.base {
+		for c, low := range l.chunkStart {
 			clear(mine)
-			part.postings(low, low+int(l.terms[c]), func(r int, d uint32, v float32) {
-				s.entry[s.head[int(d)*chunks+c]+int64(fill[d])] = entry{uint32(1+r-low) * lineBytes, l.word(v)}
+			part.postings(low, low+int(l.chunkTerms[c]), func(r int, d uint32, v float32) {
+				s.entry[s.head[int(d)*chunks+c]+int64(fill[d])] = entry{uint32(1+r-low) * lineBytes, l.encode(v)}
 				fill[d]++
 			})
 		}
 		clear(mine)
 		part.postings(l.head, byRank.Rows(), func(r int, d uint32, v float32) {
-			s.tailEntry[s.tail[d]+int64(fill[d])] = entry{uint32(r - l.head), l.word(v)}
+			s.tailEntry[s.tail[d]+int64(fill[d])] = entry{uint32(r - l.head), l.encode(v)}
 			fill[d]++
 		})
 		var unit []float64
 		for i := part.first; i < part.end && ctx.Err() == nil; i++ {
-			unit = x.Unit64(i, unit)
+			unit = x.UnitVector64(i, unit)
 			copy(s.exactValue[x.Offsets[i]:], unit)
 		}
 	})
@@ -212,7 +213,7 @@ func (p *documentRange) postings(low, high int, visit func(r int, d uint32, v fl
 
 // lists creates the posting lists. Lists with more than cutList postings also get cuts: for each
 // block of tailColumns documents, the position of the block's first posting.
-func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *sparse.CSR) error {
+func (l *layout) lists(ctx context.Context, workers int, s *deviceFormat, byRank *sparse.CSR) error {
 	terms, inHead := byRank.Rows()-l.head, byRank.Offsets[l.head]
 	s.list, s.posting = make([]int64, terms+1), make([]entry, byRank.NNZ()-inHead)
 	for t := range s.list {
@@ -222,7 +223,7 @@ func (l *layout) lists(ctx context.Context, workers int, s *split, byRank *spars
 	err := run.Tasks(ctx, workers, workers, func(_ context.Context, _, task int) error {
 		for k := all * task / workers; k < all*(task+1)/workers; k++ {
 			at := inHead + int64(k)
-			s.posting[k] = entry{byRank.Terms[at], l.word(byRank.Values[at])}
+			s.posting[k] = entry{byRank.Terms[at], l.encode(byRank.Values[at])}
 		}
 		return nil
 	})

@@ -26,13 +26,13 @@ const (
 // tile is copied to the host buffers in pieces.
 type tiles struct {
 	d             *Device
-	made          bool
+	created       bool
 	bytes         int64 // size of each tile
-	piece         int64 // size of each buffer
-	had           int64 // maximum tile size after a failed allocation; 0 if none has failed
+	bufferBytes   int64 // size of each buffer
+	maxBytes      int64 // maximum tile size after a failed allocation; 0 if none has failed
 	compute, copy cu.Stream
 	tile          [2]memory
-	close         memory // one bit per pair of the current tile, set if c < 0.1
+	closeBitmap   memory // one bit per pair of the current tile, set if c < 0.1
 	buffers       [2]buffer
 }
 
@@ -47,40 +47,40 @@ type buffer struct {
 // reuses memory of sufficient size, because allocating and freeing host memory takes ten times as
 // long as computing a tile.
 func (t *tiles) prepare(rows, width int, copied bool) error {
-	if err := t.begin(); err != nil {
+	if err := t.createStreams(); err != nil {
 		return err
 	}
 	line := int64(4 * width)
-	most := max(t.d.tile.Load(), t.d.limit/largestPart)
-	if t.had > 0 {
-		most = min(most, t.had)
+	most := max(t.d.bufferBytes.Load(), t.d.limit/largestPart)
+	if t.maxBytes > 0 {
+		most = min(most, t.maxBytes)
 	}
-	bytes := max(min(int64(rows), int64(t.d.rows), most/line), 1) * line
-	piece := min(bytes, max(t.d.tile.Load(), line))
+	bytes := max(min(int64(rows), int64(t.d.tileRows), most/line), 1) * line
+	piece := min(bytes, max(t.d.bufferBytes.Load(), line))
 	if t.bytes < bytes {
-		had, err := shrinking(bytes, line, t.takeTiles)
+		had, err := allocShrinking(bytes, line, t.allocTiles)
 		if err != nil {
 			return fmt.Errorf("two tiles of %d bytes: %w", had, err)
 		}
 		if had < bytes {
-			t.had = had // a larger allocation would fail again
+			t.maxBytes = had // a larger allocation would fail again
 		}
 	}
-	if copied && t.piece < piece {
-		had, err := shrinking(piece, line, t.takeBuffers)
+	if copied && t.bufferBytes < piece {
+		had, err := allocShrinking(piece, line, t.allocBuffers)
 		if err != nil {
 			return fmt.Errorf("two buffers of %d bytes: %w", had, err)
 		}
 		if had < piece {
-			t.d.tile.Store(min(had, t.d.tile.Load()))
+			t.d.bufferBytes.Store(min(had, t.d.bufferBytes.Load()))
 		}
 	}
 	return nil
 }
 
-// shrinking calls take with a size in bytes. If memory is insufficient, it halves the size and
+// allocShrinking calls take with a size in bytes. If memory is insufficient, it halves the size and
 // tries again, down to one row of line bytes. It returns the last size.
-func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
+func allocShrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)
 		if err == nil || !isOutOfMemory(err) || bytes <= line {
@@ -90,58 +90,59 @@ func shrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	}
 }
 
-// closeBits allocates t.close for tiles with the given number of values.
-func (t *tiles) closeBits(values int64) error {
-	if t.close.bytes >= values/8 {
+// allocCloseBitmap allocates t.close for tiles with the given number of values.
+func (t *tiles) allocCloseBitmap(values int64) error {
+	if t.closeBitmap.bytes >= values/8 {
 		return nil
 	}
-	if err := t.d.free(&t.close); err != nil {
+	if err := t.d.free(&t.closeBitmap); err != nil {
 		return err
 	}
 	var err error
-	t.close, err = t.d.alloc(values / 8)
+	t.closeBitmap, err = t.d.alloc(values / 8)
 	return err
 }
 
-func (t *tiles) begin() (err error) {
-	if t.made {
+func (t *tiles) createStreams() (err error) {
+	if t.created {
 		return nil
 	}
 	if t.compute, err = cu.MakeStream(cu.NonBlocking); err != nil {
-		return failed("cuStreamCreate", err)
+		return driverError("cuStreamCreate", err)
 	}
 	if t.copy, err = cu.MakeStream(cu.NonBlocking); err != nil {
-		return errors.Join(failed("cuStreamCreate", err), failed("cuStreamDestroy", t.compute.Destroy()))
+		return errors.Join(driverError("cuStreamCreate", err), driverError("cuStreamDestroy", t.compute.Destroy()))
 	}
 	for i := range t.buffers {
 		for _, e := range []*cu.Event{&t.buffers[i].computed, &t.buffers[i].copied} {
 			if *e, err = cu.MakeEvent(cu.DisableTiming); err != nil {
-				return errors.Join(failed("cuEventCreate", err), t.stop())
+				return errors.Join(driverError("cuEventCreate", err), t.destroyStreams())
 			}
 		}
 	}
-	t.made = true
+	t.created = true
 	return nil
 }
 
-func (t *tiles) stop() error {
-	err := errors.Join(failed("cuStreamDestroy", t.compute.Destroy()), failed("cuStreamDestroy", t.copy.Destroy()))
+func (t *tiles) destroyStreams() error {
+	err := errors.Join(driverError("cuStreamDestroy", t.compute.Destroy()),
+		driverError("cuStreamDestroy", t.copy.Destroy()))
 	for i := range t.buffers {
 		for _, e := range []*cu.Event{&t.buffers[i].computed, &t.buffers[i].copied} {
 			if *e != (cu.Event{}) {
-				err = errors.Join(err, failed("cuEventDestroy", cu.DestroyEvent(e)))
+				err = errors.Join(err, driverError("cuEventDestroy", cu.DestroyEvent(e)))
 			}
 		}
 	}
-	t.made = false
+	t.created = false
 	return err
 }
 
-// takeTiles replaces the tiles by new tiles of the given size. After an error, there are no tiles.
-func (t *tiles) takeTiles(bytes int64) error {
-	err := t.dropTiles()
+// allocTiles replaces the tiles by new tiles of the given size. After an error, there are no tiles.
+func (t *tiles) allocTiles(bytes int64) error {
+	err := t.freeTiles()
 	if err == nil {
-		err = t.closeBits(bytes / 4)
+		err = t.allocCloseBitmap(bytes / 4)
 	}
 	for i := range t.tile {
 		if err == nil {
@@ -149,47 +150,47 @@ func (t *tiles) takeTiles(bytes int64) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(err, t.dropTiles())
+		return errors.Join(err, t.freeTiles())
 	}
 	t.bytes = bytes
 	return nil
 }
 
-// takeBuffers replaces the host buffers by new buffers of the given size.
-func (t *tiles) takeBuffers(bytes int64) error {
-	err := t.dropBuffers()
+// allocBuffers replaces the host buffers by new buffers of the given size.
+func (t *tiles) allocBuffers(bytes int64) error {
+	err := t.freeBuffers()
 	for i := range t.buffers {
 		if err == nil {
 			t.buffers[i].host, err = newPinned(bytes)
 		}
 	}
 	if err != nil {
-		return errors.Join(err, t.dropBuffers())
+		return errors.Join(err, t.freeBuffers())
 	}
-	t.piece = bytes
+	t.bufferBytes = bytes
 	return nil
 }
 
-func (t *tiles) dropTiles() error {
+func (t *tiles) freeTiles() error {
 	t.bytes = 0
-	return errors.Join(t.d.free(&t.close), t.d.free(&t.tile[0]), t.d.free(&t.tile[1]))
+	return errors.Join(t.d.free(&t.closeBitmap), t.d.free(&t.tile[0]), t.d.free(&t.tile[1]))
 }
 
-func (t *tiles) dropBuffers() error {
-	t.piece = 0
+func (t *tiles) freeBuffers() error {
+	t.bufferBytes = 0
 	return errors.Join(t.buffers[0].host.free(), t.buffers[1].host.free())
 }
 
-// drop frees the tiles and buffers. Later allocations may be larger than before.
-func (t *tiles) drop() error {
-	t.had = 0
-	return errors.Join(t.dropTiles(), t.dropBuffers())
+// free frees the tiles and buffers. Later allocations may be larger than before.
+func (t *tiles) free() error {
+	t.maxBytes = 0
+	return errors.Join(t.freeTiles(), t.freeBuffers())
 }
 
 func (t *tiles) end() error {
-	err := t.drop()
-	if t.made {
-		err = errors.Join(err, t.stop())
+	err := t.free()
+	if t.created {
+		err = errors.Join(err, t.destroyStreams())
 	}
 	return err
 }

@@ -10,28 +10,28 @@ import (
 	"gorgonia.org/cu"
 )
 
-// timesVariable is the environment variable that turns on kernel timing if set to 1.
-const timesVariable = "GRAM_CUDA_TIMES"
+// timingVariable is the environment variable that turns on kernel timing if set to 1.
+const timingVariable = "GRAM_CUDA_TIMES"
 
-// times sums the durations of kernels and copies per name. Events before and after each launch
+// kernelTimer sums the durations of kernels and copies per name. Events before and after each launch
 // measure its duration. Device.mu guards all fields.
-type times struct {
-	on      bool
-	spare   []cu.Event
-	running []launched
-	sum     map[string]KernelTime
+type kernelTimer struct {
+	enabled    bool
+	freeEvents []cu.Event
+	pending    []pendingLaunch
+	totals     map[string]KernelTime
 }
 
-// launched is work that was started on a stream and is not yet in the sums.
-type launched struct {
+// pendingLaunch is work that was started on a stream and is not yet in the sums.
+type pendingLaunch struct {
 	name          string
 	before, after cu.Event
 }
 
-// around calls start, which starts work on a stream. If timing is on, it records events before and
+// measure calls start, which starts work on a stream. If timing is on, it records events before and
 // after the work.
-func (t *times) around(name string, stream cu.Stream, start func() error) error {
-	if !t.on {
+func (t *kernelTimer) measure(name string, stream cu.Stream, start func() error) error {
+	if !t.enabled {
 		return start()
 	}
 	before, err := t.record(stream)
@@ -39,76 +39,76 @@ func (t *times) around(name string, stream cu.Stream, start func() error) error 
 		return err
 	}
 	if err := start(); err != nil {
-		t.spare = append(t.spare, before)
+		t.freeEvents = append(t.freeEvents, before)
 		return err
 	}
 	after, err := t.record(stream)
 	if err != nil {
-		t.spare = append(t.spare, before)
+		t.freeEvents = append(t.freeEvents, before)
 		return err
 	}
-	t.running = append(t.running, launched{name, before, after})
+	t.pending = append(t.pending, pendingLaunch{name, before, after})
 	return nil
 }
 
 // record records an unused event, or a new event, on a stream.
-func (t *times) record(stream cu.Stream) (cu.Event, error) {
-	if len(t.spare) == 0 {
+func (t *kernelTimer) record(stream cu.Stream) (cu.Event, error) {
+	if len(t.freeEvents) == 0 {
 		e, err := cu.MakeEvent(cu.DefaultEvent)
 		if err != nil {
-			return e, failed("cuEventCreate", err)
+			return e, driverError("cuEventCreate", err)
 		}
-		t.spare = append(t.spare, e)
+		t.freeEvents = append(t.freeEvents, e)
 	}
-	last := len(t.spare) - 1
-	e := t.spare[last]
+	last := len(t.freeEvents) - 1
+	e := t.freeEvents[last]
 	if err := e.Record(stream); err != nil {
-		return e, failed("cuEventRecord", err) // the event stays unused
+		return e, driverError("cuEventRecord", err) // the event stays unused
 	}
-	t.spare = t.spare[:last]
+	t.freeEvents = t.freeEvents[:last]
 	return e, nil
 }
 
 // collect waits for the started work and adds its durations to the sums.
-func (t *times) collect() (err error) {
-	for _, l := range t.running {
-		t.spare = append(t.spare, l.before, l.after)
+func (t *kernelTimer) collect() (err error) {
+	for _, l := range t.pending {
+		t.freeEvents = append(t.freeEvents, l.before, l.after)
 		if err != nil {
 			continue
 		}
 		if e := l.after.Synchronize(); e != nil {
-			err = failed("cuEventSynchronize", e)
+			err = driverError("cuEventSynchronize", e)
 			continue
 		}
 		milliseconds, e := l.before.Elapsed(l.after)
 		if e != nil {
-			err = failed("cuEventElapsedTime", e)
+			err = driverError("cuEventElapsedTime", e)
 			continue
 		}
-		if t.sum == nil {
-			t.sum = map[string]KernelTime{}
+		if t.totals == nil {
+			t.totals = map[string]KernelTime{}
 		}
-		s := t.sum[l.name]
-		t.sum[l.name] = KernelTime{l.name, s.Launches + 1, s.Seconds + milliseconds/1e3}
+		s := t.totals[l.name]
+		t.totals[l.name] = KernelTime{l.name, s.Launches + 1, s.Seconds + milliseconds/1e3}
 	}
-	t.running = t.running[:0]
+	t.pending = t.pending[:0]
 	return err
 }
 
-// drop discards started work: its durations aren't added to the sums, and its events can be reused.
-func (t *times) drop() {
-	for _, l := range t.running {
-		t.spare = append(t.spare, l.before, l.after)
+// discard discards started work: its durations aren't added to the sums, and its events can be reused.
+func (t *kernelTimer) discard() {
+	for _, l := range t.pending {
+		t.freeEvents = append(t.freeEvents, l.before, l.after)
 	}
-	t.running = t.running[:0]
+	t.pending = t.pending[:0]
 }
 
-func (t *times) close() (err error) {
-	t.drop()
-	for i := range t.spare {
-		err = errors.Join(err, failed("cuEventDestroy", cu.DestroyEvent(&t.spare[i])))
+func (t *kernelTimer) close() (err error) {
+	t.discard()
+	for i := range t.freeEvents {
+		err = errors.Join(err, driverError("cuEventDestroy", cu.DestroyEvent(&t.freeEvents[i])))
 	}
-	t.spare = nil
+	t.freeEvents = nil
 	return err
 }
 
@@ -119,7 +119,7 @@ func (d *Device) KernelTimes() []KernelTime {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var all []KernelTime
-	for _, k := range d.times.sum {
+	for _, k := range d.timer.totals {
 		all = append(all, k)
 	}
 	slices.SortFunc(all, func(a, b KernelTime) int {

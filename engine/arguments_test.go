@@ -30,20 +30,21 @@ func TestDocumentsAreChecked(t *testing.T) {
 	for _, bad := range []*sparse.Embedded{&exchanged, &other} {
 		for way, use := range map[string]func() error{
 			"New":  func() error { return of(New(bad, Options{})) },
-			"Rows": func() error { return of(e.Rows(ctx, k, Request{Test: bad}, nil)) },
-			"Each": func() error { return e.Each(ctx, k, Request{Test: bad}, func(*Tile) error { return nil }) },
+			"Rows": func() error { return of(e.Rows(ctx, k, Request{TestDocuments: bad}, nil)) },
+			"Each": func() error { return e.EachTile(ctx, k, Request{TestDocuments: bad}, func(*Tile) error { return nil }) },
 			"NewReference": func() (err error) {
 				defer func() { err, _ = recover().(error) }()
 				NewReference(bad)
 				return nil
 			},
 		} {
-			musttest.Fails(use())(t, way+" of documents with exchanged terms or another value")
+			musttest.WantError(use())(t, way+" of documents with exchanged terms or another value")
 		}
 	}
-	musttest.Fails(e.Rows(ctx, k, Request{Test: embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))}, nil))(t,
+	musttest.WantError(e.Rows(ctx, k, Request{TestDocuments: embedded(t, sparse.Embedding{}, zipf(30, 50, 10, 2))},
+		nil))(t,
 		"documents of another embedder")
-	musttest.Fails(e.Gram(ctx, parse(t, "diffusion:t=1"), nil))(t, "a kernel of another embedding")
+	musttest.WantError(e.Gram(ctx, parse(t, "diffusion:t=1"), nil))(t, "a kernel of another embedding")
 }
 
 // Kernels that use norms reject norms whose squares overflow float32, for training and test
@@ -60,56 +61,62 @@ func TestLongDocuments(t *testing.T) {
 	x, y := of(m), of(long)
 	for _, spec := range []string{"linear", "rbf:gamma=1", "arccos:n=2"} {
 		k := parse(t, spec)
-		musttest.Fails(newEngine(t, y, Options{}).Gram(ctx, k, nil))(t,
+		musttest.WantError(newEngine(t, y, Options{}).Gram(ctx, k, nil))(t,
 			spec+" on long documents", "norm of row 7 must be at most 4.6")
-		musttest.Fails(newEngine(t, x, Options{}).Rows(ctx, k, Request{Test: y}, nil))(t,
+		musttest.WantError(newEngine(t, x, Options{}).Rows(ctx, k, Request{TestDocuments: y}, nil))(t,
 			spec+" on long test documents", "norm of row 7 must be at most 4.6")
 	}
-	if _, err := newEngine(t, x, Options{}).Rows(ctx, parse(t, "arccos:n=0,embed=tf"), Request{Test: y}, nil); err != nil {
+	if _, err := newEngine(t, x, Options{}).Rows(ctx, parse(t, "arccos:n=0,embed=tf"), Request{TestDocuments: y},
+		nil); err != nil {
 		t.Errorf("a kernel of the cosine: %v", err)
 	}
 }
 
 // The tile width is at most the number of documents, for any requested width.
 func TestWidestTiles(t *testing.T) {
-	e := newEngine(t, embedded(t, sparse.Sphere, zipf(1000, 50, 10, 1)), Options{Workers: 1})
-	c := newCached(t, e, CachedOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt})
-	if width := c.c.Width(); c.Whole() || width < 1000 || width > 1024 {
-		t.Errorf("tiles of %d columns, whole: %v", width, c.Whole())
+	e := newEngine(t, embedded(t, sparse.SphereEmbedding, zipf(1000, 50, 10, 1)), Options{Workers: 1})
+	c := newCached(t, e, CacheOptions{CacheBytes: 2 << 20, TileColumns: math.MaxInt})
+	if width := c.c.TileColumns(); c.FitsInMemory() || width < 1000 || width > 1024 {
+		t.Errorf("tiles of %d columns, whole: %v", width, c.FitsInMemory())
 	}
 }
 
 // Every method of a closed engine returns an error, and Close is idempotent.
 func TestClosedEngine(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(20, 50, 10, 1))
+	x := embedded(t, sparse.SphereEmbedding, zipf(20, 50, 10, 1))
 	k, ctx := parse(t, "diffusion:t=0.5"), t.Context()
 	e := newEngine(t, x, Options{})
-	c, dst := newCached(t, e, CachedOptions{}), NewDense(20, 20)
+	c, dst := newCached(t, e, CacheOptions{}), NewDense(20, 20)
 	m := matrixOf(t, c)
 	for range 2 {
-		musttest.Do(t, e.Close())
+		musttest.NoError(t, e.Close())
 	}
 	for way, use := range map[string]func() error{
-		"Gram":         func() error { return of(e.Gram(ctx, k, nil)) },
-		"Rows":         func() error { return of(e.Rows(ctx, k, Request{Documents: []int{1}}, nil)) },
-		"Cross":        func() error { return of(e.Rows(ctx, k, Request{Test: x}, nil)) },
-		"Each of test": func() error { return e.Each(ctx, k, Request{Test: x}, func(*Tile) error { return nil }) },
-		"Each":         func() error { return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil }) },
-		"Diagonal":     func() error { return of(e.Diagonal(k)) },
-		"Build":        func() error { return c.Build(ctx) },
-		"Ready":        func() error { return of(readyOf(ctx, c, k)) },
-		"Matrix":       func() error { return of(c.Matrix(k)) },
-		"Matrix.Rows":  func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
-		"Cached":       func() error { return of(e.Cached(CachedOptions{})) },
+		"Gram":  func() error { return of(e.Gram(ctx, k, nil)) },
+		"Rows":  func() error { return of(e.Rows(ctx, k, Request{RowIndices: []int{1}}, nil)) },
+		"Cross": func() error { return of(e.Rows(ctx, k, Request{TestDocuments: x}, nil)) },
+		"Each of test": func() error {
+			return e.EachTile(ctx, k, Request{TestDocuments: x},
+				func(*Tile) error { return nil })
+		},
+		"Each": func() error {
+			return e.EachTile(ctx, k, Request{OmitSymmetric: true}, func(*Tile) error { return nil })
+		},
+		"Diagonal":    func() error { return of(e.Diagonal(k)) },
+		"Build":       func() error { return c.Build(ctx) },
+		"Ready":       func() error { return of(readyOf(ctx, c, k)) },
+		"Matrix":      func() error { return of(c.Matrix(k)) },
+		"Matrix.Rows": func() error { return m.Rows(ctx, []int{1}, [][2]int{{0, 20}}, [][]float32{dst.Row(0)}) },
+		"Cached":      func() error { return of(e.NewCache(CacheOptions{})) },
 	} {
-		musttest.Fails(use())(t, way+" of a closed engine", "closed")
+		musttest.WantError(use())(t, way+" of a closed engine", "closed")
 	}
 }
 
 // The number of pairs is computed without overflow of int64.
 func TestPairsOf(t *testing.T) {
 	for n, want := range map[int]int64{0: 0, 1: 1, 2: 3, 3: 6, 4: 10, 1<<32 - 1: 1<<63 - 1<<31} {
-		if got := compute.PairsOf(n); got != want {
+		if got := compute.TrianglePairCount(n); got != want {
 			t.Errorf("%d documents have %d pairs, expected %d", n, got, want)
 		}
 	}
@@ -119,7 +126,7 @@ func TestPairsOf(t *testing.T) {
 func TestInvalidArguments(t *testing.T) {
 	x := embedded(t, sparse.Embedding{}, zipf(20, 50, 10, 1))
 	e, k, ctx := newEngine(t, x, Options{}), parse(t, "linear"), t.Context()
-	c, index := newCached(t, e, CachedOptions{}), musttest.Get(NewIndex(ctx, x, Options{}))(t)
+	c, index := newCached(t, e, CacheOptions{}), musttest.Get(NewIndex(ctx, x, Options{}))(t)
 	served := musttest.Get(c.Matrix(k))(t)
 	dst, row, all := NewDense(1, 20), [][]float32{make([]float32, 20)}, [][2]int{{0, 20}}
 	five, ten := make([]float32, 5), make([]float32, 10)
@@ -127,7 +134,7 @@ func TestInvalidArguments(t *testing.T) {
 	v, odd, none := mat.NewDense(20, 2, nil), mat.NewDense(20, 2, nil), new(mat.Dense)
 	odd.Set(1, 1, math.Inf(1))
 	none.SetRawMatrix(blas64.General{Rows: 20})
-	each := func(r Request) error { return e.Each(ctx, k, r, func(*Tile) error { return nil }) }
+	each := func(r Request) error { return e.EachTile(ctx, k, r, func(*Tile) error { return nil }) }
 	block := func(rows, columns [2]int, o NeighbourOptions) error {
 		return of(e.NeighbourBlock(ctx, k, rows, columns, o))
 	}
@@ -150,22 +157,22 @@ func TestInvalidArguments(t *testing.T) {
 		{"kernel", of(e.Gram(ctx, nil, nil))},
 		{"precomputed", of(e.Gram(ctx, kernel.Precomputed(), nil))},
 		{"3", of(e.Gram(ctx, k, &Symmetric{N: 3, Data: make([]float32, 9)}))},
-		{"-1", of(e.Rows(ctx, k, Request{Documents: []int{-1}}, nil))},
-		{"20", of(e.Rows(ctx, k, Request{Documents: []int{20}}, nil))},
-		{"1×20", of(e.Rows(ctx, k, Request{Documents: []int{0, 1}}, dst))},
-		{"1×20", of(e.Rows(ctx, k, Request{Test: x}, dst))},
-		{"Half", of(e.Rows(ctx, k, Request{Half: true}, nil))},
-		{"21", each(Request{Rows: [2]int{0, 21}})},
-		{"-1", each(Request{Rows: [2]int{-1, 2}, Half: true})},
-		{"2", each(Request{Rows: [2]int{2, 1}})},
-		{"1", each(Request{Columns: [2]int{1, 20}})},
-		{"16", each(Request{Columns: [2]int{0, 16}, Half: true})},
-		{"128", each(Request{Columns: [2]int{128, 20}})},
+		{"-1", of(e.Rows(ctx, k, Request{RowIndices: []int{-1}}, nil))},
+		{"20", of(e.Rows(ctx, k, Request{RowIndices: []int{20}}, nil))},
+		{"1×20", of(e.Rows(ctx, k, Request{RowIndices: []int{0, 1}}, dst))},
+		{"1×20", of(e.Rows(ctx, k, Request{TestDocuments: x}, dst))},
+		{"Half", of(e.Rows(ctx, k, Request{OmitSymmetric: true}, nil))},
+		{"21", each(Request{RowRange: [2]int{0, 21}})},
+		{"-1", each(Request{RowRange: [2]int{-1, 2}, OmitSymmetric: true})},
+		{"2", each(Request{RowRange: [2]int{2, 1}})},
+		{"1", each(Request{ColumnRange: [2]int{1, 20}})},
+		{"16", each(Request{ColumnRange: [2]int{0, 16}, OmitSymmetric: true})},
+		{"128", each(Request{ColumnRange: [2]int{128, 20}})},
 		{"-1", each(Request{Workers: -1})},
-		{"Half", each(Request{Test: x, Half: true})},
-		{"Half", each(Request{Documents: []int{1}, Half: true})},
-		{"-1", of(e.Cached(CachedOptions{TileColumns: -1}))},
-		{"-1", of(e.Cached(CachedOptions{CacheBytes: -1}))},
+		{"Half", each(Request{TestDocuments: x, OmitSymmetric: true})},
+		{"Half", each(Request{RowIndices: []int{1}, OmitSymmetric: true})},
+		{"-1", of(e.NewCache(CacheOptions{TileColumns: -1}))},
+		{"-1", of(e.NewCache(CacheOptions{CacheBytes: -1}))},
 		{"20", c.Rows(ctx, k, []int{20}, all, row)},
 		{"21", c.Rows(ctx, k, []int{0}, [][2]int{{0, 21}}, row)},
 		{"1", c.Rows(ctx, k, []int{0}, all, [][]float32{{0}})},
@@ -176,7 +183,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"5", rows([]int{1}, [][2]int{{5, 0}}, five)},
 		{"21", rows([]int{1}, [][2]int{{16, 21}}, five)},
 		{"0", of(e.Neighbours(ctx, k, NeighbourOptions{}))},
-		{"NaN", of(e.Neighbours(ctx, k, NeighbourOptions{Count: 1, Min: &nan}))},
+		{"NaN", of(e.Neighbours(ctx, k, NeighbourOptions{Count: 1, MinValue: &nan}))},
 		{"21", block([2]int{0, 21}, [2]int{0, 21}, one)},
 		{"-1", block([2]int{-1, 3}, [2]int{5, 8}, one)},
 		{"3", block([2]int{3, 2}, [2]int{5, 8}, one)},
@@ -195,7 +202,7 @@ func TestInvalidArguments(t *testing.T) {
 		{"dst must be 20×2, got 20×1", e.Multiply(ctx, k, nil, v, mat.NewDense(20, 1, nil))},
 		{"+Inf in row 1", e.Multiply(ctx, k, x, odd, v)},
 		{"NaN", of(GroupsWithin(ctx, x, nan, Options{}))},
-		{"-1", of(CrossWithin(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil }))},
+		{"-1", of(EachCrossPair(ctx, x, x, -1, Options{}, func(int, int, float64) error { return nil }))},
 		{"NaN", compare(1, nan)},
 		{"row", compare(-1, 0.5)},
 		{"documents", of(NewIndex(ctx, nil, Options{}))},

@@ -11,9 +11,9 @@ import (
 
 // Aliases for types of package device and of the CPU back end.
 type (
-	Device = device.Backend // back end that computes c, for example on a GPU
-	Stats  = device.Stats   // counters since the engine was made
-	Roles  = panel.Roles    // selection of dense rows or dense columns
+	Device       = device.Backend     // back end that computes c, for example on a GPU
+	Stats        = device.Stats       // counters since the engine was made
+	DenseOperand = panel.DenseOperand // selection of dense rows or dense columns
 )
 
 // Head describes the dense terms. Terms is the number of dense terms, which are the most frequent
@@ -25,8 +25,8 @@ type Head = panel.Head
 // With DenseRows, each panel of rows is stored densely and multiplied by all columns. With
 // DenseColumns, all columns are stored densely and multiplied by each row.
 const (
-	DenseRows    Roles = panel.DenseRows
-	DenseColumns Roles = panel.DenseColumns
+	DenseRows    DenseOperand = panel.DenseRows
+	DenseColumns DenseOperand = panel.DenseColumns
 )
 
 // Info describes an engine.
@@ -40,24 +40,24 @@ type Info struct {
 	Head    Head         // head of the CPU back end; zero if a device computes c
 	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes c
 
-	// Recommended rows per call of [Engine.Each] with test documents, number of concurrent calls,
+	// Recommended rows per call of [Engine.EachTile] with test documents, number of concurrent calls,
 	// and workers per call. A device needs large batches. It computes a batch while the next batch
 	// is embedded.
-	BatchRows, Batches, BatchWorkers int
+	BatchRows, ConcurrentBatches, BatchWorkers int
 }
 
 // Info returns the properties of the engine. Later computations may increase Bytes.
 func (e *Engine) Info() Info {
 	c := e.c
 	i := Info{Documents: c.X, Backend: c.Backend.Name(), Kernels: c.Kernels, Workers: c.Workers, Bytes: c.Bytes()}
-	i.BatchRows, i.Batches, i.BatchWorkers = e.batches()
+	i.BatchRows, i.ConcurrentBatches, i.BatchWorkers = e.planBatches()
 	if b, ok := c.Backend.(*panel.Backend); ok {
 		i.Head, i.Heads = b.Heads()
 	}
 	return i
 }
 
-func (e *Engine) batches() (rows, atOnce, workers int) {
+func (e *Engine) planBatches() (rows, atOnce, workers int) {
 	if b, ok := e.c.Backend.(device.Accelerator); ok {
 		return max(b.BatchRows(), 1), 2, e.c.Workers
 	}
@@ -76,7 +76,7 @@ func (e *Engine) Close() error {
 	return e.c.Backend.Close()
 }
 
-func (e *Engine) open() error {
+func (e *Engine) checkOpen() error {
 	if e.closed.Load() {
 		return errors.New("engine: the engine is closed")
 	}

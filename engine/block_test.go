@@ -13,13 +13,13 @@ import (
 // once above a final diagonal: on and off the diagonal, across the boundary of tail blocks, for any
 // number of rows, and for tails that are summed in a tile directly or not.
 func TestBlocksSameBits(t *testing.T) {
-	const n = SeamDocuments + 700
+	const n = MinTailBlockDocuments + 700
 	lengths := []int{8, 60}
 	if testing.Short() { // under the race detector a pass takes half a minute
 		lengths = lengths[:1]
 	}
 	for at, length := range lengths {
-		x := embedded(t, sparse.Sphere, zipf(n, 3000, length, 3))
+		x := embedded(t, sparse.SphereEmbedding, zipf(n, 3000, length, 3))
 		k := parse(t, "diffusion:t=0.5")
 		isas := enginetest.ISAs()
 		for in, isa := range isas {
@@ -36,19 +36,20 @@ func TestBlocksSameBits(t *testing.T) {
 				rows, columns := at[0], at[1]
 				high := rows[1] - rows[0]
 				seen := make([]byte, (columns[1]-columns[0])*high) // by columns; no two tiles share a value, nor a race
-				err := e.Each(t.Context(), k, Request{Rows: rows, Columns: columns, Half: true}, func(tile *Tile) error {
-					for a := range tile.Rows {
-						j := tile.First + a
-						if !sameBits(tile.C[a*tile.Width:][:tile.Cols], want.Row(j)[tile.Column:][:tile.Cols]) {
-							return fmt.Errorf("column %d, rows from %d on differ from Gram", j, tile.Column)
+				err := e.EachTile(t.Context(), k, Request{RowRange: rows, ColumnRange: columns, OmitSymmetric: true},
+					func(tile *Tile) error {
+						for a := range tile.Rows {
+							j := tile.FirstRow + a
+							if !sameBits(tile.Values[a*tile.Stride:][:tile.Cols], want.Row(j)[tile.FirstColumn:][:tile.Cols]) {
+								return fmt.Errorf("column %d, rows from %d on differ from Gram", j, tile.FirstColumn)
+							}
+							line := seen[(j-columns[0])*high+tile.FirstColumn-rows[0]:][:tile.Cols]
+							for i := range line {
+								line[i]++
+							}
 						}
-						line := seen[(j-columns[0])*high+tile.Column-rows[0]:][:tile.Cols]
-						for i := range line {
-							line[i]++
-						}
-					}
-					return nil
-				})
+						return nil
+					})
 				if err != nil {
 					t.Fatalf("%s, %d workers, rows %v and columns %v: %v", isa, workers, rows, columns, err)
 				}

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// CachedOptions are the options of [Engine.Cached]. The zero value works.
-type CachedOptions struct {
+// CacheOptions are the options of [Engine.NewCache]. The zero value works.
+type CacheOptions struct {
 	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, but at most the
 	// unused part of Options.MemoryBytes. Without Options.MemoryBytes, the default is half of the
 	// free memory if the matrix is larger than the free memory.
@@ -26,74 +26,75 @@ type CachedOptions struct {
 	TileColumns int
 }
 
-// Cached provides rows of Gram matrices of an engine's documents. It stores tiles of c, which all
+// Cache provides rows of Gram matrices of an engine's documents. It stores tiles of c, which all
 // kernels share, and applies the kernel when a row is read. If c of all pairs fits into CacheBytes,
 // the first read computes c of all pairs. Otherwise rows are computed on demand, and the least
 // recently used tiles are dropped.
 //
 // Values equal the values of [Engine.Gram] bit for bit; with a device they may differ by
 // Kernel.Error. A Cached may be used concurrently.
-type Cached struct {
+type Cache struct {
 	e *Engine
 	c *cache.Cache
 }
 
-// CachedStats are the counters of a [Cached] since it was made.
-type CachedStats struct {
+// CacheStats are the counters of a [Cache] since it was made.
+type CacheStats struct {
 	tiles.CacheStats       // counts of tiles or, if Whole, of rows read and panels computed
-	Whole            bool  // c of all pairs fits into CacheBytes
-	Served           int64 // number of kernel values served
-	Computed         int64 // number of pairs whose c was computed
+	FitsInMemory     bool  // c of all pairs fits into CacheBytes
+	ValuesServed     int64 // number of kernel values served
+	PairsComputed    int64 // number of pairs whose c was computed
 }
 
-// Cached returns a cache of the engine's tiles of c.
-func (e *Engine) Cached(opt CachedOptions) (*Cached, error) {
-	if err := e.open(); err != nil {
+// NewCache returns a cache of the engine's tiles of c.
+func (e *Engine) NewCache(opt CacheOptions) (*Cache, error) {
+	if err := e.checkOpen(); err != nil {
 		return nil, err
 	}
 	n := e.Len()
 	limit := opt.CacheBytes
 	switch {
 	case opt.TileColumns < 0:
-		return nil, fmt.Errorf("engine: TileColumns must be positive, or 0 for the default of %d, got %d", cache.BlockCols,
+		return nil, fmt.Errorf("engine: TileColumns must be positive, or 0 for the default of %d, got %d",
+			cache.DefaultTileColumns,
 			opt.TileColumns)
 	case limit < 0:
 		return nil, fmt.Errorf("engine: CacheBytes must be positive, or 0 for the default, got %d",
 			limit)
-	case limit == 0 && e.memory > 0:
-		limit = min(cache.WholeBytes(n), max(e.memory-e.c.Bytes(), 0))
+	case limit == 0 && e.memoryLimit > 0:
+		limit = min(cache.FullMatrixBytes(n), max(e.memoryLimit-e.c.Bytes(), 0))
 	case limit == 0:
-		limit = cache.WholeBytes(n)
-		if short := (*MemoryError)(nil); errors.As(compute.Affordable("", limit), &short) {
-			limit = short.Limit / 2
+		limit = cache.FullMatrixBytes(n)
+		if short := (*MemoryError)(nil); errors.As(compute.CheckFreeMemory("", limit), &short) {
+			limit = short.LimitBytes / 2
 		}
 	}
-	if err := compute.Allowed("the tile cache", run.AddBytes(e.c.Bytes(), limit), e.memory); err != nil {
+	if err := compute.CheckLimit("the tile cache", run.AddBytes(e.c.Bytes(), limit), e.memoryLimit); err != nil {
 		return nil, err
 	}
 	c, err := cache.New(e.c, limit, opt.TileColumns)
 	if err != nil {
 		return nil, err
 	}
-	return &Cached{e, c}, nil
+	return &Cache{e, c}, nil
 }
 
 // Len returns the number of documents.
-func (c *Cached) Len() int { return c.e.Len() }
+func (c *Cache) Len() int { return c.e.Len() }
 
 // Engine returns the underlying engine.
-func (c *Cached) Engine() *Engine { return c.e }
+func (c *Cache) Engine() *Engine { return c.e }
 
-// Whole reports whether c of all pairs fits into CacheBytes.
-func (c *Cached) Whole() bool { return c.c.Whole() }
+// FitsInMemory reports whether c of all pairs fits into CacheBytes.
+func (c *Cache) FitsInMemory() bool { return c.c.FitsInMemory() }
 
 // Stats returns the counters since c was made.
-func (c *Cached) Stats() CachedStats { return CachedStats(c.c.Counts()) }
+func (c *Cache) Stats() CacheStats { return CacheStats(c.c.Stats()) }
 
 // Build computes c of all pairs if it fits into CacheBytes; the first call of Rows also does this.
 // One caller computes while others wait. If the ctx of this caller is done, another continues.
-func (c *Cached) Build(ctx context.Context) error {
-	if err := c.e.open(); err != nil {
+func (c *Cache) Build(ctx context.Context) error {
+	if err := c.e.checkOpen(); err != nil {
 		return err
 	}
 	return c.c.Build(ctx)
@@ -108,7 +109,7 @@ func (c *Cached) Build(ctx context.Context) error {
 // length of the ranges. The slices of dst must not overlap. Rows that aren't cached are computed in
 // panels: computing Info.Kernels.Panel rows takes as long as computing one row. Progress is
 // reported only if the whole matrix is computed. After an error dst is undefined.
-func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
+func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
 	if err != nil {
 		return err
@@ -118,13 +119,13 @@ func (c *Cached) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns 
 
 // Matrix is the Gram matrix of a kernel, computed from cached tiles. It may be used concurrently.
 type Matrix struct {
-	c        *Cached
+	c        *Cache
 	k        kernel.Kernel
 	diagonal []float32
 }
 
 // Matrix returns the Gram matrix of k. It computes only the diagonal; Rows computes other values.
-func (c *Cached) Matrix(k kernel.Kernel) (*Matrix, error) {
+func (c *Cache) Matrix(k kernel.Kernel) (*Matrix, error) {
 	k, err := c.e.bind(k)
 	if err != nil {
 		return nil, err
@@ -144,21 +145,21 @@ func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
 // Rows writes rows of the matrix, as [Cached.Rows] does.
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
-	if err := m.c.e.open(); err != nil {
+	if err := m.c.e.checkOpen(); err != nil {
 		return err
 	}
 	return m.c.c.Rows(ctx, m.k, rows, columns, dst)
 }
 
 // Whole reports whether c of all pairs fits into CacheBytes.
-func (m *Matrix) Whole() bool { return m.c.Whole() }
+func (m *Matrix) Whole() bool { return m.c.FitsInMemory() }
 
-// Of returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs must be
+// Submatrix returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs must be
 // strictly increasing. Of computes each pair once, without the cache. It is fast if docs consists
 // of few ranges of consecutive documents.
-func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
+func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
-	if err := e.open(); err != nil {
+	if err := e.checkOpen(); err != nil {
 		return nil, err
 	}
 	for i, d := range docs {
@@ -167,29 +168,29 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 				e.Len()-1, i, d)
 		}
 	}
-	if err := e.fits(ctx, "the Gram matrix of selected documents", compute.MatrixBytes(n, n)); err != nil {
+	if err := e.checkFits(ctx, "the Gram matrix of selected documents", compute.MatrixBytes(n, n)); err != nil {
 		return nil, err
 	}
 	g, err := newSymmetric(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
 	for lo, hi := 0, 0; lo < n; lo = hi { // pairs of documents lo to hi-1, and their pairs with earlier documents
 		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
 		}
 		first, end := docs[lo], docs[hi-1]+1
 		for _, r := range []*device.Request{
-			{Docs: docs[lo:hi], Hi: end, Half: true, Workers: e.c.Workers},
-			{Docs: docs[:lo], Lo: first, Hi: end, Workers: e.c.Workers},
+			{RowIndices: docs[lo:hi], Hi: end, UpperOnly: true, Workers: e.c.Workers},
+			{RowIndices: docs[:lo], Lo: first, Hi: end, Workers: e.c.Workers},
 		} {
 			row := 0
-			if r.Half {
+			if r.UpperOnly {
 				row = lo
 			}
-			err := e.c.Rows(ctx, m.k, r, report, func(t *device.Tile) error {
-				i, j := row+t.First, lo+t.Lo-first
+			err := e.c.ComputeRows(ctx, m.k, r, report, func(t *device.Tile) error {
+				i, j := row+t.FirstRow, lo+t.Lo-first
 				e.c.Store(g.Data[j*n+i:], n, t, true)
 				e.c.Store(g.Data[i*n+j:], n, t, false)
 				return nil
@@ -202,37 +203,37 @@ func (m *Matrix) Of(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	return g, nil
 }
 
-// Ready is a Gram matrix with all rows in memory. It may be used concurrently. The caller must
+// InMemoryMatrix is a Gram matrix with all rows in memory. It may be used concurrently. The caller must
 // close it.
-type Ready struct {
+type InMemoryMatrix struct {
 	*Symmetric
-	giveBack func() // releases the memory; nil after Close
+	release func() // releases the memory; nil after Close
 }
 
-// Ready computes the whole matrix of k without storing c. For a single training run this is faster
+// Materialise computes the whole matrix of k without storing c. For a single training run this is faster
 // than [Matrix.Rows], which applies the kernel at each read. Ready returns nil if the matrix
 // doesn't fit into CacheBytes, or if c is already stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
 // matrix exists at a time. Ready waits for a running Build. If the cache is used in the meantime,
 // CachedStats.Bytes may exceed CacheBytes.
-func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
+func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	c := m.c
-	if err := c.e.open(); err != nil {
+	if err := c.e.checkOpen(); err != nil {
 		return nil, err
 	}
-	if !c.c.Free() {
+	if !c.c.CanReserve() {
 		return nil, nil
 	}
 	bytes := MatrixBytes(c.Len(), c.Len())
-	if err := compute.Affordable("the Gram matrix", bytes); err != nil {
+	if err := compute.CheckFreeMemory("the Gram matrix", bytes); err != nil {
 		return nil, err
 	}
-	if room, err := c.c.Lend(ctx, bytes); !room || err != nil {
+	if room, err := c.c.Reserve(ctx, bytes); !room || err != nil {
 		return nil, err
 	}
 	g, err := newSymmetric(ctx, c.Len())
-	r := &Ready{g, func() { c.c.GiveBack(bytes) }}
+	r := &InMemoryMatrix{g, func() { c.c.Release(bytes) }}
 	if err == nil {
 		_, err = c.e.Gram(ctx, m.k, g)
 	}
@@ -240,15 +241,15 @@ func (m *Matrix) Ready(ctx context.Context) (*Ready, error) {
 		r.Close()
 		return nil, err
 	}
-	c.c.Made()
+	c.c.CountMatrix()
 	return r, nil
 }
 
 // Close returns the matrix's memory to the cache. The matrix must not be in use. Close is
 // idempotent.
-func (r *Ready) Close() {
-	if r.giveBack != nil {
-		r.giveBack()
-		*r = Ready{Symmetric: &Symmetric{}}
+func (r *InMemoryMatrix) Close() {
+	if r.release != nil {
+		r.release()
+		*r = InMemoryMatrix{Symmetric: &Symmetric{}}
 	}
 }

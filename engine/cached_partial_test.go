@@ -12,7 +12,7 @@ import (
 // The heap stays within the bound, including tiles, their metadata and scratch space.
 func TestCachedHeap(t *testing.T) {
 	n := 1500
-	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 3000, 20, 3))
 	e := newEngine(t, x, Options{Workers: 1})
 	dst := NewDense(200, n)
 	into := make([][]float32, dst.Rows)
@@ -30,16 +30,16 @@ func TestCachedHeap(t *testing.T) {
 	limit := scratchBytes(e) + 2<<20
 	for try := range 2 {
 		before := heap()
-		c := newCached(t, e, CachedOptions{CacheBytes: limit})
+		c := newCached(t, e, CacheOptions{CacheBytes: limit})
 		for first := range 20 {
 			for i := range rows {
 				rows[i] = (first*151 + i) % n
 			}
-			musttest.Do(t, c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into))
+			musttest.NoError(t, c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into))
 		}
 		held := heap() - before
 		// At the first try the scratch space of the engine also grows.
-		if s := c.Stats(); try == 1 && (held > limit || held < s.Bytes*9/10 || s.Evicted == 0) {
+		if s := c.Stats(); try == 1 && (held > limit || held < s.Bytes*9/10 || s.Evictions == 0) {
 			t.Errorf("the heap holds %d bytes more, the bound is %d, %+v", held, limit, s)
 		}
 	}
@@ -49,8 +49,8 @@ func TestCachedHeap(t *testing.T) {
 // Computing columns in pieces takes the same work as computing whole rows: each match of a posting
 // list is processed once.
 func TestCachedDoesNoMore(t *testing.T) {
-	n := cache.BlockCols + 300
-	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))
+	n := cache.DefaultTileColumns + 300
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 4000, 12, 7))
 	for _, workers := range []int{1, 2} { // one worker continues from block to block, two divide the columns
 		e := newEngine(t, x, Options{Workers: workers, HeadTerms: 100})
 		rows, dst := make([]int, 50), NewDense(50, n)
@@ -61,12 +61,13 @@ func TestCachedDoesNoMore(t *testing.T) {
 		count := func(run func() error) Stats {
 			t.Helper()
 			before := e.Stats()
-			musttest.Do(t, run())
+			musttest.NoError(t, run())
 			s := e.Stats().Sub(before)
-			return Stats{Pairs: s.Pairs, Recomputed: s.Recomputed, HeadValues: s.HeadValues, TailMatches: s.TailMatches}
+			return Stats{Pairs: s.Pairs, RecomputedPairs: s.RecomputedPairs, HeadValues: s.HeadValues,
+				TailMatches: s.TailMatches}
 		}
-		want := count(func() error { return of(e.Rows(t.Context(), parse(t, "c"), Request{Documents: rows}, dst)) })
-		c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e)})
+		want := count(func() error { return of(e.Rows(t.Context(), parse(t, "c"), Request{RowIndices: rows}, dst)) })
+		c := newCached(t, e, CacheOptions{CacheBytes: scratchBytes(e)})
 		got := count(func() error { return c.Rows(t.Context(), parse(t, "c"), rows, [][2]int{{0, n}}, into) })
 		if got != want || got.TailMatches == 0 {
 			t.Errorf("%d workers: %+v, expected %+v", workers, got, want)

@@ -22,18 +22,18 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-func newCached(t testing.TB, e *Engine, opt CachedOptions) *Cached {
+func newCached(t testing.TB, e *Engine, opt CacheOptions) *Cache {
 	t.Helper()
-	return musttest.Get(e.Cached(opt))(t)
+	return musttest.Get(e.NewCache(opt))(t)
 }
 
 // scratchBytes is the memory of a partial cache without its tiles.
 func scratchBytes(e *Engine) int64 {
-	return cache.ScratchBytes(e.Info().Workers, e.Info().Kernels.Panel)
+	return cache.ScratchBytes(e.Info().Workers, e.Info().Kernels.PanelWidth)
 }
 
 // check requests rows in ranges of columns, and compares them with the matrix.
-func check(ctx context.Context, c *Cached, k kernel.Kernel, want *Symmetric, rows []int, columns [][2]int) error {
+func check(ctx context.Context, c *Cache, k kernel.Kernel, want *Symmetric, rows []int, columns [][2]int) error {
 	length := 0
 	for _, r := range columns {
 		length += r[1] - r[0]
@@ -63,9 +63,9 @@ func check(ctx context.Context, c *Cached, k kernel.Kernel, want *Symmetric, row
 // For any bound, rows are bit-identical to Gram, with several blocks of columns and a short last
 // block.
 func TestCachedSameBits(t *testing.T) {
-	n := cache.BlockCols + 300
-	x := embedded(t, sparse.Sphere, zipf(n, 4000, 12, 7))
-	kernels := []kernel.Kernel{parse(t, "c"), parse(t, "arccos:n=1,embed="+sparse.Sphere.String())}
+	n := cache.DefaultTileColumns + 300
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 4000, 12, 7))
+	kernels := []kernel.Kernel{parse(t, "c"), parse(t, "arccos:n=1,embed="+sparse.SphereEmbedding.String())}
 	var want []*Symmetric
 	for _, k := range kernels {
 		want = append(want, gram(t, newEngine(t, x, Options{}), k))
@@ -79,13 +79,13 @@ func TestCachedSameBits(t *testing.T) {
 		scratch := scratchBytes(e)
 		for _, bytes := range []int64{0, scratch / int64(workers), scratch, scratch + 3*tiles.TileBytes(3000),
 			scratch + 2<<20, scratch + 50<<20} {
-			c := newCached(t, e, CachedOptions{CacheBytes: bytes, TileColumns: int(bytes % 1000)})
-			if c.Whole() != (bytes == 0) {
-				t.Fatalf("%d bytes for %d documents: Whole is %v", bytes, n, c.Whole())
+			c := newCached(t, e, CacheOptions{CacheBytes: bytes, TileColumns: int(bytes % 1000)})
+			if c.FitsInMemory() != (bytes == 0) {
+				t.Fatalf("%d bytes for %d documents: Whole is %v", bytes, n, c.FitsInMemory())
 			}
 			r := rand.New(rand.NewPCG(3, uint64(workers)))
 			for range 6 {
-				rows := musttest.Make(1+r.IntN(100), func(i int) int { return r.IntN(min(n, 300)) }) // with repetitions
+				rows := musttest.MakeSlice(1+r.IntN(100), func(i int) int { return r.IntN(min(n, 300)) }) // with repetitions
 				a, b := r.IntN(n), r.IntN(n)
 				columns := [][][2]int{{{0, n}}, {{min(a, b), max(a, b)}}, {{n - 5, n}, {0, 3}, {7, 7}, {a, min(a+900,
 					n)}}, {}}[r.IntN(4)]
@@ -99,7 +99,7 @@ func TestCachedSameBits(t *testing.T) {
 			}
 		}
 		// Several ranges in a block request its tile once.
-		c := newCached(t, e, CachedOptions{CacheBytes: scratch + 2<<20})
+		c := newCached(t, e, CacheOptions{CacheBytes: scratch + 2<<20})
 		err := check(t.Context(), c, kernels[0], want[0], []int{9}, [][2]int{{0, 3}, {n - 5, n}, {3, 6}})
 		if err != nil {
 			t.Error(err)
@@ -113,17 +113,17 @@ func TestCachedSameBits(t *testing.T) {
 // Rows releases all tiles: the cache is never full for requests that fit.
 func TestCachedReleasesTiles(t *testing.T) {
 	n := 600
-	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 3000, 20, 3))
 	e := newEngine(t, x, Options{Workers: 2})
 	k := parse(t, "c")
 	want := gram(t, e, k)
-	c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e) + 40*tiles.TileBytes(640)})
+	c := newCached(t, e, CacheOptions{CacheBytes: scratchBytes(e) + 40*tiles.TileBytes(640)})
 	for first := range 100 {
-		rows := musttest.Make(30, func(i int) int { return (first*3 + i) % n })
-		musttest.Do(t, check(t.Context(), c, k, want, rows, [][2]int{{0, n}}))
+		rows := musttest.MakeSlice(30, func(i int) int { return (first*3 + i) % n })
+		musttest.NoError(t, check(t.Context(), c, k, want, rows, [][2]int{{0, n}}))
 	}
 	// 27 rows of each request are also in the previous request.
-	if s := c.Stats(); s.Refused != 0 || s.Misses != 30+99*3 || s.Hits != 99*27 || s.Evicted != s.Misses-40 {
+	if s := c.Stats(); s.Refusals != 0 || s.Misses != 30+99*3 || s.Hits != 99*27 || s.Evictions != s.Misses-40 {
 		t.Errorf("counts %+v", s)
 	}
 }
@@ -131,7 +131,7 @@ func TestCachedReleasesTiles(t *testing.T) {
 // A search over kernel parameters computes each c once, by the engine's count of dot products.
 func TestCachedComputesOnce(t *testing.T) {
 	n := 700
-	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 4000, 30, 7))
 	e := newEngine(t, x, Options{Workers: 2})
 	specs := []string{"diffusion:t=0.1", "diffusion:t=1", "ngd", "bhattacharyya"}
 	var want []*Symmetric
@@ -139,9 +139,9 @@ func TestCachedComputesOnce(t *testing.T) {
 		want = append(want, gram(t, e, parse(t, spec)))
 	}
 	half := e.Stats().Pairs / int64(len(specs)) // pairs of Gram, with both halves within panels
-	for name, bytes := range map[string]int64{"whole": 0, "partial": cache.WholeBytes(n) - 1} {
+	for name, bytes := range map[string]int64{"whole": 0, "partial": cache.FullMatrixBytes(n) - 1} {
 		t.Run(name, func(t *testing.T) {
-			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
+			c := newCached(t, e, CacheOptions{CacheBytes: bytes})
 			before := e.Stats().Pairs
 			var rows []int // as many rows as fit
 			for i := range n / 2 {
@@ -163,16 +163,16 @@ func TestCachedComputesOnce(t *testing.T) {
 			if name == "partial" {
 				all = int64(len(rows)) * int64(n)
 				own = all
-				if s := c.Stats(); s.Misses != int64(len(rows)) || s.Hits != 11*int64(len(rows)) || s.Evicted != 0 {
+				if s := c.Stats(); s.Misses != int64(len(rows)) || s.Hits != 11*int64(len(rows)) || s.Evictions != 0 {
 					t.Errorf("counts %+v", s)
 				}
 			}
-			if computed != all || c.Stats().Computed != own {
-				t.Errorf("%d dot products, %d by its own count, expected %d and %d", computed, c.Stats().Computed, all,
+			if computed != all || c.Stats().PairsComputed != own {
+				t.Errorf("%d dot products, %d by its own count, expected %d and %d", computed, c.Stats().PairsComputed, all,
 					own)
 			}
-			if want := 12 * int64(len(rows)) * int64(n); c.Stats().Served != want {
-				t.Errorf("%d values served, expected %d", c.Stats().Served, want)
+			if want := 12 * int64(len(rows)) * int64(n); c.Stats().ValuesServed != want {
+				t.Errorf("%d values served, expected %d", c.Stats().ValuesServed, want)
 			}
 		})
 	}
@@ -182,11 +182,11 @@ func TestCachedComputesOnce(t *testing.T) {
 // them.
 func TestCachedUnderLoad(t *testing.T) {
 	n := 600
-	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 3000, 20, 3))
 	e := newEngine(t, x, Options{Workers: 3})
 	kernels := []kernel.Kernel{parse(t, "diffusion:t=0.5"), parse(t, "c")}
 	want := []*Symmetric{gram(t, e, kernels[0]), gram(t, e, kernels[1])}
-	for name, opt := range map[string]CachedOptions{
+	for name, opt := range map[string]CacheOptions{
 		"whole":   {},
 		"partial": {CacheBytes: scratchBytes(e) + 40*tiles.TileBytes(640)},
 	} {
@@ -205,7 +205,7 @@ func TestCachedUnderLoad(t *testing.T) {
 						case 1:
 							go cancel() // at any moment
 						}
-						rows := musttest.Make(1+r.IntN(80), func(i int) int { return r.IntN(n) })
+						rows := musttest.MakeSlice(1+r.IntN(80), func(i int) int { return r.IntN(n) })
 						a := r.IntN(n)
 						err := check(ctx, c, kernels[g%2], want[g%2], rows, [][2]int{{0, a}, {a, n}})
 						if errors.Is(err, context.Canceled) && ctx.Err() != nil {
@@ -235,8 +235,8 @@ type stopping struct {
 	stop  func()
 }
 
-func (s *stopping) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
-	return s.Backend.Rows(ctx, r, func(t *device.Tile) error {
+func (s *stopping) ComputeRows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	return s.Backend.ComputeRows(ctx, r, func(t *device.Tile) error {
 		if s.tiles.Add(1)%40 == 0 {
 			s.stop()
 		}
@@ -247,13 +247,13 @@ func (s *stopping) Rows(ctx context.Context, r *device.Request, visit func(t *de
 // A cancelled build is continued later. Only pairs of unfinished panels are computed twice.
 func TestCachedBuildGoesOn(t *testing.T) {
 	n := 3000
-	x := embedded(t, sparse.Sphere, zipf(n, 4000, 30, 7))
-	own := musttest.Get(panel.New(t.Context(), x, panel.Options{Kernels: asm.Best(), Workers: 2}))(t)
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 4000, 30, 7))
+	own := musttest.Get(panel.New(t.Context(), x, panel.Options{Kernels: asm.BestKernels(), Workers: 2}))(t)
 	var last Progress
 	d := &stopping{Backend: own}
 	e := newEngine(t, x, Options{Workers: 2, Progress: func(p Progress) { last = p },
 		Device: func(context.Context, *sparse.Embedded) (Device, error) { return d, nil }})
-	c := newCached(t, e, CachedOptions{})
+	c := newCached(t, e, CacheOptions{})
 	ended := 0
 	for {
 		var ctx context.Context
@@ -270,8 +270,8 @@ func TestCachedBuildGoesOn(t *testing.T) {
 	}
 	d.stop = func() {}
 	all := int64(n) * int64(n+1) / 2
-	if c.Stats().Computed != all || last.Done != all || last.Total != all {
-		t.Errorf("%d pairs computed, %+v reported, expected %d", c.Stats().Computed, last, all)
+	if c.Stats().PairsComputed != all || last.Done != all || last.Total != all {
+		t.Errorf("%d pairs computed, %+v reported, expected %d", c.Stats().PairsComputed, last, all)
 	}
 	if ended == 0 {
 		t.Error("nothing was cancelled: the test doesn't reach what it should")
@@ -288,7 +288,7 @@ func TestMatrix(t *testing.T) {
 		k := parse(t, spec)
 		x := embedded(t, k.Embedding(), zipf(n, 3000, 20, 3))
 		e := newEngine(t, x, Options{})
-		m := musttest.Get(newCached(t, e, CachedOptions{}).Matrix(k))(t)
+		m := musttest.Get(newCached(t, e, CacheOptions{}).Matrix(k))(t)
 		want := gram(t, e, k)
 		for i, d := range m.Diagonal() {
 			if math.Float32bits(d) != math.Float32bits(want.Row(i)[i]) {
@@ -308,33 +308,33 @@ func TestMatrix(t *testing.T) {
 
 func TestCachedBounds(t *testing.T) {
 	n := 100
-	x := embedded(t, sparse.Sphere, zipf(n, 3000, 20, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 3000, 20, 3))
 	e := newEngine(t, x, Options{Workers: 1})
 	var memory *MemoryError
-	if _, err := e.Cached(CachedOptions{CacheBytes: 100}); !errors.As(err, &memory) {
+	if _, err := e.NewCache(CacheOptions{CacheBytes: 100}); !errors.As(err, &memory) {
 		t.Errorf("100 bytes: %v", err)
 	}
-	bound := musttest.Get(New(x, Options{Workers: 1, MemoryBytes: e.Info().Bytes + cache.WholeBytes(n)}))(t)
-	if _, err := bound.Cached(CachedOptions{CacheBytes: cache.WholeBytes(n) + 1}); !errors.As(err, &memory) {
+	bound := musttest.Get(New(x, Options{Workers: 1, MemoryBytes: e.Info().Bytes + cache.FullMatrixBytes(n)}))(t)
+	if _, err := bound.NewCache(CacheOptions{CacheBytes: cache.FullMatrixBytes(n) + 1}); !errors.As(err, &memory) {
 		t.Errorf("more than the engine may take: %v", err)
 	}
-	c := newCached(t, bound, CachedOptions{})
-	if !c.Whole() || c.Stats().Limit != cache.WholeBytes(n) {
+	c := newCached(t, bound, CacheOptions{})
+	if !c.FitsInMemory() || c.Stats().Limit != cache.FullMatrixBytes(n) {
 		t.Errorf("counts %+v, expected the whole matrix", c.Stats())
 	}
-	empty := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(0, 10, 1, 1)), Options{}), CachedOptions{})
+	empty := newCached(t, newEngine(t, embedded(t, sparse.SphereEmbedding, zipf(0, 10, 1, 1)), Options{}), CacheOptions{})
 	if err := empty.Rows(t.Context(), parse(t, "c"), nil, [][2]int{{0, 0}}, nil); err != nil {
 		t.Errorf("no documents: %v", err)
 	}
 }
 
 // wholeOf reads c of all pairs.
-func wholeOf(t *testing.T, c *Cached) *Dense {
+func wholeOf(t *testing.T, c *Cache) *Dense {
 	t.Helper()
 	n := c.Len()
 	d := NewDense(n, n)
-	rows := musttest.Make(n, d.Row)
+	rows := musttest.MakeSlice(n, d.Row)
 	k := parseIn(t, "c", c.e.c.X.Embedder.Embedding)
-	musttest.Do(t, c.Rows(t.Context(), k, run.Numbers(0, n), [][2]int{{0, n}}, rows))
+	musttest.NoError(t, c.Rows(t.Context(), k, run.Range(0, n), [][2]int{{0, n}}, rows))
 	return d
 }

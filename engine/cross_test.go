@@ -14,33 +14,33 @@ import (
 // Tiles contain every value of Cross once, bit for bit, panel by panel and with ascending
 // documents. Columns without a document contain finite values.
 func TestEachOfTestDocuments(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(1100, 3000, 20, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(1100, 3000, 20, 3))
 	test := musttest.Get(x.Embedder.Transform(zipf(150, 3000, 20, 4)))(t)
 	k := parse(t, "diffusion:t=0.5")
 	for _, isa := range enginetest.ISAs() {
 		e := newEngine(t, x, Options{ISA: string(isa)})
-		want := musttest.Get(e.Rows(t.Context(), k, Request{Test: test}, nil))(t)
+		want := musttest.Get(e.Rows(t.Context(), k, Request{TestDocuments: test}, nil))(t)
 		dst := NewDense(150, 1100)
 		for i := range dst.Data {
 			dst.Data[i] = float32(math.NaN())
 		}
-		to, err := e.Rows(t.Context(), k, Request{Test: test}, dst)
+		to, err := e.Rows(t.Context(), k, Request{TestDocuments: test}, dst)
 		if err != nil || to != dst || !sameBits(dst.Data, want.Data) {
 			t.Errorf("%s: Rows into a matrix differ, error %v", isa, err)
 		}
 		for _, wrong := range []*Dense{NewDense(149, 1100), NewDense(150, 1099), {Rows: 150, Cols: 1100,
 			Data: dst.Data[1:]}} {
-			musttest.Fails(e.Rows(t.Context(), k, Request{Test: test}, wrong))(t,
+			musttest.WantError(e.Rows(t.Context(), k, Request{TestDocuments: test}, wrong))(t,
 				fmt.Sprintf("%s: a matrix of %d×%d with %d values", isa, wrong.Rows, wrong.Cols, len(wrong.Data)))
 		}
 		next, column := 0, 0 // start of the next tile
-		err = e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(tile *Tile) error {
-			if tile.First != next || tile.Column != column || tile.Cols != min(e.Info().Kernels.Panel, 150-column) {
+		err = e.EachTile(t.Context(), k, Request{TestDocuments: test, Workers: 1}, func(tile *Tile) error {
+			if tile.FirstRow != next || tile.FirstColumn != column || tile.Cols != min(e.Info().Kernels.PanelWidth, 150-column) {
 				t.Fatalf("%s: a tile of documents from %d on and columns from %d on, expected %d and %d", isa,
-					tile.First, tile.Column, next, column)
+					tile.FirstRow, tile.FirstColumn, next, column)
 			}
 			for i := range tile.Rows {
-				for j, v := range tile.C[i*tile.Width : (i+1)*tile.Width] {
+				for j, v := range tile.Values[i*tile.Stride : (i+1)*tile.Stride] {
 					switch {
 					case j >= tile.Cols:
 						if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
@@ -61,7 +61,8 @@ func TestEachOfTestDocuments(t *testing.T) {
 			t.Errorf("%s: %d test documents, error %v", isa, column, err)
 		}
 		stop := errors.New("stop")
-		if err := e.Each(t.Context(), k, Request{Test: test, Workers: 1}, func(*Tile) error { return stop }); err != stop {
+		if err := e.EachTile(t.Context(), k, Request{TestDocuments: test, Workers: 1},
+			func(*Tile) error { return stop }); err != stop {
 			t.Errorf("%s: error %v, expected that of visit", isa, err)
 		}
 	}

@@ -28,39 +28,39 @@ func (d *slowDevice) HostBytes() int64 { return 1000 }
 func (d *slowDevice) BatchRows() int   { return 50 }
 func (d *slowDevice) Close() error     { d.closed = true; return nil }
 
-func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
-	from := r.From
+func (d *slowDevice) ComputeRows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	from := r.RowDocuments
 	if from == nil {
 		from = d.x
 	}
-	for first := 0; first < len(r.Docs); first += d.height {
+	for first := 0; first < len(r.RowIndices); first += d.height {
 		if ctx.Err() != nil || d.fail != nil {
 			return errors.Join(context.Cause(ctx), d.fail)
 		}
 		b := &device.Tile{
-			First:     first,
-			Rows:      min(d.height, len(r.Docs)-first),
-			Lo:        r.Lo,
-			Hi:        r.Hi,
-			ColStride: 1,
-			Mapped:    r.Program != nil,
+			FirstRow:       first,
+			Rows:           min(d.height, len(r.RowIndices)-first),
+			Lo:             r.Lo,
+			Hi:             r.Hi,
+			ColStride:      1,
+			ProgramApplied: r.Program != nil,
 		}
-		if r.Half {
-			b.Lo = r.Docs[first] / device.Columns * device.Columns
+		if r.UpperOnly {
+			b.Lo = r.RowIndices[first] / device.ColumnAlignment * device.ColumnAlignment
 		}
 		b.RowStride = b.Cols() + 3
-		b.Value = make([]float32, b.Rows*b.RowStride)
+		b.Values = make([]float32, b.Rows*b.RowStride)
 		for i := range b.Rows {
-			doc := r.Docs[first+i]
+			doc := r.RowIndices[first+i]
 			terms, _ := from.Row(doc)
-			unit := from.Unit64(doc, nil)
+			unit := from.UnitVector64(doc, nil)
 			for j := range b.Cols() {
 				other, _ := d.x.Row(b.Lo + j)
-				v := float32(panel.Exact(sparse.Dot)(terms, unit, other, d.x.Unit64(b.Lo+j, nil)))
+				v := float32(panel.ExactFunc(sparse.Cosine)(terms, unit, other, d.x.UnitVector64(b.Lo+j, nil)))
 				if r.Program != nil {
 					v = float32(r.Program.Eval(v, from.Norms[doc], d.x.Norms[b.Lo+j]))
 				}
-				b.Value[i*b.RowStride+j] = v
+				b.Values[i*b.RowStride+j] = v
 			}
 		}
 		if err := visit(b); err != nil {
@@ -81,12 +81,12 @@ func within(t *testing.T, what string, k kernel.Kernel, x, y *sparse.Embedded, r
 	t.Helper()
 	for r, i := range rows {
 		terms, _ := y.Row(i)
-		unit := y.Unit64(i, nil)
+		unit := y.UnitVector64(i, nil)
 		for j := range x.Rows() {
 			other, _ := x.Row(j)
-			c := panel.Exact(sparse.Dot)(terms, unit, other, x.Unit64(j, nil))
+			c := panel.ExactFunc(sparse.Cosine)(terms, unit, other, x.UnitVector64(j, nil))
 			a, b := y.Norms[i], x.Norms[j]
-			if v, want := float64(got(r, j)), k.Eval(c, a, b); !kernel.Within(k, v, want, c, a, b) {
+			if v, want := float64(got(r, j)), k.Eval(c, a, b); !kernel.WithinTolerance(k, v, want, c, a, b) {
 				t.Fatalf("%s, %s: row %d, column %d: found %v, expected %v", what, k, i, j, v, want)
 			}
 		}
@@ -109,9 +109,9 @@ func TestDevice(t *testing.T) {
 	for _, spec := range specs {
 		k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 		g := gram(t, e, k)
-		within(t, "Gram", k, x, x, run.Numbers(0, 300), func(i, j int) float32 { return g.Row(i)[j] })
+		within(t, "Gram", k, x, x, run.Range(0, 300), func(i, j int) float32 { return g.Row(i)[j] })
 		for name, bytes := range map[string]int64{"whole": 0, "partial": scratchBytes(e) + 40*tiles.TileBytes(300)} {
-			c := newCached(t, e, CachedOptions{CacheBytes: bytes})
+			c := newCached(t, e, CacheOptions{CacheBytes: bytes})
 			err := check(t.Context(), c, k, mapped(t, e, k), []int{5, 299, 5, 64, 63}, [][2]int{{0, 300}})
 			if err != nil {
 				t.Errorf("%s, %s: %v", k, name, err)
@@ -119,7 +119,7 @@ func TestDevice(t *testing.T) {
 		}
 	}
 	d.fail = errors.New("out of order")
-	musttest.Fails(e.Gram(t.Context(), parseIn(t, "c", embedding), nil))(t, "an error of the device", d.fail)
+	musttest.WantError(e.Gram(t.Context(), parseIn(t, "c", embedding), nil))(t, "an error of the device", d.fail)
 	if err := e.Close(); err != nil || !d.closed {
 		t.Errorf("closing: %v, closed %v", err, d.closed)
 	}
@@ -136,7 +136,7 @@ func mapped(t *testing.T, e *Engine, k kernel.Kernel) *Symmetric {
 	t.Helper()
 	g := gram(t, e, parse(t, "c:embed="+k.Embedding().String()))
 	for i := range g.N {
-		musttest.Do(t, e.c.Map(k, g.Row(i), g.Row(i), i, 0))
+		musttest.NoError(t, e.c.Map(k, g.Row(i), g.Row(i), i, 0))
 	}
 	return g
 }

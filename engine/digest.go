@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Digest returns a checksum of the Gram matrix of k: the sum of [device.Mix] of k(xᵢ, xⱼ) over all
+// Digest returns a checksum of the Gram matrix of k: the sum of [device.HashValue] of k(xᵢ, xⱼ) over all
 // i <= j, modulo 2^64. Equal matrices have equal digests. Different matrices have equal digests
 // with probability 2⁻⁶⁴, unless the values were chosen to make digests equal. The matrix is neither
 // stored nor copied from a device.
@@ -19,10 +19,10 @@ func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, er
 		return 0, err
 	}
 	n := e.Len()
-	pairs := compute.PairsOf(n)
-	ctx, report := e.c.Start(ctx, pairs)
+	pairs := compute.TrianglePairCount(n)
+	ctx, report := e.c.StartProgress(ctx, pairs)
 	defer report.Finish(&err)
-	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, Workers: e.c.Workers}
+	r := &device.Request{RowIndices: run.Range(0, n), Hi: n, UpperOnly: true, Workers: e.c.Workers}
 	if d, ok := e.c.Backend.(device.Reducer); ok {
 		plain := kernel.IsC(k)
 		if !plain {
@@ -31,24 +31,24 @@ func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, er
 			}
 		}
 		if plain || r.Program != nil {
-			err = run.Guard("engine: Options.Device", func() error {
+			err = run.CatchPanic("engine: Options.Device", func() error {
 				digest, err = d.Digest(ctx, r)
 				return err
 			})
 			if err == nil {
-				e.c.Count(pairs)
+				e.c.AddPairs(pairs)
 				report.Add(pairs)
 			}
 			return digest, err
 		}
 	}
 	var sum atomic.Uint64
-	err = e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
+	err = e.c.ComputeRows(ctx, k, r, report, func(t *device.Tile) error {
 		var own uint64
 		for i := range t.Rows {
-			row := r.Docs[t.First+i]
+			row := r.RowIndices[t.FirstRow+i]
 			for j := max(row, t.Lo); j < t.Hi; j++ {
-				own += device.Mix(row, j, t.Value[i*t.RowStride+(j-t.Lo)*t.ColStride])
+				own += device.HashValue(row, j, t.Values[i*t.RowStride+(j-t.Lo)*t.ColStride])
 			}
 		}
 		sum.Add(own)

@@ -9,7 +9,7 @@ import (
 
 // The digest covers the values from the diagonal on, and is the same for any number of workers.
 func TestDigest(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(300, 500, 11, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(300, 500, 11, 3))
 	for _, name := range []string{"c", "diffusion:t=0.5"} {
 		k := parse(t, name)
 		var want uint64
@@ -19,7 +19,7 @@ func TestDigest(t *testing.T) {
 				g := gram(t, e, k)
 				for i := range g.N {
 					for j := i; j < g.N; j++ {
-						want += device.Mix(i, j, g.Row(i)[j])
+						want += device.HashValue(i, j, g.Row(i)[j])
 					}
 				}
 			}

@@ -20,11 +20,11 @@
 //
 // # Accuracy
 //
-// The error of c is at most 2.7e-6, and at most 2.7e-5 relative to c ([device.SlackC]). For
+// The error of c is at most 2.7e-6, and at most 2.7e-5 relative to c ([device.ErrorBound]). For
 // documents that are equal up to a factor, c is 0, or about 10⁻³² if the embedding rounds the rows
 // differently. Kernel.Error bounds the rounding error of the kernel. The kernel also magnifies the
 // errors of c and of the norms, which are rounded to float32. [kernel.Tolerance] adds up these
-// errors, and [kernel.Within] compares a value with the reference value.
+// errors, and [kernel.WithinTolerance] compares a value with the reference value.
 //
 // # Back ends
 //

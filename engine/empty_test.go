@@ -62,7 +62,7 @@ func TestEmptyDocuments(t *testing.T) {
 			for where, opt := range options {
 				on := musttest.Get(engine.New(x, opt))(t)
 				g := musttest.Get(on.Gram(t.Context(), k, nil))(t)
-				cross := musttest.Get(on.Rows(t.Context(), k, engine.Request{Test: y}, nil))(t)
+				cross := musttest.Get(on.Rows(t.Context(), k, engine.Request{TestDocuments: y}, nil))(t)
 				for j := range x.Rows() {
 					for i := range x.Rows() {
 						check(where, i, j, empty[false][i], empty[false][j], float64(g.Row(i)[j]))
@@ -72,7 +72,7 @@ func TestEmptyDocuments(t *testing.T) {
 						check(where+", cross", i, j, empty[true][i], empty[false][j], float64(cross.Row(i)[j]))
 					}
 				}
-				musttest.Do(t, on.Close())
+				musttest.NoError(t, on.Close())
 			}
 		}
 	}

@@ -16,41 +16,41 @@ import (
 
 // Options are the options of [New]. The zero value works.
 type Options struct {
-	ISA         string         // "generic", "avx2" or "avx512"; default the fastest that the CPU supports
-	Workers     int            // number of goroutines; default runtime.GOMAXPROCS(0)
-	MemoryBytes int64          // memory limit, including documents and results; default none
-	HeadTerms   int            // number of terms in the dense head, negative for none; default from a cost model
-	KeptBytes   int64          // memory limit of a dense copy for requests with one test document; default no copy
-	Progress    func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
+	ISA            string         // "generic", "avx2" or "avx512"; default the fastest that the CPU supports
+	Workers        int            // number of goroutines; default runtime.GOMAXPROCS(0)
+	MemoryBytes    int64          // memory limit, including documents and results; default none
+	HeadTerms      int            // number of terms in the dense head, negative for none; default from a cost model
+	DenseCopyBytes int64          // memory limit of a dense copy for requests with one test document; default no copy
+	Progress       func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
 
 	// Device makes the back end that computes c, with the documents x as columns. Engine.Close
 	// closes the back end. If Device is nil or returns nil, the CPU computes c. With a device, the
 	// visit function of Each must not use the same engine, because the call would deadlock.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
-	method string        // byJoin or byTiles; "" for the faster method; set by tests
-	joins  *atomic.Int64 // number of joins that ran; nil except in tests
+	method    string        // byJoin or byTiles; "" for the faster method; set by tests
+	joinCount *atomic.Int64 // number of joins that ran; nil except in tests
 }
 
 // Engine computes kernel values of a set of documents in float32.
 //
-// The error of c is at most [device.SlackC], and c of identical documents is 0. With a given
+// The error of c is at most [device.ErrorBound], and c of identical documents is 0. With a given
 // instruction set, values are the same bit for bit for any number of workers, for (i, j) and (j,
 // i), and whether a join or tiles compute them. An Engine may be used concurrently.
 type Engine struct {
-	c        *compute.Computer
-	memory   int64
-	method   string        // same as Options.method
-	joins    *atomic.Int64 // same as Options.joins
-	badNorms error         // error of kernels that use norms; nil if all norms are valid
-	closed   atomic.Bool
+	c           *compute.Computer
+	memoryLimit int64
+	method      string        // same as Options.method
+	joinCount   *atomic.Int64 // same as Options.joins
+	badNorms    error         // error of kernels that use norms; nil if all norms are valid
+	closed      atomic.Bool
 }
 
 func (o Options) resolve() (*asm.Kernels, int, error) {
-	kernels := asm.Best()
+	kernels := asm.BestKernels()
 	if o.ISA != "" {
 		var err error
-		if kernels, err = asm.For(asm.ISA(o.ISA)); err != nil {
+		if kernels, err = asm.KernelsFor(asm.ISA(o.ISA)); err != nil {
 			return nil, 0, fmt.Errorf("engine: %w", err)
 		}
 	}
@@ -68,17 +68,17 @@ func (o Options) resolveWorkers() (int, error) {
 			maxWorkers, o.Workers)
 	case o.MemoryBytes < 0:
 		return 0, fmt.Errorf("engine: MemoryBytes must be positive, or 0 for no limit, got %d", o.MemoryBytes)
-	case o.KeptBytes < 0:
-		return 0, fmt.Errorf("engine: KeptBytes must be positive, or 0 for no copy, got %d", o.KeptBytes)
+	case o.DenseCopyBytes < 0:
+		return 0, fmt.Errorf("engine: KeptBytes must be positive, or 0 for no copy, got %d", o.DenseCopyBytes)
 	case o.Workers == 0:
 		return runtime.GOMAXPROCS(0), nil
 	}
 	return o.Workers, nil
 }
 
-// SeamDocuments is the minimum number of documents per block of the tail's posting lists. Tests of
+// MinTailBlockDocuments is the minimum number of documents per block of the tail's posting lists. Tests of
 // bit-for-bit equality use more documents, so that there are several blocks.
-const SeamDocuments = panel.TailDocs
+const MinTailBlockDocuments = panel.MinTailBlockDocs
 
 // New makes an engine for the documents x, which must stay unchanged. It copies the documents into
 // head and tail, which takes about as much memory as x. It fails if an option is invalid, if
@@ -89,21 +89,21 @@ func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 
 // NewContext is [New] with a context. It returns within a second after ctx is done.
 func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
-	e, err := newBare(ctx, x, opt)
+	e, err := newWithoutPanels(ctx, x, opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.panels(ctx, opt); err != nil {
+	if err := e.makePanelBackend(ctx, opt); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// what describes the computation of [New] in errors.
-const what = "preparing the documents"
+// newOperation describes the computation of [New] in errors.
+const newOperation = "preparing the documents"
 
-// newBare makes an engine without the CPU back end. Options.Device may set another back end.
-func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
+// newWithoutPanels makes an engine without the CPU back end. Options.Device may set another back end.
+func newWithoutPanels(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -122,9 +122,9 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	for i, norm := range x.Norms {
 		c.Norms[i] = float32(norm)
 	}
-	e := &Engine{c: c, memory: opt.MemoryBytes, method: opt.method, joins: opt.joins, badNorms: checkNorms(x)}
+	e := &Engine{c: c, memoryLimit: opt.MemoryBytes, method: opt.method, joinCount: opt.joinCount, badNorms: checkNorms(x)}
 	if opt.Device != nil {
-		if err := e.allowed(); err != nil {
+		if err := e.checkMemory(); err != nil {
 			return nil, err
 		}
 		if c.Backend, err = opt.Device(ctx, x); err != nil {
@@ -134,14 +134,14 @@ func newBare(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, err
 	return e, nil
 }
 
-// allowed returns an error if an engine would exceed the memory limit. It is called before the
+// checkMemory returns an error if an engine would exceed the memory limit. It is called before the
 // documents are copied.
-func (e *Engine) allowed() error {
-	return compute.Allowed(what, NewBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memory)
+func (e *Engine) checkMemory() error {
+	return compute.CheckLimit(newOperation, MaxEngineBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memoryLimit)
 }
 
-// panels makes the CPU back end if the engine has no device. After an error it closes the engine.
-func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
+// makePanelBackend makes the CPU back end if the engine has no device. After an error it closes the engine.
+func (e *Engine) makePanelBackend(ctx context.Context, opt Options) (err error) {
 	c := e.c
 	defer func() {
 		if err != nil && c.Backend != nil {
@@ -149,17 +149,18 @@ func (e *Engine) panels(ctx context.Context, opt Options) (err error) {
 		}
 	}()
 	if c.Backend == nil {
-		if err := e.allowed(); err != nil {
+		if err := e.checkMemory(); err != nil {
 			return err
 		}
-		own := panel.Options{Kernels: c.Kernels, Workers: c.Workers, HeadTerms: opt.HeadTerms, KeptBytes: opt.KeptBytes}
+		own := panel.Options{Kernels: c.Kernels, Workers: c.Workers, HeadTerms: opt.HeadTerms,
+			DenseCopyBytes: opt.DenseCopyBytes}
 		b, err := panel.New(ctx, c.X, own)
 		if err != nil {
 			return err
 		}
 		c.Backend = b
 	}
-	return e.fits(ctx, what, 0)
+	return e.checkFits(ctx, newOperation, 0)
 }
 
 // Len returns the number of documents.
@@ -168,7 +169,7 @@ func (e *Engine) Len() int { return e.c.Len() }
 // bind checks that the engine is open and that the kernel is applicable to the documents. It
 // returns the kernel after setting the parameters that depend on the documents.
 func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
-	if err := e.open(); err != nil {
+	if err := e.checkOpen(); err != nil {
 		return nil, err
 	}
 	if err := kernel.Check(k); err != nil {

@@ -21,9 +21,9 @@ import (
 // Helpers that tests of several packages share.
 var (
 	zipf     = enginetest.Zipf
-	embedded = enginetest.Embedded
-	embed    = enginetest.Embed
-	testRows = enginetest.Rows
+	embedded = enginetest.EmbedCSR
+	embed    = enginetest.EmbedRows
+	testRows = enginetest.SampleRows
 	sameBits = enginetest.SameBits
 	mapSpecs = enginetest.Kernels
 )
@@ -52,18 +52,18 @@ func eachISA(t *testing.T, test func(t *testing.T, isa string)) {
 
 // There are more documents than a block of the tail contains, with long and short tails.
 func TestSeveralTailBlocks(t *testing.T) {
-	n := SeamDocuments + compute.BlockDocs + 77
+	n := MinTailBlockDocuments + compute.BlockDocs + 77
 	if testing.Short() {
 		t.Skip("takes a second and more on an emulated processor")
 	}
 	eachISA(t, func(t *testing.T, isa string) {
 		for _, length := range []int{8, 60} {
-			x := embedded(t, sparse.Sphere, zipf(n, 3000, length, 3))
+			x := embedded(t, sparse.SphereEmbedding, zipf(n, 3000, length, 3))
 			e := newEngine(t, x, Options{ISA: isa, HeadTerms: 40})
 			g := gram(t, e, parse(t, "c"))
 			ref := NewReference(x)
-			rows := []int{0, 1, 700, SeamDocuments - 1, SeamDocuments, n - 1}
-			d := musttest.Get(e.Rows(t.Context(), parse(t, "c"), Request{Documents: rows}, nil))(t)
+			rows := []int{0, 1, 700, MinTailBlockDocuments - 1, MinTailBlockDocuments, n - 1}
+			d := musttest.Get(e.Rows(t.Context(), parse(t, "c"), Request{RowIndices: rows}, nil))(t)
 			for r, i := range rows {
 				if !sameBits(d.Row(r), g.Row(i)) {
 					t.Errorf("length=%d: Rows differs from Gram in row %d", length, i)
@@ -83,9 +83,9 @@ func TestSeveralTailBlocks(t *testing.T) {
 // and if the reference is 0.
 func TestGramAgreesWithReference(t *testing.T) {
 	musttest.SkipRace(t)
-	for _, emb := range append([]sparse.Embedding{sparse.Sphere}, histogramEmbeddings()...) {
+	for _, emb := range append([]sparse.Embedding{sparse.SphereEmbedding}, histogramEmbeddings()...) {
 		sizes, length := []int{0, 1, 2, 27, 28, 29, 31, 32, 33, 63, 64, 65, 300, 700}, 100
-		if emb.Pairing != sparse.Dot {
+		if emb.Pairing != sparse.Cosine {
 			sizes, length = []int{0, 1, 29, 64, 65, 150, 250}, 60
 		}
 		if testing.Short() {
@@ -165,7 +165,7 @@ func TestEqualProducts(t *testing.T) {
 			m.Values = append(m.Values, 1)
 			m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 		}
-		embeddings := []sparse.Embedding{sparse.Sphere}
+		embeddings := []sparse.Embedding{sparse.SphereEmbedding}
 		if c.even == 1 && c.shared < 20000 {
 			embeddings = append(embeddings, histogramEmbeddings()[:2]...)
 		}
@@ -213,7 +213,7 @@ func TestWorstProducts(t *testing.T) {
 			for _, head := range []int{-1, 0, c.many, m.Cols} {
 				got := gram(t, newEngine(t, x, Options{ISA: isa, HeadTerms: head, Workers: 1}), cIn(t, sparse.Embedding{})).At(0, 1)
 				err := math.Abs(got - want)
-				if worst = max(worst, err); !(err <= device.SlackC(want)) {
+				if worst = max(worst, err); !(err <= device.ErrorBound(want)) {
 					t.Errorf("%+v, head=%d: c = %v, expected %v", c, head, got, want)
 				}
 			}
@@ -248,19 +248,19 @@ func TestSameBits(t *testing.T) {
 				}
 				rows := rand.New(rand.NewPCG(3, 4)).Perm(n)
 				rows = append(rows, rows[:50]...)
-				d := musttest.Get(e.Rows(t.Context(), k, Request{Documents: rows}, nil))(t)
+				d := musttest.Get(e.Rows(t.Context(), k, Request{RowIndices: rows}, nil))(t)
 				for r, i := range rows {
 					if !sameBits(d.Row(r), want.Row(i)) {
 						t.Fatalf("%s: Rows differs in row %d with %d workers", spec, i, workers)
 					}
 				}
-				part, err := e.Rows(t.Context(), k, Request{Rows: [2]int{77, 300}, Columns: [2]int{128, 256}}, nil)
+				part, err := e.Rows(t.Context(), k, Request{RowRange: [2]int{77, 300}, ColumnRange: [2]int{128, 256}}, nil)
 				for r := range part.Rows {
 					if err != nil || !sameBits(part.Row(r), want.Row(77 + r)[128:256]) {
 						t.Fatalf("%s: a block differs with %d workers: %v", spec, workers, err)
 					}
 				}
-				cross, err := e.Rows(t.Context(), k, Request{Test: x}, nil)
+				cross, err := e.Rows(t.Context(), k, Request{TestDocuments: x}, nil)
 				if err != nil || !sameBits(cross.Data, want.Data) {
 					t.Errorf("%s: Cross differs with %d workers: %v", spec, workers, err)
 				}
@@ -270,23 +270,23 @@ func TestSameBits(t *testing.T) {
 }
 
 func TestMemoryBound(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(1000, 5000, 50, 1))
+	x := embedded(t, sparse.SphereEmbedding, zipf(1000, 5000, 50, 1))
 	var memory *MemoryError
-	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.Limit != 1000 ||
-		memory.Need <= 1000 {
+	if _, err := New(x, Options{MemoryBytes: 1000}); !errors.As(err, &memory) || memory.LimitBytes != 1000 ||
+		memory.NeedBytes <= 1000 {
 		t.Errorf("New under a bound of 1000 bytes: %v", err)
 	}
 	e := newEngine(t, x, Options{Workers: 2})
 	panel := e.c.Bytes() - newEngine(t, x, Options{Workers: 1}).c.Bytes()
-	if held := e.c.Bytes() - 2*panel; held > NewBytes(x.Rows(), x.Cols, x.NNZ()) {
-		t.Errorf("%d bytes are held for documents, NewBytes says %d", held, NewBytes(x.Rows(), x.Cols, x.NNZ()))
+	if held := e.c.Bytes() - 2*panel; held > MaxEngineBytes(x.Rows(), x.Cols, x.NNZ()) {
+		t.Errorf("%d bytes are held for documents, NewBytes says %d", held, MaxEngineBytes(x.Rows(), x.Cols, x.NNZ()))
 	}
 	bound := e.c.Bytes() + MatrixBytes(1000, 1000) - 1
 	if e, err := New(x, Options{Workers: 2, MemoryBytes: bound}); err != nil {
 		t.Fatal(err)
-	} else if _, err := e.Gram(t.Context(), parse(t, "c"), nil); !errors.As(err, &memory) || memory.Need != bound+1 {
+	} else if _, err := e.Gram(t.Context(), parse(t, "c"), nil); !errors.As(err, &memory) || memory.NeedBytes != bound+1 {
 		t.Errorf("Gram one byte above the bound: %v", err)
-	} else if _, err := e.Rows(t.Context(), parse(t, "c"), Request{Rows: [2]int{0, 900}}, nil); err != nil {
+	} else if _, err := e.Rows(t.Context(), parse(t, "c"), Request{RowRange: [2]int{0, 900}}, nil); err != nil {
 		t.Errorf("Rows within the bound: %v", err)
 	}
 }
@@ -296,16 +296,16 @@ func TestCancellation(t *testing.T) {
 	if testing.Short() { // this test is slow
 		n = 1000
 	}
-	x := embedded(t, sparse.Sphere, zipf(n, 20000, 100, 1))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 20000, 100, 1))
 	e := newEngine(t, x, Options{Workers: 2, ISA: "generic"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(e.Gram(ctx, parse(t, "c"), nil))(t, "Gram after the end", context.Canceled)
+	musttest.WantError(e.Gram(ctx, parse(t, "c"), nil))(t, "Gram after the end", context.Canceled)
 	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Millisecond) // Gram takes some hundred milliseconds
 	defer cancel()
-	musttest.Fails(e.Gram(ctx, parse(t, "c"), nil))(t, "Gram past its deadline", context.DeadlineExceeded)
+	musttest.WantError(e.Gram(ctx, parse(t, "c"), nil))(t, "Gram past its deadline", context.DeadlineExceeded)
 	failure := errors.New("disk full")
-	if err := e.Each(t.Context(), nil, Request{}, func(*Tile) error { return failure }); err != failure {
+	if err := e.EachTile(t.Context(), nil, Request{}, func(*Tile) error { return failure }); err != failure {
 		t.Errorf("Tiles after an error of visit: %v", err)
 	}
 	// Returned scratch space can be reused.
@@ -316,7 +316,7 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(500, 5000, 50, 1))
+	x := embedded(t, sparse.SphereEmbedding, zipf(500, 5000, 50, 1))
 	var busy atomic.Int32
 	var last Progress
 	e := newEngine(t, x, Options{Workers: 2, Progress: func(p Progress) {
@@ -337,7 +337,7 @@ func TestProgress(t *testing.T) {
 
 // If there are more terms than values, a block of the posting lists has more documents than usual.
 func TestLargeBlocks(t *testing.T) {
-	const n, terms = 3*SeamDocuments + 5, 40_000
+	const n, terms = 3*MinTailBlockDocuments + 5, 40_000
 	r := rand.New(rand.NewPCG(1, 2))
 	m := &sparse.CSR{Cols: terms, Offsets: []int64{0}}
 	for i := range n {
@@ -348,11 +348,11 @@ func TestLargeBlocks(t *testing.T) {
 		m.Terms, m.Values = append(m.Terms, word, terms/2+uint32(r.IntN(terms/2))), append(m.Values, 1, float32(1+r.IntN(3)))
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	x := embedded(t, sparse.Sphere, m)
-	ref, rows := NewReference(x), []int{0, 49, SeamDocuments + 1, n - 2}
+	x := embedded(t, sparse.SphereEmbedding, m)
+	ref, rows := NewReference(x), []int{0, 49, MinTailBlockDocuments + 1, n - 2}
 	eachISA(t, func(t *testing.T, isa string) {
 		e := newEngine(t, x, Options{ISA: isa, HeadTerms: -1})
-		d := musttest.Get(e.Rows(t.Context(), parse(t, "c"), Request{Documents: rows}, nil))(t)
+		d := musttest.Get(e.Rows(t.Context(), parse(t, "c"), Request{RowIndices: rows}, nil))(t)
 		near := 0
 		for r, i := range rows {
 			for j := range n {

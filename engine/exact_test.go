@@ -44,12 +44,12 @@ func TestWholeCountsAreExact(t *testing.T) {
 		other := musttest.Get(x.Embedder.Transform(test))(t)
 		eachISA(t, func(t *testing.T, isa string) {
 			e := newEngine(t, x, Options{ISA: isa, Workers: 2})
-			cached := newCached(t, e, CachedOptions{})
+			cached := newCached(t, e, CacheOptions{})
 			of := func(spec string) (kernel.Kernel, *Symmetric, *Dense, [][]float32) {
 				k := parse(t, spec)
 				rows := [][]float32{make([]float32, n), make([]float32, n)}
-				musttest.Do(t, cached.Rows(t.Context(), k, []int{5, 77}, [][2]int{{0, n}}, rows))
-				return k, gram(t, e, k), musttest.Get(e.Rows(t.Context(), k, Request{Test: other}, nil))(t), rows
+				musttest.NoError(t, cached.Rows(t.Context(), k, []int{5, 77}, [][2]int{{0, n}}, rows))
+				return k, gram(t, e, k), musttest.Get(e.Rows(t.Context(), k, Request{TestDocuments: other}, nil))(t), rows
 			}
 			_, linear, cross, rows := of("linear")
 			_, squares, _, _ := of("ned:beta=2")
@@ -79,7 +79,7 @@ func TestWholeCountsAreExact(t *testing.T) {
 			}
 			near := musttest.Get(e.Neighbours(t.Context(), parse(t, "linear"), NeighbourOptions{Count: n - 1}))(t)
 			for i := range n {
-				list := near.Of(i)
+				list := near.List(i)
 				for k := 1; k < len(list); k++ {
 					if a, b := list[k-1], list[k]; a.Value == b.Value && a.Document > b.Document {
 						t.Fatalf("document %d: neighbours %v and %v, expected equal ones by number", i, a, b)
@@ -94,7 +94,7 @@ func TestWholeCountsAreExact(t *testing.T) {
 func TestFarFromTheOrigin(t *testing.T) {
 	const n, d = 150, 8
 	r := rand.New(rand.NewPCG(3, 3))
-	values := musttest.Make(n*d, func(int) float32 { return float32(10000 + r.NormFloat64()) })
+	values := musttest.MakeSlice(n*d, func(int) float32 { return float32(10000 + r.NormFloat64()) })
 	m := musttest.Get(sparse.FromDense(n, d, values))(t)
 	x := embedded(t, sparse.Embedding{}, m)
 	eachISA(t, func(t *testing.T, isa string) {

@@ -16,7 +16,7 @@ func Example_combinedKernels() {
 			log.Fatal(err)
 		}
 		p := kernel.PropertiesOf(k)
-		fmt.Printf("%v: %v, unrefuted %v\n", k, p.Definite, p.Unrefuted)
+		fmt.Printf("%v: %v, unrefuted %v\n", k, p.Definiteness, p.Unrefuted)
 	}
 	a, b := kernel.MustParse("arccos:n=1,layers=3"), kernel.MustParse("arccos:layers=3")
 	fmt.Println(kernel.Equal(a, b))

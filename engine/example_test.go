@@ -78,7 +78,7 @@ func ExampleEngine_Rows() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cross, err := e.Rows(ctx, k, engine.Request{Test: others}, nil)
+	cross, err := e.Rows(ctx, k, engine.Request{TestDocuments: others}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestSingleDocuments(t *testing.T) {
 				}
 				for _, head := range heads {
 					t.Run(fmt.Sprintf("%s/isa=%s/length=%d/head=%d", spec, isa, length, head), func(t *testing.T) {
-						e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, KeptBytes: 1 << 30}))(t)
+						e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), HeadTerms: head, DenseCopyBytes: 1 << 30}))(t)
 						both := []*sparse.CSR{test, same}
 						var wanted [2]*engine.Dense
 						for d, docs := range both {
@@ -48,7 +48,7 @@ func TestSingleDocuments(t *testing.T) {
 								rows[i] = i
 							}
 							many := musttest.Get(embedder.Transform(docs.SelectRows(rows)))(t)
-							wanted[d] = musttest.Get(e.Rows(ctx, k, engine.Request{Test: many}, nil))(t)
+							wanted[d] = musttest.Get(e.Rows(ctx, k, engine.Request{TestDocuments: many}, nil))(t)
 						}
 						before := e.Info().Bytes
 						for d, docs := range both {
@@ -56,7 +56,7 @@ func TestSingleDocuments(t *testing.T) {
 							for round := range 2 {
 								for i := range docs.Rows() {
 									one := musttest.Get(embedder.Transform(docs.SelectRows([]int{i})))(t)
-									got := musttest.Get(e.Rows(ctx, k, engine.Request{Test: one}, nil))(t)
+									got := musttest.Get(e.Rows(ctx, k, engine.Request{TestDocuments: one}, nil))(t)
 									if !slices.Equal(got.Row(0), want.Row(i)) {
 										t.Fatalf("round %d: row %d has other bits by itself", round, i)
 									}
@@ -64,7 +64,7 @@ func TestSingleDocuments(t *testing.T) {
 							}
 						}
 						head := e.Info().Head
-						if kept := e.Info().Bytes > before; kept != (head.Terms > 0 && head.Roles == engine.DenseRows) {
+						if kept := e.Info().Bytes > before; kept != (head.TermCount > 0 && head.DenseOperand == engine.DenseRows) {
 							t.Errorf("%d bytes, before single documents %d, of head %+v", e.Info().Bytes, before, head)
 						}
 					})

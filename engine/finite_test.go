@@ -20,16 +20,16 @@ import (
 var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Kernel) error{
 	"Engine.Gram": func(ctx context.Context, e *Engine, k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
 	"Engine.Rows": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return of(e.Rows(ctx, k, Request{Test: e.c.X}, nil))
+		return of(e.Rows(ctx, k, Request{TestDocuments: e.c.X}, nil))
 	},
 	"Engine.Each": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return e.Each(ctx, k, Request{Half: true}, func(*Tile) error { return nil })
+		return e.EachTile(ctx, k, Request{OmitSymmetric: true}, func(*Tile) error { return nil })
 	},
 	"Engine.Neighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return of(e.Neighbours(ctx, k, NeighbourOptions{Count: 2}))
 	},
 	"Engine.Neighbours, Test": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		return of(e.Neighbours(ctx, k, NeighbourOptions{Count: 2, Test: e.c.X}))
+		return of(e.Neighbours(ctx, k, NeighbourOptions{Count: 2, TestDocuments: e.c.X}))
 	},
 	"Engine.NeighbourBlock":  mergedNeighbours, // if keys are c, merging blocks computes the values
 	"Engine.MergeNeighbours": mergedNeighbours,
@@ -40,12 +40,12 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 		return e.Multiply(ctx, k, e.c.X, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},
 	"Engine.Rectangle": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		r, err := e.Rectangle(k, e.c.X, 0)
+		r, err := e.CrossMatrix(k, e.c.X, 0)
 		if err != nil {
 			return err
 		}
 		turn := func(int, *mat.Dense) error { return nil }
-		return r.Pass(ctx, mat.NewDense(e.Len(), 1, nil), turn, mat.NewDense(e.Len(), 1, nil))
+		return r.MultiplyTwice(ctx, mat.NewDense(e.Len(), 1, nil), turn, mat.NewDense(e.Len(), 1, nil))
 	},
 	"Engine.Diagonal": func(_ context.Context, e *Engine, k kernel.Kernel) error {
 		return of(e.Diagonal(k))
@@ -53,20 +53,20 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	"Engine.Digest": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return of(e.Digest(ctx, k))
 	},
-	"Cached.Matrix": withCache(func(_ context.Context, c *Cached, k kernel.Kernel) error {
+	"Cached.Matrix": withCache(func(_ context.Context, c *Cache, k kernel.Kernel) error {
 		return of(c.Matrix(k))
 	}),
-	"Cached.Rows": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
+	"Cached.Rows": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
 		return c.Rows(ctx, k, []int{1}, [][2]int{{0, 3}}, [][]float32{make([]float32, 3)})
 	}),
-	"Matrix.Of": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
+	"Matrix.Of": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
 		m, err := c.Matrix(k)
 		if err == nil {
-			_, err = m.Of(ctx, []int{0, 1, 7})
+			_, err = m.Submatrix(ctx, []int{0, 1, 7})
 		}
 		return err
 	}),
-	"Matrix.Ready": withCache(func(ctx context.Context, c *Cached, k kernel.Kernel) error {
+	"Matrix.Ready": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
 		return of(readyOf(ctx, c, k))
 	}),
 }
@@ -83,10 +83,10 @@ func mergedNeighbours(ctx context.Context, e *Engine, k kernel.Kernel) error {
 }
 
 func withCache(
-	call func(context.Context, *Cached, kernel.Kernel) error,
+	call func(context.Context, *Cache, kernel.Kernel) error,
 ) func(context.Context, *Engine, kernel.Kernel) error {
 	return func(ctx context.Context, e *Engine, k kernel.Kernel) error {
-		c, err := e.Cached(CachedOptions{})
+		c, err := e.NewCache(CacheOptions{})
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func withCache(
 // A value that isn't finite gives the same error from every method. The test fails for a new method
 // with a kernel argument that isn't in finiteMethods.
 func TestFinite(t *testing.T) {
-	for _, of := range []any{&Engine{}, &Cached{}} {
+	for _, of := range []any{&Engine{}, &Cache{}} {
 		for i, kind := 0, reflect.TypeOf(of); i < kind.NumMethod(); i++ {
 			m := kind.Method(i)
 			name := kind.Elem().Name() + "." + m.Name
@@ -109,10 +109,10 @@ func TestFinite(t *testing.T) {
 		}
 	}
 	docs := enginetest.Zipf(130, 60, 8, 5)
-	copied := docs.SelectRows(append([]int{9, 9, 9}, run.Numbers(0, 130)...)) // with neighbours at c = 0
+	copied := docs.SelectRows(append([]int{9, 9, 9}, run.Range(0, 130)...)) // with neighbours at c = 0
 	custom := func(name string, inf float64) kernel.Kernel {
 		return musttest.Get(kernel.New(kernel.Custom{
-			Name: name, Embedding: sparse.Sphere, Properties: kernel.Properties{PositiveDiagonal: true},
+			Name: name, Embedding: sparse.SphereEmbedding, Properties: kernel.Properties{PositiveDiagonal: true},
 			Eval: func(c, _, _ float64) float64 {
 				if c < 0.1 {
 					return inf
@@ -126,9 +126,9 @@ func TestFinite(t *testing.T) {
 		parse(t, "exp(100*bhattacharyya)"), // known to decrease in c
 		custom("infinite", 1e40), custom("negative", -1e40), custom("no-number", math.NaN()),
 	} {
-		e := newEngine(t, enginetest.Embedded(t, k.Embedding(), copied), Options{ISA: "generic", Workers: 2})
+		e := newEngine(t, enginetest.EmbedCSR(t, k.Embedding(), copied), Options{ISA: "generic", Workers: 2})
 		for name, call := range finiteMethods {
-			musttest.Fails(call(t.Context(), e, k))(t, fmt.Sprintf("%s of %s", name, k), k.String(), ErrNotFinite)
+			musttest.WantError(call(t.Context(), e, k))(t, fmt.Sprintf("%s of %s", name, k), k.String(), ErrNotFinite)
 		}
 	}
 }
@@ -141,8 +141,8 @@ func TestFiniteWhereAsked(t *testing.T) {
 		docs.Values[at] = 1e12
 	}
 	k := parse(t, "polynomial:gamma=1,degree=4")
-	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), docs), Options{Workers: 2})
-	musttest.Fails(e.Gram(t.Context(), k, nil))(t, "values that aren't finite after the first document")
+	e := newEngine(t, enginetest.EmbedCSR(t, k.Embedding(), docs), Options{Workers: 2})
+	musttest.WantError(e.Gram(t.Context(), k, nil))(t, "values that aren't finite after the first document")
 	if _, err := e.NeighbourBlock(t.Context(), k, [2]int{40, 60}, [2]int{1, 30}, NeighbourOptions{Count: 3}); err != nil {
 		t.Error(err)
 	}
@@ -156,13 +156,13 @@ func TestFiniteEach(t *testing.T) {
 		for i := range v {
 			v[i] = []float32{math.MaxFloat32, -math.MaxFloat32, 0, -1e-45, 1}[i%5]
 		}
-		if i := compute.Infinite(v); i >= 0 {
+		if i := compute.FirstNonFinite(v); i >= 0 {
 			t.Error(n, i)
 		}
 		for i, old := range v {
 			for _, bad := range []float32{inf, -inf, inf - inf, -(inf - inf), math.Float32frombits(0x7f800001)} {
 				v[i] = bad
-				if at := compute.Infinite(v); at != i {
+				if at := compute.FirstNonFinite(v); at != i {
 					t.Errorf("%d of %d: found %d", i, n, at)
 				}
 			}

@@ -25,7 +25,7 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 	}
 	n := e.Len()
 	if to == nil {
-		if err := e.fits(ctx, "the Gram matrix", MatrixBytes(n, n)); err != nil {
+		if err := e.checkFits(ctx, "the Gram matrix", MatrixBytes(n, n)); err != nil {
 			return nil, err
 		}
 		if to, err = newSymmetric(ctx, n); err != nil {
@@ -35,9 +35,9 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *S
 		return nil, fmt.Errorf("engine: destination has %d rows and %d values, but the Gram matrix is %[3]d×%[3]d",
 			to.N, len(to.Data), n)
 	}
-	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
-	return to, e.c.Half(ctx, k, run.Numbers(0, n), to.Data, report, nil)
+	return to, e.c.ComputeUpper(ctx, k, run.Range(0, n), to.Data, report, nil)
 }
 
 // Rows returns the values that q selects, with one matrix row per row of q. The values are from the
@@ -47,34 +47,36 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err
 	}
-	if q.Half {
+	if q.OmitSymmetric {
 		return nil, errors.New("engine: Rows does not support Half")
 	}
-	rows, cols := len(q.Documents), q.Columns[1]-q.Columns[0]
+	rows, cols := len(q.RowIndices), q.ColumnRange[1]-q.ColumnRange[0]
 	if to == nil {
 		bytes := MatrixBytes(rows, cols)
-		if q.Test != nil {
-			bytes = run.AddBytes(bytes, NewBytes(rows, q.Test.Cols, q.Test.NNZ()))
+		if q.TestDocuments != nil {
+			bytes = run.AddBytes(bytes, MaxEngineBytes(rows, q.TestDocuments.Cols, q.TestDocuments.NNZ()))
 		}
-		if err := e.fits(ctx, fmt.Sprintf("a %d×%d matrix", rows, cols), bytes); err != nil {
+		if err := e.checkFits(ctx, fmt.Sprintf("a %d×%d matrix", rows, cols), bytes); err != nil {
 			return nil, err
 		}
 		to = &Dense{Rows: rows, Cols: cols}
-		if to.Data, err = tiles.MakeContext(ctx, rows*cols); err != nil {
+		if to.Data, err = tiles.MakeFloatsContext(ctx, rows*cols); err != nil {
 			return nil, err
 		}
-	} else if err := to.hasShape(rows, cols); err != nil {
+	} else if err := to.checkShape(rows, cols); err != nil {
 		return nil, err
 	}
-	ctx, report := e.c.Start(ctx, int64(rows)*int64(cols))
+	ctx, report := e.c.StartProgress(ctx, int64(rows)*int64(cols))
 	defer report.Finish(&err)
-	return to, e.rows(ctx, k, e.strip(&q, 0), to, report)
+	return to, e.computeRows(ctx, k, e.deviceRequest(&q, 0), to, report)
 }
 
-// rows computes a request without Half, and writes the rows to a matrix.
-func (e *Engine) rows(ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter) error {
-	return e.c.Rows(ctx, k, r, report, func(t *device.Tile) error {
-		e.c.Store(to.Data[t.First*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)
+// computeRows computes a request without Half, and writes the rows to a matrix.
+func (e *Engine) computeRows(
+	ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter,
+) error {
+	return e.c.ComputeRows(ctx, k, r, report, func(t *device.Tile) error {
+		e.c.Store(to.Data[t.FirstRow*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)
 		return nil
 	})
 }

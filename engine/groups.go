@@ -5,46 +5,47 @@ import (
 	"slices"
 )
 
-// NonDuplicates selects documents in ascending order, and drops each document that is near to an
-// earlier selected document. [EachNear] finds pairs of near documents. A NonDuplicates must not be
+// Deduplicator selects documents in ascending order, and drops each document that is near to an
+// earlier selected document. [EachNearPair] finds pairs of near documents. A NonDuplicates must not be
 // used concurrently.
-type NonDuplicates struct {
-	first []int32    // the first copy of each document
-	by    []int32    // per document: first near document known to be selected, or the document itself
-	pairs [][2]int32 // pairs of documents whose selection is undecided
+type Deduplicator struct {
+	firstCopy []int32    // the first copy of each document
+	nearTo    []int32    // per document: first near document known to be selected, or the document itself
+	pairs     [][2]int32 // pairs of documents whose selection is undecided
 
 	// Maximum number of stored pairs. If more pairs are added, full is set, and all pairs must be
 	// added again after settle.
-	room    int
-	full    bool
-	sure    []bool // per document: known to be selected
-	blocked []bool // per document: near to an earlier undecided document
+	maxPairs int
+	full     bool
+	selected []bool // per document: known to be selected
+	blocked  []bool // per document: near to an earlier undecided document
 }
 
 // pairsPerRow is the maximum number of stored pairs per document.
 const pairsPerRow = 4
 
-// NewNonDuplicates returns a selection from n < 2³¹ documents, without any pairs.
-func NewNonDuplicates(n int) *NonDuplicates {
-	k := &NonDuplicates{first: make([]int32, n), by: make([]int32, n), sure: make([]bool, n), blocked: make([]bool, n),
-		room: math.MaxInt}
+// NewDeduplicator returns a selection from n < 2³¹ documents, without any pairs.
+func NewDeduplicator(n int) *Deduplicator {
+	k := &Deduplicator{firstCopy: make([]int32, n), nearTo: make([]int32, n), selected: make([]bool, n),
+		blocked:  make([]bool, n),
+		maxPairs: math.MaxInt}
 	for i := range n {
-		k.first[i], k.by[i] = int32(i), int32(i)
+		k.firstCopy[i], k.nearTo[i] = int32(i), int32(i)
 	}
 	return k
 }
 
-// Copy records that document j is a copy of document i < j. Copies are near to the same documents.
-func (k *NonDuplicates) Copy(i, j int) { k.first[j] = min(k.first[j], int32(i)) }
+// AddCopy records that document j is a copy of document i < j. Copies are near to the same documents.
+func (k *Deduplicator) AddCopy(i, j int) { k.firstCopy[j] = min(k.firstCopy[j], int32(i)) }
 
-// Near records that documents i < j, and so their copies, are near to each other. i and j must not
+// AddNear records that documents i < j, and so their copies, are near to each other. i and j must not
 // be copies of earlier documents.
-func (k *NonDuplicates) Near(i, j int) {
+func (k *Deduplicator) AddNear(i, j int) {
 	switch pair := [2]int32{int32(i), int32(j)}; {
-	case k.sure[i]:
+	case k.selected[i]:
 		k.drop(pair)
-	case k.by[i] != pair[0]: // i was dropped, so it drops no other document
-	case len(k.pairs) < k.room:
+	case k.nearTo[i] != pair[0]: // i was dropped, so it drops no other document
+	case len(k.pairs) < k.maxPairs:
 		k.pairs = append(k.pairs, pair)
 		k.blocked[j] = true
 	default:
@@ -53,21 +54,21 @@ func (k *NonDuplicates) Near(i, j int) {
 }
 
 // drop drops the second document of a pair whose first document is selected.
-func (k *NonDuplicates) drop(pair [2]int32) {
-	if i, j := pair[0], pair[1]; k.by[j] == j || i < k.by[j] {
-		k.by[j] = i
+func (k *Deduplicator) drop(pair [2]int32) {
+	if i, j := pair[0], pair[1]; k.nearTo[j] == j || i < k.nearTo[j] {
+		k.nearTo[j] = i
 	}
 }
 
 // settle does nothing if all pairs fit. Otherwise it selects each document that is neither dropped
 // nor blocked, and clears the stored pairs. Each call decides at least the first undecided
 // document.
-func (k *NonDuplicates) settle() {
+func (k *Deduplicator) settle() {
 	if !k.full {
 		return
 	}
-	for j := range k.by {
-		k.sure[j] = k.sure[j] || !k.blocked[j] && k.by[j] == int32(j)
+	for j := range k.nearTo {
+		k.selected[j] = k.selected[j] || !k.blocked[j] && k.nearTo[j] == int32(j)
 	}
 	clear(k.blocked)
 	k.pairs, k.full = k.pairs[:0], false
@@ -76,27 +77,27 @@ func (k *NonDuplicates) settle() {
 // Groups returns a group for each selected document that other documents are near to. A group lists
 // the selected document and the dropped documents, in ascending order. A dropped document belongs
 // to the first selected document near to it.
-func (k *NonDuplicates) Groups() [][]int32 {
+func (k *Deduplicator) Groups() [][]int32 {
 	for at, p := range k.pairs {
-		i, j := k.first[p[0]], k.first[p[1]]
+		i, j := k.firstCopy[p[0]], k.firstCopy[p[1]]
 		k.pairs[at] = [2]int32{min(i, j), max(i, j)}
 	}
 	slices.SortFunc(k.pairs, func(a, b [2]int32) int { return int(a[0]) - int(b[0]) })
 	for _, p := range k.pairs { // in this order, pairs that could drop p[0] come before p
-		if p[0] != p[1] && k.by[p[0]] == p[0] {
+		if p[0] != p[1] && k.nearTo[p[0]] == p[0] {
 			k.drop(p)
 		}
 	}
-	size := make([]int32, len(k.by))
-	for j, first := range k.first {
+	size := make([]int32, len(k.nearTo))
+	for j, first := range k.firstCopy {
 		if int(first) < j {
-			k.by[j] = k.by[first]
+			k.nearTo[j] = k.nearTo[first]
 		}
-		size[k.by[j]]++
+		size[k.nearTo[j]]++
 	}
 	var out [][]int32
-	place := make([]int32, len(k.by))
-	for j, i := range k.by {
+	place := make([]int32, len(k.nearTo))
+	for j, i := range k.nearTo {
 		if size[i] < 2 {
 			continue
 		}

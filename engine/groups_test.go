@@ -52,24 +52,24 @@ func TestKept(t *testing.T) {
 		}
 		want := greedily(n, pairs)
 		for _, room := range []int{math.MaxInt, 20, 1, 0} {
-			plain, copied := NewNonDuplicates(n), NewNonDuplicates(n)
-			plain.room, copied.room = room, room
+			plain, copied := NewDeduplicator(n), NewDeduplicator(n)
+			plain.maxPairs, copied.maxPairs = room, room
 			rounds := 0
 			for ; rounds == 0 || plain.full || copied.full; rounds++ {
 				plain.settle()
 				copied.settle()
 				for _, at := range r.Perm(len(pairs)) {
 					p := pairs[at]
-					plain.Near(p.i, p.j)
+					plain.AddNear(p.i, p.j)
 					switch {
 					case first[p.i] == first[p.j]:
-						copied.Copy(first[p.i], p.j)
+						copied.AddCopy(first[p.i], p.j)
 					case first[p.i] == p.i && first[p.j] == p.j:
-						copied.Near(p.i, p.j)
+						copied.AddNear(p.i, p.j)
 					}
 				}
 			}
-			for _, k := range []*NonDuplicates{plain, copied} {
+			for _, k := range []*Deduplicator{plain, copied} {
 				if got := k.Groups(); !slices.EqualFunc(got, want, slices.Equal) {
 					t.Fatalf("%d pairs, room for %d: groups %v, expected %v", len(pairs), room, got, want)
 				}

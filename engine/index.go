@@ -15,15 +15,15 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// listedC is the largest bound on c that an index's posting lists support.
-const listedC = 0.1
+// maxListedC is the largest bound on c that an index's posting lists support.
+const maxListedC = 0.1
 
 // Index answers single queries on a fixed set of documents. It finds nearest neighbours with stored
 // panels, and documents within a small bound with posting lists. An Index may be used concurrently.
 type Index struct {
-	e     *Engine
-	j     *join.Join
-	spare sync.Pool // *[]float32, rows of c
+	e       *Engine
+	j       *join.Join
+	rowPool sync.Pool // *[]float32, rows of c
 }
 
 // Match holds the index of a document, and c between this document and the query. C is computed in
@@ -40,15 +40,15 @@ func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, err
 	if opt.Device != nil {
 		return nil, errors.New("engine: an index supports only the CPU, but Device is set")
 	}
-	if opt.KeptBytes == 0 {
-		opt.KeptBytes = math.MaxInt64
+	if opt.DenseCopyBytes == 0 {
+		opt.DenseCopyBytes = math.MaxInt64
 	}
 	e, err := NewContext(ctx, x, opt)
 	if err != nil {
 		return nil, err
 	}
 	out := &Index{e: e}
-	out.spare.New = func() any { return new(make([]float32, e.Len())) }
+	out.rowPool.New = func() any { return new(make([]float32, e.Len())) }
 	if err := out.build(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -57,23 +57,26 @@ func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, err
 
 func (x *Index) build(ctx context.Context) (err error) {
 	e := x.e
-	if err := e.fits(ctx, "an index", GroupsBytes(e.Len(), e.c.X.Cols)); err != nil {
+	if err := e.checkFits(ctx, "an index", GroupsBytes(e.Len(), e.c.X.Cols)); err != nil {
 		return err
 	}
-	if x.j, err = join.New(ctx, e.c.X, nil, listedC, e.c.Workers); err != nil {
+	if x.j, err = join.New(ctx, e.c.X, nil, maxListedC, e.c.Workers); err != nil {
 		return err
 	}
-	x.j.ForQueries()
+	x.j.EnableQueries()
 	about, err := x.j.Estimate(ctx)
 	if err != nil {
 		return err
 	}
-	forward, lists := x.j.Bytes(about.Before)
+	forward, lists := x.j.Bytes(about.PrefixValues)
 	need := forward + forward/4 + lists
-	if err := e.fits(ctx, "lists of an index", need); err != nil {
+	if err := e.checkFits(ctx, "lists of an index", need); err != nil {
 		return err
 	}
-	e.c.Backend.(*panel.Backend).Keep(func(bytes int64) bool { return e.fits(ctx, "panels", need+bytes) == nil })
+	e.c.Backend.(*panel.Backend).MakeDenseCopy(func(bytes int64) bool {
+		return e.checkFits(ctx, "panels",
+			need+bytes) == nil
+	})
 	return x.j.Build(ctx, math.MaxInt64)
 }
 
@@ -84,12 +87,12 @@ func (x *Index) Len() int {
 
 // row returns c for document i of q and each document of x, bit-identical to tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
-	row := x.spare.Get().(*[]float32)
+	row := x.rowPool.Get().(*[]float32)
 	one := *q // a copy, so that the stored panels are used even for the engine's documents
-	r := &device.Request{From: &one, Docs: []int{i}, Hi: x.e.Len(), Workers: 1}
-	return row, x.e.c.Rows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
+	r := &device.Request{RowDocuments: &one, RowIndices: []int{i}, Hi: x.e.Len(), Workers: 1}
+	return row, x.e.c.ComputeRows(ctx, kernel.C(), r, nil, func(t *device.Tile) error {
 		for j := range t.Cols() {
-			(*row)[t.Lo+j] = t.Value[j*t.ColStride]
+			(*row)[t.Lo+j] = t.Values[j*t.ColStride]
 		}
 		return nil
 	})
@@ -104,15 +107,15 @@ func (x *Index) Nearest(
 	if k < 1 {
 		return nil, fmt.Errorf("engine: k must be positive, got %d", k)
 	}
-	if err := x.check(ctx, q, i); err != nil {
+	if err := x.checkQuery(ctx, q, i); err != nil {
 		return nil, err
 	}
 	row, err := x.row(ctx, q, i)
-	defer x.spare.Put(row)
+	defer x.rowPool.Put(row)
 	if err != nil {
 		return nil, err
 	}
-	const rounding = 2*device.ErrorC + 0x1p-22 // twice the error of c from tiles, plus float32 rounding
+	const rounding = 2*device.MaxError + 0x1p-22 // twice the error of c from tiles, plus float32 rounding
 	// limit is the k-th smallest c so far. some is sorted whenever its length reaches 2k.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
@@ -138,7 +141,7 @@ func (x *Index) Nearest(
 		if c == 1 {
 			apart++
 		} else {
-			m.C = float32(panel.C(q, i, x.e.c.X, j))
+			m.C = float32(panel.ExactC(q, i, x.e.c.X, j))
 		}
 		out = append(out, m)
 	}
@@ -147,7 +150,7 @@ func (x *Index) Nearest(
 }
 
 // Within returns the documents whose c to document i of q is at most the given c, in the order of
-// Nearest. [CrossWithin] defines the tolerance. If allowed isn't nil, only documents that it
+// Nearest. [EachCrossPair] defines the tolerance. If allowed isn't nil, only documents that it
 // accepts are returned. It fails for the same reasons as Nearest, or if c is negative or NaN.
 func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
@@ -155,7 +158,7 @@ func (x *Index) Within(
 	if !(c >= 0) {
 		return nil, fmt.Errorf("engine: bound on c must be nonnegative, got %v", c)
 	}
-	if err := x.check(ctx, q, i); err != nil {
+	if err := x.checkQuery(ctx, q, i); err != nil {
 		return nil, err
 	}
 	var out []Match
@@ -164,20 +167,20 @@ func (x *Index) Within(
 		if allowed != nil && !allowed(j) {
 			return
 		}
-		if exact := panel.C(q, i, own, j); exact <= panel.Bound(c) {
+		if exact := panel.ExactC(q, i, own, j); exact <= panel.InclusiveBound(c) {
 			out = append(out, Match{j, float32(exact)})
 		}
 	}
-	const slack = 2 * device.ErrorC // twice the largest error of a computed c
-	if c < listedC-slack {
+	const slack = 2 * device.MaxError // twice the largest error of a computed c
+	if c < maxListedC-slack {
 		x.j.Query(q, i, c+slack, func(j int) {
-			for _, same := range x.j.Copies(j) {
+			for _, same := range x.j.RowCopies(j) {
 				check(int(same))
 			}
 		})
 	} else {
 		row, err := x.row(ctx, q, i)
-		defer x.spare.Put(row)
+		defer x.rowPool.Put(row)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +194,7 @@ func (x *Index) Within(
 	return out, nil
 }
 
-func (x *Index) check(ctx context.Context, q *sparse.Embedded, i int) error {
+func (x *Index) checkQuery(ctx context.Context, q *sparse.Embedded, i int) error {
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -221,11 +224,11 @@ func CompareRows(
 	}
 	s, a := x.Row(i)
 	t, b := y.Row(j)
-	if x.Embedder.Pairing == sparse.Dot && !near(s, a, t, b, farthest(panel.Bound(most))) {
+	if x.Embedder.Pairing == sparse.Cosine && !isNear(s, a, t, b, squaredDistanceBound(panel.InclusiveBound(most))) {
 		return 0, false, nil
 	}
-	exact := panel.C(x, i, y, j)
-	return float32(exact), exact <= panel.Bound(most), nil
+	exact := panel.ExactC(x, i, y, j)
+	return float32(exact), exact <= panel.InclusiveBound(most), nil
 }
 
 // SortMatches sorts matches by c, with ties broken by document index.

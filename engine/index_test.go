@@ -19,21 +19,21 @@ func TestIndexMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one worker, thousands of documents")
 	}
-	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(8000, 3000, 30, 1))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(8000, 3000, 30, 1))
 	index := func(opt Options) *Index {
 		opt.Workers, opt.HeadTerms = 1, 2500
 		return musttest.Get(NewIndex(t.Context(), x, opt))(t)
 	}
-	all, none := index(Options{}), index(Options{KeptBytes: 1})
+	all, none := index(Options{}), index(Options{DenseCopyBytes: 1})
 	kept := all.e.Info().Bytes - none.e.Info().Bytes
 	if kept < 64<<20 {
 		t.Fatalf("panels take %d bytes, too few for this test", kept)
 	}
-	forward, lists := none.j.Bytes(none.j.Counts.Before)
+	forward, lists := none.j.Bytes(none.j.Counts.PrefixValues)
 	bound := none.e.Info().Bytes + 2*(forward+lists) + kept/2
 	tight := index(Options{MemoryBytes: bound})
-	defer func(f func() (int64, bool)) { compute.Available = f }(compute.Available)
-	compute.Available = func() (int64, bool) { return kept / 2, true }
+	defer func(f func() (int64, bool)) { compute.AvailableMemory = f }(compute.AvailableMemory)
+	compute.AvailableMemory = func() (int64, bool) { return kept / 2, true }
 	for name, own := range map[string]*Index{"a bound": tight, "the machine": index(Options{})} {
 		if own.e.Info().Bytes > bound {
 			t.Errorf("%s: %d bytes, expected at most %d", name, own.e.Info().Bytes, bound)
@@ -50,7 +50,7 @@ func TestIndexMemory(t *testing.T) {
 		t.Errorf("memory for no lists: %v", err)
 	}
 	device := func(context.Context, *sparse.Embedded) (Device, error) { t.Error("a device was made"); return nil, nil }
-	musttest.Fails(NewIndex(t.Context(), x, Options{Device: device}))(t, "an index by a device")
+	musttest.WantError(NewIndex(t.Context(), x, Options{Device: device}))(t, "an index by a device")
 	if _, err := New(x, Options{Device: device, MemoryBytes: 1}); !errors.As(err, new(*MemoryError)) {
 		t.Errorf("memory for nothing, and a device: %v", err)
 	}
@@ -67,11 +67,11 @@ func TestIndexNearestFew(t *testing.T) {
 		}
 	}
 	rows[0] = []float32{2, 0, 0, 0}
-	x := enginetest.Embed(t, sparse.Sphere, rows)
+	x := enginetest.EmbedRows(t, sparse.SphereEmbedding, rows)
 	index := musttest.Get(NewIndex(t.Context(), x, Options{Workers: 1}))(t)
 	want := []Match{{0, 0}}
 	for j := 1; j < n; j++ {
-		want = append(want, Match{j, float32(panel.C(x, 0, x, j))})
+		want = append(want, Match{j, float32(panel.ExactC(x, 0, x, j))})
 	}
 	SortMatches(want)
 	var before, after runtime.MemStats

@@ -19,16 +19,16 @@ import (
 // (engine/internal/join) compares fewer pairs, with the same result. The engine uses the method
 // with the smaller estimated time.
 type JoinPlan struct {
-	Method      string  `json:"method"` // "join" or "tiles"
-	Why         string  `json:"why"`
-	Documents   int     `json:"documents"`
-	Distinct    int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
-	Values      int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
-	Before      int64   `json:"values_before_cut"`    // number of values in posting lists
-	Matches     int64   `json:"matches"`              // number of matches (defined in package join), or an estimate
-	Pairs       int64   `json:"pairs"`                // number of pairs that tiles compare
-	JoinSeconds float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
-	TileSeconds float64 `json:"tile_seconds_planned"`
+	Method            string  `json:"method"` // "join" or "tiles"
+	Reason            string  `json:"why"`
+	DocumentCount     int     `json:"documents"`
+	DistinctDocuments int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
+	DistinctValues    int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
+	PrefixValues      int64   `json:"values_before_cut"`    // number of values in posting lists
+	MatchCount        int64   `json:"matches"`              // number of matches (defined in package join), or an estimate
+	TilePairs         int64   `json:"pairs"`                // number of pairs that tiles compare
+	JoinSeconds       float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
+	TileSeconds       float64 `json:"tile_seconds_planned"`
 }
 
 // Values of Options.method.
@@ -39,34 +39,34 @@ const (
 
 // Costs in nanoseconds, measured on a core of an AMD Zen 4 at 3.7 GHz.
 const (
-	costCut     = 25.0 // per value, to find the values of a document that are indexed
-	costBefore  = 60.0 // per value, to add the value to a posting list
-	costMatch   = 1.6
-	costSketch  = 60.0 // per match that passes the sketches
-	costStep    = 4.0
-	costChecked = 250.0 // per match that is checked, in addition to costValue
-	costValue   = 5.0
-	costTile    = 0.45 // per pair, without the dot product
-	costEngine  = 25.0 // per value, to prepare tiles
+	costFindPrefix = 25.0 // per value, to find the values of a document that are indexed
+	costPrefix     = 60.0 // per value, to add the value to a posting list
+	costMatch      = 1.6
+	costSketch     = 60.0 // per match that passes the sketches
+	costStep       = 4.0
+	costCheck      = 250.0 // per match that is checked, in addition to costValue
+	costValue      = 5.0
+	costTile       = 0.45 // per pair, without the dot product
+	costEngine     = 25.0 // per value, to prepare tiles
 
-	fewPairs = 1 << 21 // number of pairs that tiles compare in the time that planning a join takes
+	planningPairs = 1 << 21 // number of pairs that tiles compare in the time that planning a join takes
 )
 
-// planned returns the join that finds pairs within s.most, or nil if tiles are faster. If valued is
+// planJoin returns the join that finds pairs within s.most, or nil if tiles are faster. If valued is
 // set, keys must be bit-identical to tiles. held is the size of the caller's memory in bytes,
 // excluding the engine.
-func (s *search) planned(
+func (s *search) planJoin(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
 	e, n := s.e, s.e.Len()
-	p := &JoinPlan{Method: byTiles, Documents: n, Pairs: compute.PairsOf(n) - int64(n)}
+	p := &JoinPlan{Method: byTiles, DocumentCount: n, TilePairs: compute.TrianglePairCount(n) - int64(n)}
 	if rows != nil {
-		p.Documents, p.Pairs = n+rows.Rows(), int64(n)*int64(rows.Rows())
+		p.DocumentCount, p.TilePairs = n+rows.Rows(), int64(n)*int64(rows.Rows())
 	}
-	p.TileSeconds = e.tileSeconds(float64(p.Pairs))
+	p.TileSeconds = e.tileSeconds(float64(p.TilePairs))
 	_, own := e.c.Backend.(*panel.Backend)
 	why := func(format string, args ...any) (*join.Join, *JoinPlan, error) {
-		p.Why = fmt.Sprintf(format, args...)
+		p.Reason = fmt.Sprintf(format, args...)
 		return nil, p, nil
 	}
 	forced := e.method == byJoin
@@ -75,13 +75,13 @@ func (s *search) planned(
 		return why("tiles were requested")
 	case !s.byC:
 		return why("the kernel is not a decreasing function of c alone")
-	case !(s.most < 1):
+	case !(s.maxKey < 1):
 		return why("the bound includes documents without common terms")
-	case valued && !(s.most < closeC):
+	case valued && !(s.maxKey < alwaysExactC):
 		return why("the bound includes pairs whose c is summed in float32")
 	case e.c.Backend != nil && !own:
 		return why("a device computes c")
-	case p.Pairs < fewPairs && !forced:
+	case p.TilePairs < planningPairs && !forced:
 		return why("there are few pairs")
 	}
 	x, y := e.c.X, (*sparse.Embedded)(nil)
@@ -90,27 +90,27 @@ func (s *search) planned(
 	}
 	// If a join exceeds the memory limit, tiles may still fit.
 	fits := func(bytes int64) (bool, error) {
-		err := e.fits(ctx, "a search for pairs", run.AddBytes(held, bytes))
+		err := e.checkFits(ctx, "a search for pairs", run.AddBytes(held, bytes))
 		if !forced && errors.As(err, new(*MemoryError)) {
 			return false, nil
 		}
 		return true, err
 	}
-	if ok, err := fits(GroupsBytes(p.Documents, x.Cols)); err != nil {
+	if ok, err := fits(GroupsBytes(p.DocumentCount, x.Cols)); err != nil {
 		return nil, nil, err
 	} else if !ok {
 		return why("a join exceeds the memory limit")
 	}
-	j, err := join.New(ctx, x, y, float64(s.most), e.c.Workers)
+	j, err := join.New(ctx, x, y, float64(s.maxKey), e.c.Workers)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.Distinct, p.Values = j.Counts.Distinct, j.Counts.Values
+	p.DistinctDocuments, p.DistinctValues = j.Counts.DistinctDocuments, j.Counts.Values
 	count := func(n join.Counts) {
-		each := costChecked + costValue*2*float64(n.Values)/float64(max(n.Distinct, 1))
-		ns := float64(n.Values)*costCut + float64(n.Before)*costBefore +
-			float64(n.Matches)*(costMatch+n.Sketched*costSketch+n.Steps*costStep+n.Checked*each)
-		p.Before, p.Matches, p.JoinSeconds = n.Before, n.Matches, ns/float64(e.c.Workers)/1e9
+		each := costCheck + costValue*2*float64(n.Values)/float64(max(n.DistinctDocuments, 1))
+		ns := float64(n.Values)*costFindPrefix + float64(n.PrefixValues)*costPrefix +
+			float64(n.Matches)*(costMatch+n.SketchPassRate*costSketch+n.StepsPerMatch*costStep+n.CheckRate*each)
+		p.PrefixValues, p.MatchCount, p.JoinSeconds = n.PrefixValues, n.Matches, ns/float64(e.c.Workers)/1e9
 	}
 	about, err := j.Estimate(ctx)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *search) planned(
 	if p.JoinSeconds > p.TileSeconds && !forced {
 		return why("tiles are faster")
 	}
-	forward, lists := j.Bytes(about.Before)
+	forward, lists := j.Bytes(about.PrefixValues)
 	forward += forward / 4 // about.Before is a rough estimate
 	if ok, err := fits(forward + min(lists, 64<<20)); err != nil {
 		return nil, nil, err
@@ -128,8 +128,8 @@ func (s *search) planned(
 		return why("a join exceeds the memory limit")
 	}
 	room := int64(math.MaxInt64)
-	if e.memory > 0 {
-		room = e.memory - e.c.Bytes() - held - forward
+	if e.memoryLimit > 0 {
+		room = e.memoryLimit - e.c.Bytes() - held - forward
 	}
 	if err := j.Build(ctx, room); err != nil {
 		return nil, nil, err
@@ -139,8 +139,8 @@ func (s *search) planned(
 		return why("tiles are faster")
 	}
 	p.Method = byJoin
-	if p.Why = "few pairs share an indexed term"; forced {
-		p.Why = "a join was requested"
+	if p.Reason = "few pairs share an indexed term"; forced {
+		p.Reason = "a join was requested"
 	}
 	return j, p, nil
 }
@@ -156,41 +156,42 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 		cost = k.JensenShannon.Cost
 	}
 	values := float64(x.NNZ()) / float64(max(x.Rows(), 1))
-	ns := pairs * ((values*cost.HeadValue+math.Ceil(values/32)*cost.HeadDocument)/float64(k.Panel) + costTile)
+	ns := pairs * ((values*cost.HeadValue+math.Ceil(values/32)*cost.HeadDocument)/float64(k.PanelWidth) + costTile)
 	if e.c.Backend == nil {
 		ns += float64(x.NNZ()) * costEngine
 	}
 	return ns / float64(e.c.Workers) / 1e9
 }
 
-// closeC is the largest c that tiles always compute from the difference of the vectors in float64,
+// alwaysExactC is the largest c that tiles always compute from the difference of the vectors in float64,
 // as a join does.
-const closeC = device.CloseC - 2*device.ErrorC
+const alwaysExactC = device.CloseThreshold - 2*device.MaxError
 
 // checker recomputes c in float64 for the candidate pairs of a join.
 type checker struct {
-	s     *search
-	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
-	dot   bool
-	most  float64    // upper bound on ‖x - y‖² for float32 values, see farthest
-	units []unitRows // indexed by worker
-	mu    sync.Mutex
+	s             *search
+	exact         func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
+	dot           bool
+	distanceBound float64   // upper bound on ‖x - y‖² for float32 values, see farthest
+	units         []unitRow // indexed by worker
+	mu            sync.Mutex
 }
 
-// unitRows holds the last row that a worker requested, as float64.
-type unitRows struct {
+// unitRow holds the last row that a worker requested, as float64.
+type unitRow struct {
 	row  int
 	a, b []float64
 }
 
 // checker returns a checker for a join that is about to run.
 func (s *search) checker() *checker {
-	if s.e.joins != nil {
-		s.e.joins.Add(1)
+	if s.e.joinCount != nil {
+		s.e.joinCount.Add(1)
 	}
 	p := s.e.c.X.Embedder.Pairing
-	c := &checker{s: s, exact: panel.Exact(p), dot: p == sparse.Dot, most: farthest(float64(s.most)),
-		units: make([]unitRows, s.e.c.Workers)}
+	c := &checker{s: s, exact: panel.ExactFunc(p), dot: p == sparse.Cosine,
+		distanceBound: squaredDistanceBound(float64(s.maxKey)),
+		units:         make([]unitRow, s.e.c.Workers)}
 	for w := range c.units {
 		c.units[w].row = -1
 	}
@@ -203,26 +204,26 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	x, y := k.s.rows, k.s.e.c.X
 	s, a := x.Row(i)
 	t, b := y.Row(j)
-	if k.dot && !near(s, a, t, b, k.most) {
+	if k.dot && !isNear(s, a, t, b, k.distanceBound) {
 		return 0, false
 	}
 	u := &k.units[w]
 	if u.row != i {
-		u.a, u.row = x.Unit64(i, u.a), i
+		u.a, u.row = x.UnitVector64(i, u.a), i
 	}
-	u.b = y.Unit64(j, u.b)
+	u.b = y.UnitVector64(j, u.b)
 	return k.exact(s, u.a, t, u.b), true
 }
 
-// farthest returns an upper bound on ‖x - y‖² for float32 vectors x and y whose exact c is at most
+// squaredDistanceBound returns an upper bound on ‖x - y‖² for float32 vectors x and y whose exact c is at most
 // c. Rounding moves each unit vector by at most 2⁻²⁴ of its length.
-func farthest(c float64) float64 {
+func squaredDistanceBound(c float64) float64 {
 	far := math.Sqrt(2*c) + 0x1p-22
 	return far * far
 }
 
-// near reports whether ‖x - y‖² is at most the bound.
-func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
+// isNear reports whether ‖x - y‖² is at most the bound.
+func isNear(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	var sum float64
 	i, j := 0, 0
 	for i < len(s) && j < len(t) && sum <= most {
@@ -250,26 +251,26 @@ func near(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	return sum <= most
 }
 
-// join calls visit for all pairs that the search accepts. Calls aren't concurrent. Keys are below
+// findByJoin calls visit for all pairs that the search accepts. Calls aren't concurrent. Keys are below
 // closeC and bit-identical to tiles. If a class of identical documents has more than copies
 // members, each further member is paired only with the first copies members of each class.
-func (s *search) join(
+func (s *search) findByJoin(
 	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
 	visit func(i, j int, key float32) error,
 ) (err error) {
-	ctx, report := s.e.c.Start(ctx, p.Matches)
+	ctx, report := s.e.c.StartProgress(ctx, p.MatchCount)
 	defer report.Finish(&err)
 	k := s.checker()
 	found := func(w, i, m int) error {
 		c, ok := k.c(w, i, m)
 		key := float32(c)
-		if !ok || !(key <= s.most) || !s.scan.Wanted(i, m, key) {
+		if !ok || !(key <= s.maxKey) || !s.scan.Accept(i, m, key) {
 			return context.Cause(ctx)
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		for at, a := range j.Copies(i) {
-			others := j.OfColumn(m)
+		for at, a := range j.RowCopies(i) {
+			others := j.ColumnCopies(m)
 			if at >= copies {
 				others = others[:min(copies, len(others))]
 			}
@@ -285,9 +286,9 @@ func (s *search) join(
 		}
 		return context.Cause(ctx)
 	}
-	if rows == nil && s.most >= 0 {
-		err = j.EachCopied(func(same []uint32) error {
-			if !s.scan.Wanted(int(same[0]), int(same[1]), 0) {
+	if rows == nil && s.maxKey >= 0 {
+		err = j.EachCopyGroup(func(same []uint32) error {
+			if !s.scan.Accept(int(same[0]), int(same[1]), 0) {
 				return context.Cause(ctx)
 			}
 			for at, i := range same[:min(copies, len(same))] {

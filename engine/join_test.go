@@ -87,7 +87,7 @@ func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs [
 		}
 		pairs = append(pairs, p)
 	}
-	_, _, err := EachNear(t.Context(), x, c, opt, func(list []uint32) error {
+	_, _, err := EachNearPair(t.Context(), x, c, opt, func(list []uint32) error {
 		copies[int(list[0])] = slices.Clone(list)
 		for at, i := range list {
 			for _, j := range list[at+1:] {
@@ -103,14 +103,14 @@ func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs [
 		}
 		return nil
 	})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	slices.SortFunc(pairs, func(a, b pair) int { return (a.i-b.i)*x.Rows() + a.j - b.j })
 	return pairs
 }
 
 // forced returns options that force a search method and count joins.
 func forced(method string, joins *atomic.Int64) Options {
-	return Options{Workers: 2, method: method, joins: joins}
+	return Options{Workers: 2, method: method, joinCount: joins}
 }
 
 // ran checks the number of joins since its last call, and that none ran for options that force
@@ -130,14 +130,14 @@ func TestJoinIsTiles(t *testing.T) {
 	}
 	var joins, none atomic.Int64
 	joined, tiled := forced(byJoin, &joins), forced(byTiles, &none)
-	embeddings := append(everyEmbedding(), sparse.Embedding{Weighting: sparse.Range, Upper: 1})
+	embeddings := append(everyEmbedding(), sparse.Embedding{Weighting: sparse.MinMaxScaling, Upper: 1})
 	for _, d := range corpora() {
 		name, m := d.name, d.CSR
 		for at, emb := range embeddings {
-			if at%4 != 1 && emb.Pairing == sparse.Dot && name != "short" {
+			if at%4 != 1 && emb.Pairing == sparse.Cosine && name != "short" {
 				continue
 			}
-			x, pairs := enginetest.Embedded(t, emb, m), 0
+			x, pairs := enginetest.EmbedCSR(t, emb, m), 0
 			for _, c := range bounds {
 				want, got := allPairs(t, x, c, tiled), allPairs(t, x, c, joined)
 				ran(t, "pairs", &joins, &none, 1)
@@ -154,9 +154,9 @@ func TestJoinIsTiles(t *testing.T) {
 				if joins.Swap(0) < 1 { // more than one if the pairs don't fit
 					t.Fatal("no join ran for groups")
 				}
-				if fmt.Sprint(w.Groups) != fmt.Sprint(groups) || w.Pairs != int64(len(want)) || w.Same != same {
+				if fmt.Sprint(w.Groups) != fmt.Sprint(groups) || w.PairCount != int64(len(want)) || w.EqualPairCount != same {
 					t.Fatalf("%s, %v, within %v: %d groups, %d pairs, %d the same; by tiles %d, %d, %d", name, emb, c,
-						len(w.Groups), w.Pairs, w.Same, len(groups), len(want), same)
+						len(w.Groups), w.PairCount, w.EqualPairCount, len(groups), len(want), same)
 				}
 				if w.Plan.Method != byJoin {
 					t.Fatalf("method %v", w.Plan)
@@ -183,12 +183,12 @@ func TestJoinIsTilesOnCorpora(t *testing.T) {
 			t.Log("without ", source)
 			continue
 		}
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		for _, some := range []struct {
 			documents int
 			bounds    []float64
 		}{{1000, []float64{0, 1e-6, 0.02, 0.1}}, {300, []float64{0.3, 0.9}}} {
-			x := enginetest.Embedded(t, sparse.Sphere, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
+			x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, c.Select(every(c.Documents.Rows(), some.documents)).Documents)
 			pairs := 0
 			for _, bound := range some.bounds {
 				want, got := allPairs(t, x, bound, forced(byTiles, &none)), allPairs(t, x, bound, forced(byJoin, &joins))
@@ -230,25 +230,25 @@ func TestJoinNeighbours(t *testing.T) {
 				by = 0
 			}
 			k := kernel.MustParse(spec)
-			x := enginetest.Embedded(t, k.Embedding(), m)
+			x := enginetest.EmbedCSR(t, k.Embedding(), m)
 			other := musttest.Get(x.Embedder.Transform(planted(7, 90, m.Cols, 20)))(t)
 			k = kernel.Resolve(k, len(x.Embedder.Terms))
 			tiles, joined := newEngine(t, x, forced(byTiles, &none)), newEngine(t, x, forced(byJoin, &joins))
 			found := [2]int{} // for the engine's documents, and for test documents
-			folds := musttest.Make(x.Rows(), func(i int) int32 { return int32(i % 3) })
+			folds := musttest.MakeSlice(x.Rows(), func(i int) int32 { return int32(i % 3) })
 			for _, c := range bounds {
 				least := k.Eval(c, 1, 1)
 				for _, opt := range []NeighbourOptions{
-					{Count: 3, Min: &least}, {Count: 500, Min: &least},
-					{Count: 3, Min: &least, Groups: folds},
+					{Count: 3, MinValue: &least}, {Count: 500, MinValue: &least},
+					{Count: 3, MinValue: &least, Groups: folds},
 				} {
 					want := musttest.Get(tiles.Neighbours(t.Context(), k, opt))(t)
 					got := musttest.Get(joined.Neighbours(t.Context(), k, opt))(t)
 					ran(t, spec, &joins, &none, by)
 					for i := range x.Rows() {
-						found[0] += len(want.Of(i))
-						if !slices.Equal(got.Of(i), want.Of(i)) {
-							t.Fatalf("%s, %s, %v: document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+						found[0] += len(want.List(i))
+						if !slices.Equal(got.List(i), want.List(i)) {
+							t.Fatalf("%s, %s, %v: document %d has %v, by tiles %v", name, spec, opt, i, got.List(i), want.List(i))
 						}
 					}
 					if opt.Groups != nil {
@@ -260,10 +260,10 @@ func TestJoinNeighbours(t *testing.T) {
 						ran(t, spec+" of others", &joins, &none, by)
 						for i := range test.Rows() {
 							if test == other {
-								found[1] += len(want.Of(i))
+								found[1] += len(want.List(i))
 							}
-							if !slices.Equal(got.Of(i), want.Of(i)) {
-								t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.Of(i), want.Of(i))
+							if !slices.Equal(got.List(i), want.List(i)) {
+								t.Fatalf("%s, %s, %v: other document %d has %v, by tiles %v", name, spec, opt, i, got.List(i), want.List(i))
 							}
 						}
 					}
@@ -281,8 +281,8 @@ func TestCrossWithin(t *testing.T) {
 	var joins, none atomic.Int64
 	for _, d := range corpora() {
 		name, m := d.name, d.CSR
-		for _, emb := range []sparse.Embedding{sparse.Sphere, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
-			x := enginetest.Embedded(t, emb, m)
+		for _, emb := range []sparse.Embedding{sparse.SphereEmbedding, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}} {
+			x := enginetest.EmbedCSR(t, emb, m)
 			half := make([]int, 0, m.Rows())
 			for i := 0; i < m.Rows(); i += 2 {
 				half = append(half, i)
@@ -293,7 +293,7 @@ func TestCrossWithin(t *testing.T) {
 				var want []pair
 				for i := range rows.Rows() {
 					for j := range x.Rows() {
-						if v := panel.C(rows, i, x, j); v <= c*(1+1e-9) {
+						if v := panel.ExactC(rows, i, x, j); v <= c*(1+1e-9) {
 							want = append(want, pair{i, j, float32(v)})
 						}
 					}
@@ -305,7 +305,7 @@ func TestCrossWithin(t *testing.T) {
 						opt = forced(byTiles, &none)
 					}
 					var got []pair
-					_, err := CrossWithin(t.Context(), rows, x, c, opt,
+					_, err := EachCrossPair(t.Context(), rows, x, c, opt,
 						func(i, j int, c float64) error {
 							got = append(got, pair{i, j, float32(c)})
 							return nil
@@ -339,13 +339,14 @@ func copies(n int) *sparse.CSR {
 func TestJoinCopies(t *testing.T) {
 	musttest.SkipRace(t)
 	const n = 100_000
-	x := enginetest.Embedded(t, sparse.Sphere, copies(n))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, copies(n))
 	for _, c := range []float64{0, 0.02, 0.9} {
 		w, err := GroupsWithin(t.Context(), x, c, Options{Workers: 2})
-		if err != nil || len(w.Groups) != 1 || len(w.Groups[0]) != n || w.Pairs != n*(n-1)/2 || w.Same != w.Pairs {
-			t.Fatalf("within %v: %d groups, %d pairs, %v", c, len(w.Groups), w.Pairs, err)
+		if err != nil || len(w.Groups) != 1 || len(w.Groups[0]) != n || w.PairCount != n*(n-1)/2 ||
+			w.EqualPairCount != w.PairCount {
+			t.Fatalf("within %v: %d groups, %d pairs, %v", c, len(w.Groups), w.PairCount, err)
 		}
-		if w.Plan.Method != byJoin || w.Plan.Distinct != 1 || w.Plan.Matches != 0 {
+		if w.Plan.Method != byJoin || w.Plan.DistinctDocuments != 1 || w.Plan.MatchCount != 0 {
 			t.Errorf("within %v: %+v", c, w.Plan)
 		}
 	}
@@ -353,7 +354,7 @@ func TestJoinCopies(t *testing.T) {
 
 // If values before the cut don't fit in memory, the search fails before the work.
 func TestJoinMemory(t *testing.T) {
-	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 300, 900, 30))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, planted(5, 300, 900, 30))
 	_, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("far too little memory: %v", err)
@@ -362,12 +363,12 @@ func TestJoinMemory(t *testing.T) {
 	k, least := kernel.MustParse("bhattacharyya"), 0.95
 	n := x.Rows()
 	e := newEngine(t, x, Options{Workers: 2, method: byJoin})
-	e.memory = e.Info().Bytes + NeighboursBytes(n, n) + 1<<12
-	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, Min: &least})
+	e.memoryLimit = e.Info().Bytes + NeighboursBytes(n, n) + 1<<12
+	_, err = e.Neighbours(t.Context(), k, NeighbourOptions{Count: n, MinValue: &least})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("memory for lists alone: %v", err)
 	}
-	x = enginetest.Embedded(t, sparse.Sphere, copies(10_000))
+	x = enginetest.EmbedCSR(t, sparse.SphereEmbedding, copies(10_000))
 	_, err = GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<19})
 	if !errors.As(err, new(*MemoryError)) {
 		t.Errorf("too little memory for copies: %v", err)
@@ -376,11 +377,11 @@ func TestJoinMemory(t *testing.T) {
 
 // A join ends when its context is done.
 func TestJoinEnds(t *testing.T) {
-	x := enginetest.Embedded(t, sparse.Sphere, planted(5, 500, 900, 60))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, planted(5, 500, 900, 60))
 	opt := Options{Workers: 2, method: byJoin}
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := 0
-	_, err := CrossWithin(ctx, x, x, 0.3, opt, func(int, int, float64) error {
+	_, err := EachCrossPair(ctx, x, x, 0.3, opt, func(int, int, float64) error {
 		seen++
 		cancel()
 		return nil
@@ -389,7 +390,7 @@ func TestJoinEnds(t *testing.T) {
 		t.Errorf("after the end of its context: %v, %d pairs", err, seen)
 	}
 	failed := errors.New("failed")
-	musttest.Fails(CrossWithin(t.Context(), x, x, 0.3, opt, func(int, int, float64) error { return failed }))(t,
+	musttest.WantError(EachCrossPair(t.Context(), x, x, 0.3, opt, func(int, int, float64) error { return failed }))(t,
 		"an error of visit", failed)
-	musttest.Fails(GroupsWithin(t.Context(), x, math.NaN(), Options{}))(t, "a bound that is no number")
+	musttest.WantError(GroupsWithin(t.Context(), x, math.NaN(), Options{}))(t, "a bound that is no number")
 }

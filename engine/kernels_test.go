@@ -54,15 +54,15 @@ func TestProperties(t *testing.T) {
 		if p.NonNegative && slices.Min(values) < 0 {
 			t.Errorf("%s: a value of %v, where none is below 0", spec, slices.Min(values))
 		}
-		known[p.Definite]++
-		if p.Definite == kernel.NotProven || overflow {
+		known[p.Definiteness]++
+		if p.Definiteness == kernel.UnprovenDefiniteness || overflow {
 			continue
 		}
 		var size float64
 		for i := range n {
 			for j := range n {
 				size = max(size, math.Abs(values[i*n+j]))
-				if p.Definite == kernel.ConditionallyPositive {
+				if p.Definiteness == kernel.ConditionallyPositiveDefinite {
 					values[i*n+j] += mean - means[i] - means[j]
 				}
 			}
@@ -72,17 +72,18 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("%s: no eigenvalues", spec)
 		}
 		if least := eigen.Values(nil)[0]; !(least >= -100*float64(n)*0x1p-53*size) {
-			t.Errorf("%s, %v: an eigenvalue of %v, of values up to %v", spec, p.Definite, least, size)
+			t.Errorf("%s, %v: an eigenvalue of %v, of values up to %v", spec, p.Definiteness, least, size)
 		}
 	}
-	if known[kernel.Positive] < 20 || known[kernel.ConditionallyPositive] < 5 || known[kernel.NotProven] < 5 {
+	if known[kernel.PositiveDefinite] < 20 || known[kernel.ConditionallyPositiveDefinite] < 5 ||
+		known[kernel.UnprovenDefiniteness] < 5 {
 		t.Errorf("%v kernels of each kind", known)
 	}
 }
 
 // An engine sets n from the documents.
 func TestParametrixGram(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(150, 400, 30, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(150, 400, 30, 3))
 	e := newEngine(t, x, Options{})
 	r := NewReference(x)
 	for _, spec := range []string{"diffusion:t=0.01,order=1", "diffusion:t=0.5,cutoff=3,constant=full"} {
@@ -92,7 +93,7 @@ func TestParametrixGram(t *testing.T) {
 		for i := range g.N {
 			for j := range g.N {
 				c := r.C(i, j)
-				if want := k.Eval(c, 1, 1); !kernel.Within(k, g.At(i, j), want, c, 1, 1) {
+				if want := k.Eval(c, 1, 1); !kernel.WithinTolerance(k, g.At(i, j), want, c, 1, 1) {
 					t.Fatalf("%s: (%d, %d) is %v, expected %v", k, i, j, g.At(i, j), want)
 				}
 			}

@@ -48,11 +48,11 @@ func TestLongTails(t *testing.T) {
 			e := newEngine(t, x, Options{ISA: isa, HeadTerms: -1, Workers: 1})
 			c0 := parseIn(t, "c", c.embedding)
 			all := gram(t, e, c0)
-			if got := e.Stats().Recomputed > 0; got != c.recomputed {
-				t.Errorf("%s: %d of %d pairs recomputed", name, e.Stats().Recomputed, n*(n-1)/2)
+			if got := e.Stats().RecomputedPairs > 0; got != c.recomputed {
+				t.Errorf("%s: %d of %d pairs recomputed", name, e.Stats().RecomputedPairs, n*(n-1)/2)
 			}
 			for range 2 { // the second request uses dense panels
-				row := musttest.Get(e.Rows(t.Context(), c0, Request{Test: one}, nil))(t)
+				row := musttest.Get(e.Rows(t.Context(), c0, Request{TestDocuments: one}, nil))(t)
 				for j := range n {
 					if got := float64(row.Row(0)[j]); got != all.At(1, j) {
 						t.Errorf("%s: c(1, %d) = %v of one document, %v of all", name, j, got, all.At(1, j))

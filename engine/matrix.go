@@ -18,14 +18,14 @@ type Dense struct {
 
 // NewDense returns a matrix of zeros. It panics with a [MemoryError] if free memory is too small.
 func NewDense(rows, cols int) *Dense {
-	err := compute.Affordable(fmt.Sprintf("a %d×%d matrix", rows, cols), compute.MatrixBytes(rows, cols))
+	err := compute.CheckFreeMemory(fmt.Sprintf("a %d×%d matrix", rows, cols), compute.MatrixBytes(rows, cols))
 	if err != nil {
 		panic(err)
 	}
 	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
 }
 
-func (d *Dense) hasShape(rows, cols int) error {
+func (d *Dense) checkShape(rows, cols int) error {
 	if d == nil {
 		return fmt.Errorf("engine: destination is nil, but must be a %d×%d matrix", rows, cols)
 	}
@@ -56,7 +56,7 @@ type Symmetric struct {
 }
 
 func newSymmetric(ctx context.Context, n int) (*Symmetric, error) {
-	data, err := tiles.MakeContext(ctx, n*n)
+	data, err := tiles.MakeFloatsContext(ctx, n*n)
 	return &Symmetric{N: n, Data: data}, err
 }
 

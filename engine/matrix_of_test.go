@@ -19,14 +19,14 @@ func TestMatrixOf(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
 		for _, spec := range []string{"diffusion:t=0.5", "linear", "chi2"} {
 			k := kernel.MustParse(spec)
-			e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(1200, 2000, 8, 5)),
+			e := newEngine(t, enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(1200, 2000, 8, 5)),
 				Options{ISA: string(isa), Workers: 3})
 			whole := musttest.Get(e.Gram(t.Context(), k, nil))(t)
-			m := musttest.Get(newCached(t, e, CachedOptions{}).Matrix(k))(t)
+			m := musttest.Get(newCached(t, e, CacheOptions{}).Matrix(k))(t)
 			n := e.Len()
 			for _, docs := range [][]int{
-				nil, {n - 1}, run.Numbers(0, n), append(run.Numbers(100, 500), run.Numbers(737, n)...),
-				append(run.Numbers(0, 3), 700, 702),
+				nil, {n - 1}, run.Range(0, n), append(run.Range(100, 500), run.Range(737, n)...),
+				append(run.Range(0, 3), 700, 702),
 			} {
 				if len(docs) == 5 {
 					for i := range 200 {
@@ -34,8 +34,8 @@ func TestMatrixOf(t *testing.T) {
 					}
 				}
 				before := e.Stats().Pairs
-				g := musttest.Get(m.Of(t.Context(), docs))(t)
-				most := compute.PairsOf(len(docs)) + int64(len(docs))*4*128
+				g := musttest.Get(m.Submatrix(t.Context(), docs))(t)
+				most := compute.TrianglePairCount(len(docs)) + int64(len(docs))*4*128
 				if pairs := e.Stats().Pairs - before; pairs > most {
 					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, len(docs), most)
 				}
@@ -48,7 +48,7 @@ func TestMatrixOf(t *testing.T) {
 				}
 			}
 			for _, docs := range [][]int{{-1}, {n}, {3, 3}, {5, 4}} {
-				musttest.Fails(m.Of(t.Context(), docs))(t, fmt.Sprintf("documents %d", docs))
+				musttest.WantError(m.Submatrix(t.Context(), docs))(t, fmt.Sprintf("documents %d", docs))
 			}
 		}
 	}

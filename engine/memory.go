@@ -19,10 +19,10 @@ type MemoryError = run.MemoryError
 // ErrNotFinite is wrapped by errors for kernel values that are NaN or overflow float32.
 var ErrNotFinite = kernel.ErrNotFinite
 
-// NewBytes returns an upper bound on the memory of New in bytes, for rows documents with cols
+// MaxEngineBytes returns an upper bound on the memory of New in bytes, for rows documents with cols
 // columns and values values in total. It includes the embedded documents, the back end's copy and
 // temporary copies, but not the workers' scratch space. New compares it with Options.MemoryBytes.
-func NewBytes(rows, cols int, values int64) int64 {
+func MaxEngineBytes(rows, cols int, values int64) int64 {
 	if float64(values)*40+float64(rows)*56+float64(cols)*(28+float64(rows)/(1<<14)) >= math.MaxInt64/2 {
 		return math.MaxInt64
 	}
@@ -34,25 +34,25 @@ func NewBytes(rows, cols int, values int64) int64 {
 // up to longest values. The bound holds if the head has at most 16,384 terms.
 func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	const panel = 64 // documents per panel
-	block := int64(panels.Block(rows, cols, values))
+	block := int64(panels.TailBlockDocs(rows, cols, values))
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
-// HeldBytes estimates the memory of an engine for text, including the workers' scratch space, in
+// EstimatedBytes estimates the memory of an engine for text, including the workers' scratch space, in
 // bytes.
-func HeldBytes(rows, cols int, values int64, longest, workers int) int64 {
+func EstimatedBytes(rows, cols int, values int64, longest, workers int) int64 {
 	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // on text, workers need far less than the bound
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch
 }
 
-// fits returns a MemoryError if the engine's memory and the given bytes exceed Options.MemoryBytes
+// checkFits returns a MemoryError if the engine's memory and the given bytes exceed Options.MemoryBytes
 // or the free memory. It fails if ctx is done.
-func (e *Engine) fits(ctx context.Context, what string, bytes int64) error {
+func (e *Engine) checkFits(ctx context.Context, what string, bytes int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := compute.Allowed(what, run.AddBytes(e.c.Bytes(), bytes), e.memory); err != nil {
+	if err := compute.CheckLimit(what, run.AddBytes(e.c.Bytes(), bytes), e.memoryLimit); err != nil {
 		return err
 	}
-	return compute.Affordable(what, bytes)
+	return compute.CheckFreeMemory(what, bytes)
 }

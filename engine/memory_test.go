@@ -14,16 +14,16 @@ import (
 // Every method rejects work that exceeds free memory before it allocates, but first frees garbage.
 func TestMachineMemory(t *testing.T) {
 	const n, left = 4200, 64 << 20 // 4n² is 67.3 MiB
-	x := embedded(t, sparse.Sphere, zipf(n, 500, 3, 1))
+	x := embedded(t, sparse.SphereEmbedding, zipf(n, 500, 3, 1))
 	e := newEngine(t, x, Options{Workers: 64})
 	k, ctx := parse(t, "bhattacharyya"), t.Context()
-	whole := newCached(t, e, CachedOptions{})
+	whole := newCached(t, e, CacheOptions{})
 	asked := 0
-	defer func(f func() (int64, bool)) { compute.Available = f }(compute.Available)
-	compute.Available = func() (int64, bool) { asked++; return left, true }
+	defer func(f func() (int64, bool)) { compute.AvailableMemory = f }(compute.AvailableMemory)
+	compute.AvailableMemory = func() (int64, bool) { asked++; return left, true }
 	ways := map[string]func() error{
 		"Gram":     func() error { return of(e.Gram(ctx, k, nil)) },
-		"Rows":     func() error { return of(e.Rows(ctx, k, Request{Test: x}, nil)) },
+		"Rows":     func() error { return of(e.Rows(ctx, k, Request{TestDocuments: x}, nil)) },
 		"Build":    func() error { return whole.Build(ctx) },
 		"Ready":    func() error { return of(readyOf(ctx, whole, k)) },
 		"NewDense": func() (err error) { defer func() { err, _ = recover().(error) }(); NewDense(n, n); return nil },
@@ -32,27 +32,28 @@ func TestMachineMemory(t *testing.T) {
 		var short *MemoryError
 		asked = 0
 		err := compute()
-		if !errors.As(err, &short) || !short.Machine || short.Limit != left || short.Need < MatrixBytes(n, n) {
+		if !errors.As(err, &short) || !short.IsSystemLimit || short.LimitBytes != left ||
+			short.NeedBytes < MatrixBytes(n, n) {
 			t.Errorf("%s: error %v, expected a MemoryError of %d bytes", way, err, int64(left))
 		} else if asked != 2 || !strings.HasSuffix(err.Error(), " of memory, but the system leaves 64 MiB") {
 			t.Errorf("%s: the machine was asked %d times: %v", way, asked, err)
 		}
 	}
-	if c := newCached(t, e, CachedOptions{}); c.Whole() || c.Stats().Limit != left/2 {
-		t.Errorf("a cache of %d bytes by default, whole: %v; expected %d", c.Stats().Limit, c.Whole(), left/2)
+	if c := newCached(t, e, CacheOptions{}); c.FitsInMemory() || c.Stats().Limit != left/2 {
+		t.Errorf("a cache of %d bytes by default, whole: %v; expected %d", c.Stats().Limit, c.FitsInMemory(), left/2)
 	}
 	if s := whole.Stats(); s.Bytes != 0 {
 		t.Errorf("%d bytes are counted of what was refused", s.Bytes)
 	}
 
 	// The second call finds more memory, because the collector freed some.
-	compute.Available = func() (int64, bool) { asked++; return int64(asked) * left, true }
+	compute.AvailableMemory = func() (int64, bool) { asked++; return int64(asked) * left, true }
 	asked = 0
-	if err := compute.Affordable("a matrix", left+1); err != nil || asked != 2 {
+	if err := compute.CheckFreeMemory("a matrix", left+1); err != nil || asked != 2 {
 		t.Errorf("with what the collector gives back: error %v, the machine was asked %d times", err, asked)
 	}
-	compute.Available = func() (int64, bool) { return 0, false }
-	if err := compute.Affordable("a matrix", left+1); err != nil {
+	compute.AvailableMemory = func() (int64, bool) { return 0, false }
+	if err := compute.CheckFreeMemory("a matrix", left+1); err != nil {
 		t.Errorf("where the machine doesn't say: %v", err)
 	}
 }
@@ -64,14 +65,14 @@ func TestBytesDoNotWrapRound(t *testing.T) {
 		if b := compute.MatrixBytes(n, n); b != math.MaxInt64 {
 			t.Errorf("%d² values take %d bytes", n, b)
 		}
-		if b := cache.WholeBytes(n); b != math.MaxInt64 {
+		if b := cache.FullMatrixBytes(n); b != math.MaxInt64 {
 			t.Errorf("%d² values take %d bytes to keep", n, b)
 		}
 	}
 	if b := compute.MatrixBytes(1<<31, 1<<29); b != 1<<62 {
 		t.Errorf("2³¹·2²⁹ values take %d bytes", b)
 	}
-	if b := NewBytes(1, 1, 1<<60); b != math.MaxInt64 {
+	if b := MaxEngineBytes(1, 1, 1<<60); b != math.MaxInt64 {
 		t.Errorf("2⁶⁰ values take %d bytes", b)
 	}
 }

@@ -19,8 +19,8 @@ import (
 // depends only on the number of documents. Partial sums are added in a fixed order, so the result
 // is the same for any number of workers.
 
-// maxParts is the maximum number of partial sums, and so the maximum number of useful workers.
-const maxParts = 64
+// maxPartialSums is the maximum number of partial sums, and so the maximum number of useful workers.
+const maxPartialSums = 64
 
 // Multiply computes dst = K V without storing K,
 //
@@ -35,7 +35,7 @@ const maxParts = 64
 // Multiply allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) (err error) {
 	if test != nil {
-		r, err := e.Rectangle(k, test, 0)
+		r, err := e.CrossMatrix(k, test, 0)
 		if err != nil {
 			return err
 		}
@@ -45,21 +45,21 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 		return err
 	}
 	n := e.Len()
-	p, err := vectorsOf(v, dst, n, n)
+	p, err := checkVectors(v, dst, n, n)
 	if err != nil {
 		return err
 	}
-	if err := e.fits(ctx, fmt.Sprintf("products with %d vectors", p), e.MultiplyBytes(p)); err != nil {
+	if err := e.checkFits(ctx, fmt.Sprintf("products with %d vectors", p), e.MultiplyBytes(p)); err != nil {
 		return err
 	}
 	by, to := v.RawMatrix(), dst.RawMatrix()
 	if done, err := e.reduce(ctx, k, nil, v, to); done || err != nil {
 		return err
 	}
-	ctx, report := e.c.Start(ctx, compute.PairsOf(n))
+	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
-	starts := e.equalParts()
-	total, order := make([]float64, n*p), newTurns(len(starts)-1, e.c.Workers)
+	starts := e.partStarts()
+	total, order := make([]float64, n*p), newOrderedSums(len(starts)-1, e.c.Workers)
 	workers := make([]halfProduct, e.c.Workers)
 	err = run.Tasks(ctx, e.c.Workers, len(starts)-1, func(ctx context.Context, w, part int) error {
 		first, h := starts[part], &workers[w]
@@ -67,9 +67,9 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 		if err != nil {
 			return err
 		}
-		*h = halfProduct{e: e, first: first, by: by, sum: sum, turned: h.turned}
-		r := &device.Request{Docs: run.Numbers(0, starts[part+1])[first:], Hi: n, Half: true, Workers: 1}
-		if err := e.c.Rows(ctx, k, r, report, e.either(first, h.visit)); err != nil {
+		*h = halfProduct{e: e, first: first, by: by, sum: sum, transposed: h.transposed}
+		r := &device.Request{RowIndices: run.Range(0, starts[part+1])[first:], Hi: n, UpperOnly: true, Workers: 1}
+		if err := e.c.ComputeRows(ctx, k, r, report, e.passTiles(first, h.visit)); err != nil {
 			return err
 		}
 		order.end(part, func() {
@@ -80,7 +80,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 		return nil
 	})
 	if err == nil {
-		transposed(to, 0, total, n, n)
+		transposeTo(to, 0, total, n, n)
 	}
 	return err
 }
@@ -88,9 +88,9 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 // MultiplyBytes returns the memory that Multiply allocates for the given number of vectors, in
 // bytes.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
-	workers := min(e.c.Workers, maxParts)
+	workers := min(e.c.Workers, maxPartialSums)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),
-		4*int64(workers)*compute.BlockDocs*int64(e.c.Kernels.Panel))
+		4*int64(workers)*compute.BlockDocs*int64(e.c.Kernels.PanelWidth))
 }
 
 // floatBytes returns the memory of count float64 matrices in bytes.
@@ -98,12 +98,12 @@ func floatBytes(rows, cols, count int) int64 {
 	return 8 * int64(rows) * int64(cols) * int64(count)
 }
 
-// equalParts divides the rows of the upper triangle into parts of whole panels with about the same
+// partStarts divides the rows of the upper triangle into parts of whole panels with about the same
 // number of pairs. About (n-i)²/2 of all n²/2 pairs are in row i and later rows. It returns the
 // first row of each part.
-func (e *Engine) equalParts() (starts []int) {
-	n, width := e.Len(), e.c.Kernels.Panel
-	parts := min((n+width-1)/width, maxParts)
+func (e *Engine) partStarts() (starts []int) {
+	n, width := e.Len(), e.c.Kernels.PanelWidth
+	parts := min((n+width-1)/width, maxPartialSums)
 	starts = append(starts, 0)
 	for part := 1; part < parts; part++ {
 		at := int(float64(n)*(1-math.Sqrt(1-float64(part)/float64(parts)))) / width * width
@@ -119,36 +119,36 @@ func (e *Engine) equalParts() (starts []int) {
 
 // halfProduct is the contribution of a range of rows of the upper triangle to K V.
 type halfProduct struct {
-	e      *Engine
-	first  int // first row and column
-	by     blas64.General
-	sum    []float64 // sums for documents first, first+1, …, vector by vector
-	turned []float32
+	e          *Engine
+	first      int // first row and column
+	by         blas64.General
+	sum        []float64 // sums for documents first, first+1, …, vector by vector
+	transposed []float32
 }
 
 // visit multiplies a tile and its transpose by the vectors, and adds the products to h.sum. Rows of
 // the tile are columns of the matrix. In a tile that crosses the diagonal, each pair is used once.
 func (h *halfProduct) visit(t *Tile) error {
 	k, p, apart := h.e.c.Kernels, h.by.Cols, h.e.Len()-h.first
-	k.Multiply(h.sum[t.Column-h.first:], apart, t.C, t.Width, t.Rows, t.Cols,
-		h.by.Data[t.First*h.by.Stride:], h.by.Stride, p)
-	row, column := max(t.Column+t.Cols-t.First, 0), 0
-	if t.First+t.Rows < t.Column+t.Cols {
-		row, column = 0, max(t.First+t.Rows-t.Column, 0)
+	k.Multiply(h.sum[t.FirstColumn-h.first:], apart, t.Values, t.Stride, t.Rows, t.Cols,
+		h.by.Data[t.FirstRow*h.by.Stride:], h.by.Stride, p)
+	row, column := max(t.FirstColumn+t.Cols-t.FirstRow, 0), 0
+	if t.FirstRow+t.Rows < t.FirstColumn+t.Cols {
+		row, column = 0, max(t.FirstRow+t.Rows-t.FirstColumn, 0)
 	}
 	rows, cols := t.Rows-row, t.Cols-column
 	if rows <= 0 {
 		return nil
 	}
-	h.turned = sized(h.turned, cols*rows)
-	k.Transpose(h.turned, rows, t.C[row*t.Width+column:], t.Width, rows, cols)
-	k.Multiply(h.sum[t.First+row-h.first:], apart, h.turned, rows, cols, rows,
-		h.by.Data[(t.Column+column)*h.by.Stride:], h.by.Stride, p)
+	h.transposed = resize(h.transposed, cols*rows)
+	k.Transpose(h.transposed, rows, t.Values[row*t.Stride+column:], t.Stride, rows, cols)
+	k.Multiply(h.sum[t.FirstRow+row-h.first:], apart, h.transposed, rows, cols, rows,
+		h.by.Data[(t.FirstColumn+column)*h.by.Stride:], h.by.Stride, p)
 	return nil
 }
 
-// vectorsOf checks the matrices of a product and returns the number of vectors.
-func vectorsOf(v, dst *mat.Dense, columns, rows int) (p int, err error) {
+// checkVectors checks the matrices of a product and returns the number of vectors.
+func checkVectors(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	a, b := v.RawMatrix(), dst.RawMatrix()
 	if a.Rows != columns || a.Cols < 1 {
 		return 0, fmt.Errorf("engine: v must have %d rows and at least one column, got %d×%d", columns, a.Rows, a.Cols)
@@ -175,47 +175,50 @@ func (e *Engine) reduce(
 	if !ok {
 		return false, nil
 	}
-	r := &device.Request{From: from, Hi: e.Len()}
+	r := &device.Request{RowDocuments: from, Hi: e.Len()}
 	if !kernel.IsC(k) {
 		if r.Program, err = e.c.Program(k, from); r.Program == nil || err != nil {
 			return false, err
 		}
 	}
-	ctx, report := e.c.Start(ctx, int64(dst.Rows)*int64(r.Hi))
+	ctx, report := e.c.StartProgress(ctx, int64(dst.Rows)*int64(r.Hi))
 	defer report.Finish(&err)
 	_, p := v.Dims()
 	by := mat.DenseCopyOf(v).RawMatrix().Data // row-major
-	docs, sum := run.Numbers(0, dst.Rows), make([]float64, min(reducedRows, dst.Rows)*p)
+	docs, sum := run.Range(0, dst.Rows), make([]float64, min(reducedRows, dst.Rows)*p)
 	for first := 0; first < dst.Rows; first += reducedRows {
-		r.Docs = docs[first:min(first+reducedRows, dst.Rows)]
-		sums := sum[:len(r.Docs)*p]
-		if err := run.Guard("engine: Options.Device", func() error { return d.Multiply(ctx, r, by, p, sums) }); err != nil {
+		r.RowIndices = docs[first:min(first+reducedRows, dst.Rows)]
+		sums := sum[:len(r.RowIndices)*p]
+		if err := run.CatchPanic("engine: Options.Device", func() error {
+			return d.Multiply(ctx, r, by, p,
+				sums)
+		}); err != nil {
 			return true, err
 		}
 		if at := slices.IndexFunc(sums, func(v float64) bool { return v-v != 0 }); at >= 0 {
 			return true, fmt.Errorf("engine: kernel %s: the product with row %d is %v, %w", k, first+at/p, sums[at],
 				ErrNotFinite)
 		}
-		for i := range r.Docs {
+		for i := range r.RowIndices {
 			copy(dst.Data[(first+i)*dst.Stride:][:p], sums[i*p:])
 		}
-		pairs := int64(len(r.Docs)) * int64(r.Hi)
-		e.c.Count(pairs)
+		pairs := int64(len(r.RowIndices)) * int64(r.Hi)
+		e.c.AddPairs(pairs)
 		report.Add(pairs)
 	}
 	return true, nil
 }
 
-// sized returns a slice of length n. It reuses s if its capacity suffices.
-func sized[T any](s []T, n int) []T {
+// resize returns a slice of length n. It reuses s if its capacity suffices.
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
 	return s[:n]
 }
 
-func cleared(s []float64, n int) []float64 {
-	s = sized(s, n)
+func resizeZero(s []float64, n int) []float64 {
+	s = resize(s, n)
 	clear(s)
 	return s
 }
@@ -226,9 +229,9 @@ func add(sum, by []float64) {
 	}
 }
 
-// transposed writes vectors of length n to the columns of dst, from row first on. apart is the
+// transposeTo writes vectors of length n to the columns of dst, from row first on. apart is the
 // stride between vectors.
-func transposed(dst blas64.General, first int, vectors []float64, apart, n int) {
+func transposeTo(dst blas64.General, first int, vectors []float64, apart, n int) {
 	for i := range n {
 		row := dst.Data[(first+i)*dst.Stride:][:dst.Cols]
 		for c := range row {

@@ -56,7 +56,7 @@ func TestMultiply(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
 		for _, size := range []int{1, 63, 64, 65, 700} {
 			k := kernel.MustParse("diffusion:t=0.5")
-			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
+			x := enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
 			for _, p := range []int{1, 2, 7} {
 				v := drawn(size, p, 3)
 				var first *mat.Dense
@@ -64,7 +64,7 @@ func TestMultiply(t *testing.T) {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
 					g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 					dst := mat.NewDense(size, p, nil)
-					musttest.Do(t, e.Multiply(t.Context(), k, nil, v, dst))
+					musttest.NoError(t, e.Multiply(t.Context(), k, nil, v, dst))
 					product(t, string(isa), dst, g, v)
 					if first == nil {
 						first = dst
@@ -93,7 +93,7 @@ func TestRectangle(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
 		for _, spec := range specs {
 			k := kernel.MustParse(spec)
-			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
+			x := enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
 			other := musttest.Get(x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)))(t)
 			for name, test := range map[string]*sparse.Embedded{"other": other, "own": x} {
 				v := drawn(600, 5, 4)
@@ -101,9 +101,9 @@ func TestRectangle(t *testing.T) {
 				var first, normal *mat.Dense
 				for _, workers := range []int{1, 3} {
 					e := newEngine(t, x, Options{ISA: string(isa), Workers: workers})
-					g := musttest.Get(e.Rows(t.Context(), k, Request{Test: test}, nil))(t)
+					g := musttest.Get(e.Rows(t.Context(), k, Request{TestDocuments: test}, nil))(t)
 					w := mat.NewDense(m, 5, nil)
-					musttest.Do(t, e.Multiply(t.Context(), k, test, v, w))
+					musttest.NoError(t, e.Multiply(t.Context(), k, test, v, w))
 					product(t, name, w, g, v)
 					if first == nil {
 						first = mat.DenseCopyOf(w)
@@ -114,24 +114,24 @@ func TestRectangle(t *testing.T) {
 					const block = 4 * 512 * 624 // bytes of a block of rows
 					// These store nothing, prepared documents, also the first block, or all rows.
 					for _, keep := range []int64{0, 256 << 10, 2 * block, 1 << 30} {
-						r := musttest.Get(e.Rectangle(k, test, keep))(t)
-						room := min(map[int64]int{2 * block: 1, 1 << 30: 3}[keep], r.blocks())
-						ready := r.blocks() - room
+						r := musttest.Get(e.CrossMatrix(k, test, keep))(t)
+						room := min(map[int64]int{2 * block: 1, 1 << 30: 3}[keep], r.blockCount())
+						ready := r.blockCount() - room
 						switch {
 						case name == "own":
-							room, ready = min(int(keep/block), r.blocks()), 0
+							room, ready = min(int(keep/block), r.blockCount()), 0
 						case keep == 0:
 							ready = 0
 						}
-						if r.KeptBytes() > keep || r.room != room || len(r.ready) != ready {
-							t.Fatalf("%d bytes are kept of %d, %d blocks and documents of %d", r.KeptBytes(), keep, r.room,
-								len(r.ready))
+						if r.StoredBytes() > keep || r.storedBlocks != room || len(r.prepared) != ready {
+							t.Fatalf("%d bytes are kept of %d, %d blocks and documents of %d", r.StoredBytes(), keep, r.storedBlocks,
+								len(r.prepared))
 						}
-						var forms []readyRows
+						var forms []preparedRows
 						pairs := e.Stats().Pairs
 						for range 2 {
 							u := mat.NewDense(600, 5, nil)
-							musttest.Do(t, r.Pass(t.Context(), v, doubled, u))
+							musttest.NoError(t, r.MultiplyTwice(t.Context(), v, doubled, u))
 							if normal == nil {
 								product(t, name, u, g.T(), w)
 								normal = u
@@ -139,20 +139,20 @@ func TestRectangle(t *testing.T) {
 								t.Fatalf("other bits of a pass, %d workers, %d bytes kept", workers, keep)
 							}
 							again := mat.NewDense(m, 5, nil)
-							musttest.Do(t, r.Multiply(t.Context(), v, again))
+							musttest.NoError(t, r.Multiply(t.Context(), v, again))
 							if !mat.Equal(first, again) {
 								t.Fatalf("other bits of a product, %d workers, %d bytes kept", workers, keep)
 							}
-							held := 4 * int64(len(r.kept))
-							for i, own := range r.ready {
+							held := 4 * int64(len(r.storedRows))
+							for i, own := range r.prepared {
 								first := &test.Terms[test.Offsets[(room+i)*512]]
-								if own.form == nil || &own.from.Terms[0] != first || forms != nil && own != forms[i] {
+								if own.prepared == nil || &own.documents.Terms[0] != first || forms != nil && own != forms[i] {
 									t.Fatalf("documents of block %d aren't kept", i)
 								}
-								held += r.readyBytes
+								held += r.preparedBytes
 							}
-							if forms = slices.Clone(r.ready); held > r.KeptBytes() {
-								t.Fatalf("%d bytes are kept, %d announced", held, r.KeptBytes())
+							if forms = slices.Clone(r.prepared); held > r.StoredBytes() {
+								t.Fatalf("%d bytes are kept, %d announced", held, r.StoredBytes())
 							}
 						}
 						kept := min(room*512, m)
@@ -172,7 +172,7 @@ type reducing struct {
 	asked int
 }
 
-func (d *reducing) Min(context.Context, *device.Request, int, []int32, []float32) error {
+func (d *reducing) FindSmallest(context.Context, *device.Request, int, []int32, []float32) error {
 	return errors.New("not asked for")
 }
 
@@ -183,11 +183,11 @@ func (d *reducing) Digest(context.Context, *device.Request) (uint64, error) {
 func (d *reducing) Multiply(ctx context.Context, r *device.Request, by []float64, vectors int, sum []float64) error {
 	d.asked++
 	clear(sum)
-	return d.Rows(ctx, r, func(t *device.Tile) error {
+	return d.ComputeRows(ctx, r, func(t *device.Tile) error {
 		for i := range t.Rows {
 			for j := range t.Cols() {
 				for v := range vectors {
-					sum[(t.First+i)*vectors+v] += float64(t.Value[i*t.RowStride+j*t.ColStride]) * by[(t.Lo+j)*vectors+v]
+					sum[(t.FirstRow+i)*vectors+v] += float64(t.Values[i*t.RowStride+j*t.ColStride]) * by[(t.Lo+j)*vectors+v]
 				}
 			}
 		}
@@ -211,24 +211,24 @@ func TestMultiplyDevice(t *testing.T) {
 		for _, spec := range []string{"diffusion:t=0.5", "c", "arccos:n=0,bias=0.3"} {
 			k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 			v, dst := drawn(300, 3, 5), mat.NewDense(300, 3, nil)
-			musttest.Do(t, e.Multiply(t.Context(), k, nil, v, dst))
+			musttest.NoError(t, e.Multiply(t.Context(), k, nil, v, dst))
 			product(t, spec, dst, gram(t, e, k), v)
-			g := musttest.Get(e.Rows(t.Context(), k, Request{Test: test}, nil))(t)
+			g := musttest.Get(e.Rows(t.Context(), k, Request{TestDocuments: test}, nil))(t)
 			w := mat.NewDense(70, 3, nil)
-			musttest.Do(t, e.Multiply(t.Context(), k, test, v, w))
+			musttest.NoError(t, e.Multiply(t.Context(), k, test, v, w))
 			product(t, spec, w, g, v)
 			_ = doubled(0, w)
 			for _, keep := range []int64{0, 1 << 30} {
-				r := musttest.Get(e.Rectangle(k, test, keep))(t)
+				r := musttest.Get(e.CrossMatrix(k, test, keep))(t)
 				for range 2 {
-					musttest.Do(t, r.Pass(t.Context(), v, doubled, dst))
+					musttest.NoError(t, r.MultiplyTwice(t.Context(), v, doubled, dst))
 					product(t, spec, dst, g.T(), w)
 				}
 				if keep == 0 {
 					continue
 				}
 				again := mat.NewDense(70, 3, nil)
-				musttest.Do(t, r.Multiply(t.Context(), v, again))
+				musttest.NoError(t, r.Multiply(t.Context(), v, again))
 				product(t, spec, again, g, v)
 			}
 		}
@@ -237,10 +237,10 @@ func TestMultiplyDevice(t *testing.T) {
 	k := musttest.Get(kernel.ParseIn("c", embedding))(t)
 	e := newEngine(t, x, Options{Workers: 2})
 	v, w, want := drawn(300, 1, 8), mat.NewDense(many.Rows(), 1, nil), mat.NewDense(many.Rows(), 1, nil)
-	musttest.Do(t, e.Multiply(t.Context(), k, many, v, want))
+	musttest.NoError(t, e.Multiply(t.Context(), k, many, v, want))
 	asked := reducer.asked
 	e = newEngine(t, x, multiplying)
-	musttest.Do(t, e.Multiply(t.Context(), k, many, v, w))
+	musttest.NoError(t, e.Multiply(t.Context(), k, many, v, w))
 	if reducer.asked != 2 || !mat.EqualApprox(w, want, 1e-4) { // rows have 300 values of up to 1, by sums in float32
 		t.Errorf("%d requests for %d rows, or other products", reducer.asked, many.Rows())
 	}
@@ -251,25 +251,25 @@ func TestMultiplyDevice(t *testing.T) {
 
 func TestMultiplyRefused(t *testing.T) {
 	k := kernel.MustParse("hellinger")
-	x := enginetest.Embed(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
+	x := enginetest.EmbedRows(t, k.Embedding(), [][]float32{{1, 2}, {2, 1}, {1, 1}})
 	e := newEngine(t, x, Options{MemoryBytes: 64 << 20})
 	v, dst := mat.NewDense(3, 2, nil), mat.NewDense(3, 2, nil)
-	r := musttest.Get(e.Rectangle(k, x, 0))(t)
+	r := musttest.Get(e.CrossMatrix(k, x, 0))(t)
 	var short *MemoryError
 	many := 3 << 20
 	wide, to := mat.NewDense(3, many, nil), mat.NewDense(3, many, nil)
 	one := newEngine(t, x, Options{Workers: 1}).Info().Bytes
-	_, err := newEngine(t, x, Options{Workers: 1, MemoryBytes: one + 4096}).Rectangle(k, x, 1<<30)
+	_, err := newEngine(t, x, Options{Workers: 1, MemoryBytes: one + 4096}).CrossMatrix(k, x, 1<<30)
 	for _, err := range []error{
 		e.Multiply(t.Context(), k, nil, wide, to), r.Multiply(t.Context(), wide, to),
-		r.Pass(t.Context(), wide, doubled, to), err,
+		r.MultiplyTwice(t.Context(), wide, doubled, to), err,
 	} {
 		if !errors.As(err, &short) {
 			t.Errorf("%v, expected a MemoryError", err)
 		}
 	}
-	musttest.Do(t, e.Close())
-	musttest.Fails(r.Multiply(t.Context(), v, dst))(t, "a closed engine")
+	musttest.NoError(t, e.Close())
+	musttest.WantError(r.Multiply(t.Context(), v, dst))(t, "a closed engine")
 }
 
 // preparing is the CPU back end whose first preparation of documents fails.
@@ -288,26 +288,26 @@ func (p *preparing) Prepare(ctx context.Context, x *sparse.Embedded) (device.Pre
 	return form, err // incomplete, as from the CPU when its context is done
 }
 
-func (p *preparing) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+func (p *preparing) ComputeRows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	if r.Prepared != nil {
 		p.used++
 	}
-	return p.Preparer.Rows(ctx, r, visit)
+	return p.Preparer.ComputeRows(ctx, r, visit)
 }
 
 // Documents are prepared once and then reused. A failed preparation is repeated.
 func TestRectanglePrepares(t *testing.T) {
 	k := kernel.MustParse("diffusion")
-	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
+	x := enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(600, 2000, 8, 5))
 	test := musttest.Get(x.Embedder.Transform(enginetest.Zipf(1100, 2000, 8, 6)))(t) // three blocks
 	e := newEngine(t, x, Options{Workers: 1})
 	p := &preparing{Preparer: e.c.Backend.(device.Preparer)}
 	e.c.Backend = p
-	r := musttest.Get(e.Rectangle(k, test, 256<<10))(t)
+	r := musttest.Get(e.CrossMatrix(k, test, 256<<10))(t)
 	v, dst := drawn(600, 2, 4), mat.NewDense(600, 2, nil)
-	musttest.Fails(r.Pass(t.Context(), v, doubled, dst))(t, "an error of Prepare", errForm)
+	musttest.WantError(r.MultiplyTwice(t.Context(), v, doubled, dst))(t, "an error of Prepare", errForm)
 	for pass := range 2 {
-		musttest.Do(t, r.Pass(t.Context(), v, doubled, dst))
+		musttest.NoError(t, r.MultiplyTwice(t.Context(), v, doubled, dst))
 		if p.forms != 4 || p.used != 3*(pass+1) {
 			t.Errorf("%d forms are made and used %d times, expected 4 and %d", p.forms, p.used, 3*(pass+1))
 		}

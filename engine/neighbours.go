@@ -24,15 +24,15 @@ type Neighbour = nearest.Neighbour
 type NeighbourOptions struct {
 	Count int // maximum number of neighbours per document
 
-	// Test documents. If set, the neighbours of the test documents among the engine's documents are
+	// TestDocuments documents. If set, the neighbours of the test documents among the engine's documents are
 	// returned. Test must have the engine's embedder. If an engine's document is also a test
 	// document, it is a neighbour of itself. Default: the engine's documents.
-	Test *sparse.Embedded
+	TestDocuments *sparse.Embedded
 
-	// Min is the minimum value of a neighbour; default none. Near the minimum the kernel is
+	// MinValue is the minimum value of a neighbour; default none. Near the minimum the kernel is
 	// evaluated in float64, with both c and c / (1 + 10⁻⁹). So a cosine of 9/10 is accepted if Min
 	// is 0.9. Value may then be slightly smaller than Min.
-	Min *float64
+	MinValue *float64
 
 	// Groups assigns a group to each document. Documents of the same group can't be neighbours. For
 	// example, if groups are cross-validation folds, neighbours are training documents. Default:
@@ -52,8 +52,8 @@ func (n *Neighbours) Plan() *JoinPlan { return n.plan }
 // Len returns the number of lists.
 func (n *Neighbours) Len() int { return n.lists.Len() }
 
-// Of returns the neighbours of document i in descending order of value.
-func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
+// List returns the neighbours of document i in descending order of value.
+func (n *Neighbours) List(i int) []Neighbour { return n.lists.List(i) }
 
 // Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ)
 // >= Min. Lists are in descending order of value, with ties broken by document index. Neighbours
@@ -62,7 +62,7 @@ func (n *Neighbours) Of(i int) []Neighbour { return n.lists.Of(i) }
 // On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel is
 // a decreasing function of c alone, the documents with the smallest c are chosen, and equal values
 // are ordered by c, then by index. If c of two neighbours differs by less than twice the error of c
-// ([device.ErrorC]), the order of the two may depend on the instruction set. [Index.Nearest] orders
+// ([device.MaxError]), the order of the two may depend on the instruction set. [Index.Nearest] orders
 // by c in float64.
 //
 // Each pair is computed once and used for both documents, unless a device selects neighbours.
@@ -72,7 +72,7 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 		return nil, err
 	}
 	n := e.Len()
-	if test := opt.Test; test != nil {
+	if test := opt.TestDocuments; test != nil {
 		if err := e.checkTest(k, test); err != nil {
 			return nil, err
 		}
@@ -80,65 +80,65 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 			return nil, fmt.Errorf("engine: Groups and Test cannot be combined")
 		}
 		m := test.Rows()
-		r := &device.Request{From: e.other(test), Docs: run.Numbers(0, m), Hi: n, Workers: e.c.Workers}
-		return e.neighbours(ctx, k, r, opt, n, int64(m)*int64(n))
+		r := &device.Request{RowDocuments: e.foreignDocuments(test), RowIndices: run.Range(0, m), Hi: n, Workers: e.c.Workers}
+		return e.findNeighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 	}
 	if opt.Groups != nil && len(opt.Groups) != n {
 		return nil, fmt.Errorf("engine: %d Groups, but %d documents", len(opt.Groups), n)
 	}
-	r := &device.Request{Docs: run.Numbers(0, n), Hi: n, Half: true, LastFirst: true, Workers: e.c.Workers}
-	return e.neighbours(ctx, k, r, opt, max(n-1, 0), compute.PairsOf(n))
+	r := &device.Request{RowIndices: run.Range(0, n), Hi: n, UpperOnly: true, LastFirst: true, Workers: e.c.Workers}
+	return e.findNeighbours(ctx, k, r, opt, max(n-1, 0), compute.TrianglePairCount(n))
 }
 
 // NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document.
 // With Test, NewBytes for the test documents must be added.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
-// neighbours finds up to count neighbours of each document of r for a bound kernel.
-func (e *Engine) neighbours(
+// findNeighbours finds up to count neighbours of each document of r for a bound kernel.
+func (e *Engine) findNeighbours(
 	ctx context.Context, k kernel.Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
-	s, err := e.searchFor(k, opt)
+	s, err := e.newNeighbourSearch(k, opt)
 	if err != nil {
 		return nil, err
 	}
-	rows := r.From
-	if rows == nil && !r.Half { // the test documents are the engine's own documents
+	rows := r.RowDocuments
+	if rows == nil && !r.UpperOnly { // the test documents are the engine's own documents
 		rows = e.c.X
 	}
 	if rows != nil {
 		s.rows = rows
 	}
-	m, count := len(r.Docs), min(opt.Count, most)
+	m, count := len(r.RowIndices), min(opt.Count, most)
 	held := nearest.Bytes(m, count)
-	if r.From != nil {
-		held = run.AddBytes(held, NewBytes(m, r.From.Cols, r.From.NNZ()))
+	if r.RowDocuments != nil {
+		held = run.AddBytes(held, MaxEngineBytes(m, r.RowDocuments.Cols, r.RowDocuments.NNZ()))
 	}
-	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
+	if err := e.checkFits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
-	j, plan, err := s.planned(ctx, rows, true, held)
+	j, plan, err := s.planJoin(ctx, rows, true, held)
 	if err != nil {
 		return nil, err
 	}
-	lists := nearest.NewLists(m, count, s.most, opt.Groups)
-	if s.bounded(opt) {
-		lists.AddDisjoint(e.Len(), r.Half)
+	lists := nearest.NewLists(m, count, s.maxKey, opt.Groups)
+	if s.hasBoundedKeys(opt) {
+		lists.AddDisjoint(e.Len(), r.UpperOnly)
 	}
 	if j != nil {
 		copies := math.MaxInt
 		if opt.Groups == nil {
 			copies = count + 1 // the maximum number of copies that a list can hold
 		}
-		err = s.join(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
+		err = s.findByJoin(ctx, j, rows, plan, copies, func(i, j int, key float32) error {
 			lists.Offer(i, key, j)
-			if r.Half {
+			if r.UpperOnly {
 				lists.Offer(j, key, i)
 			}
 			return nil
 		})
 	} else {
-		err = s.listed(ctx, lists, r, count, opt.Groups != nil, pairs)
+		err = s.fillLists(ctx, lists, r, count, opt.Groups != nil, pairs)
 	}
 	if err != nil {
 		return nil, err
@@ -149,10 +149,10 @@ func (e *Engine) neighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// bounded reports whether the keys of all pairs are at most 1, and all pairs may be neighbours. Keys
+// hasBoundedKeys reports whether the keys of all pairs are at most 1, and all pairs may be neighbours. Keys
 // are c = 1 - ⟨x, y⟩, so they are at most 1 if no value is negative.
-func (s *search) bounded(opt NeighbourOptions) bool {
-	if !s.byC || opt.Min != nil || s.rows.Embedder.Pairing != sparse.Dot {
+func (s *search) hasBoundedKeys(opt NeighbourOptions) bool {
+	if !s.byC || opt.MinValue != nil || s.rows.Embedder.Pairing != sparse.Cosine {
 		return false
 	}
 	negative := func(v float32) bool { return v < 0 }
@@ -160,30 +160,30 @@ func (s *search) bounded(opt NeighbourOptions) bool {
 		(s.rows == s.e.c.X || !slices.ContainsFunc(s.rows.Values, negative))
 }
 
-func (s *search) listed(
+func (s *search) fillLists(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, grouped bool, pairs int64,
 ) (err error) {
-	ctx, report := s.e.c.Start(ctx, pairs)
+	ctx, report := s.e.c.StartProgress(ctx, pairs)
 	defer report.Finish(&err)
-	s.scan.Half = r.Half
+	s.scan.UpperOnly = r.UpperOnly
 	columns, done := lists, false
-	if !r.Half {
+	if !r.UpperOnly {
 		columns = nil
 	}
 	if !grouped {
-		done, err = s.onDevice(ctx, lists, r, count, report)
+		done, err = s.fillListsOnDevice(ctx, lists, r, count, report)
 	}
 	if !done && err == nil {
-		err = s.e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
-			s.scan.Enter(lists, columns, t)
+		err = s.e.c.ComputeRows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+			s.scan.Insert(lists, columns, t)
 			return nil
 		})
-		s.e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
+		s.e.c.AddNeighbourCounts(s.scan.Candidates.Load(), s.scan.Insertions.Load())
 	}
 	return err
 }
 
-func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
+func (e *Engine) newNeighbourSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Count < 1 {
 		return nil, fmt.Errorf("engine: number of neighbours must be positive, got %d", opt.Count)
 	}
@@ -191,28 +191,28 @@ func (e *Engine) searchFor(k kernel.Kernel, opt NeighbourOptions) (*search, erro
 		return nil, errors.New("engine: kernel c is a distance; " +
 			"use a similarity such as cosine-power:p=1, which is 1 - c")
 	}
-	return e.search(k, opt.Min)
+	return e.newSearch(k, opt.MinValue)
 }
 
 // search selects pairs by a key. The key is c if the kernel is a decreasing function of c alone,
 // else the negated kernel value.
 type search struct {
-	e      *Engine
-	of     kernel.Kernel // kernel whose values are returned
-	kernel kernel.Kernel // kernel of the tiles: of, or c
-	byC    bool          // tiles hold c
-	most   float32       // largest key of a candidate
-	slack  float64       // keys above most-2·slack are checked in float64
-	least  float64       // minimum value in float64
-	bound  float64       // bound on c in float64; used if of is nil
-	scan   nearest.Search
+	e        *Engine
+	target   kernel.Kernel // kernel whose values are returned
+	kernel   kernel.Kernel // kernel of the tiles: of, or c
+	byC      bool          // tiles hold c
+	maxKey   float32       // largest key of a candidate
+	slack    float64       // keys above most-2·slack are checked in float64
+	minValue float64       // minimum value in float64
+	bound    float64       // bound on c in float64; used if of is nil
+	scan     nearest.Search
 
 	rows *sparse.Embedded // documents of the rows; columns are the engine's documents
 }
 
-func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) {
-	s := &search{e: e, of: k, kernel: k, byC: kernel.FallsWithC(k), most: float32(math.Inf(1)), rows: e.c.X}
-	s.scan.Kernels, s.scan.Falling = e.c.Kernels, !s.byC
+func (e *Engine) newSearch(k kernel.Kernel, least *float64) (_ *search, err error) {
+	s := &search{e: e, target: k, kernel: k, byC: kernel.DecreasesWithC(k), maxKey: float32(math.Inf(1)), rows: e.c.X}
+	s.scan.Kernels, s.scan.NegateKeys = e.c.Kernels, !s.byC
 	if s.byC {
 		s.kernel = kernel.C()
 	}
@@ -222,40 +222,40 @@ func (e *Engine) search(k kernel.Kernel, least *float64) (_ *search, err error) 
 	if *least != *least {
 		return nil, fmt.Errorf("engine: Min must be a number, got %v", *least)
 	}
-	s.scan.Wanted = s.atLeast
-	s.least = *least
+	s.scan.Accept = s.atLeast
+	s.minValue = *least
 	if !s.byC {
-		s.slack = min(math.Abs(s.least), math.MaxFloat64) * 0x1p-14
-		s.most = float32(s.slack - s.least)
+		s.slack = min(math.Abs(s.minValue), math.MaxFloat64) * 0x1p-14
+		s.maxKey = float32(s.slack - s.minValue)
 		return s, nil
 	}
-	defer kernel.Caught(k, &err)
+	defer kernel.Recover(k, &err)
 	// Find the largest c whose value is at least the minimum, by bisection over float32.
 	first := sort.Search(int(math.Float32bits(2))+1, func(bits int) bool {
-		return !(k.Eval(float64(math.Float32frombits(uint32(bits))), 1, 1) >= s.least)
+		return !(k.Eval(float64(math.Float32frombits(uint32(bits))), 1, 1) >= s.minValue)
 	})
 	c := -1.0
 	if first > 0 {
 		c = float64(math.Float32frombits(uint32(first - 1)))
 	}
-	s.slack = 2 * device.ErrorC
-	s.most = float32(c + s.slack)
+	s.slack = 2 * device.MaxError
+	s.maxKey = float32(c + s.slack)
 	return s, nil
 }
 
 // atLeast reports whether the value of row i and document j is at least the minimum. Near the
-// minimum the value is evaluated in float64, with the tolerance of [panel.Bound] in c.
+// minimum the value is evaluated in float64, with the tolerance of [panel.InclusiveBound] in c.
 func (s *search) atLeast(i, j int, key float32) bool {
-	if float64(key) <= float64(s.most)-2*s.slack {
+	if float64(key) <= float64(s.maxKey)-2*s.slack {
 		return true
 	}
-	defer kernel.Caught(s.of, nil)
+	defer kernel.Recover(s.target, nil)
 	x, y := 1.0, 1.0
-	if kernel.UsesNorms(s.of) {
+	if kernel.UsesNorms(s.target) {
 		x, y = s.rows.Norms[i], s.e.c.X.Norms[j]
 	}
-	c := panel.C(s.rows, i, s.e.c.X, j)
-	return s.of.Eval(c/panel.Bound(1), x, y) >= s.least || s.of.Eval(c, x, y) >= s.least
+	c := panel.ExactC(s.rows, i, s.e.c.X, j)
+	return s.target.Eval(c/panel.InclusiveBound(1), x, y) >= s.minValue || s.target.Eval(c, x, y) >= s.minValue
 }
 
 // sort sorts the lists. It converts keys to values unless keep is set. first is the index of the
@@ -264,20 +264,20 @@ func (s *search) sort(ctx context.Context, lists *nearest.Lists, first int, keep
 	if keep {
 		return lists.Sort(ctx, s.e.c.Workers, nil, nil)
 	}
-	return lists.Sort(ctx, s.e.c.Workers, s.valuesOf, func(i int, list []Neighbour) error {
+	return lists.Sort(ctx, s.e.c.Workers, s.convertKeys, func(i int, list []Neighbour) error {
 		for _, n := range list {
 			if v := n.Value; v-v != 0 {
-				return &kernel.PairError{Kernel: s.of.String(), Row: s.rows.Source(first + i),
-					Column: s.e.c.X.Source(int(n.Document)), Cross: s.rows != s.e.c.X, Value: v}
+				return &kernel.PairError{Kernel: s.target.String(), Row: s.rows.SourceRow(first + i),
+					Column: s.e.c.X.SourceRow(int(n.Document)), IsCross: s.rows != s.e.c.X, Value: v}
 			}
 		}
 		return nil
 	})
 }
 
-func (s *search) valuesOf(keys []float32) error {
+func (s *search) convertKeys(keys []float32) error {
 	if s.byC {
-		return kernel.Apply(s.of, s.e.c.Kernels, keys, keys, nil, nil)
+		return kernel.Apply(s.target, s.e.c.Kernels, keys, keys, nil, nil)
 	}
 	for i, v := range keys {
 		keys[i] = 0 - v

@@ -40,75 +40,75 @@ func (e *Engine) NeighbourBlock(
 		return nil, fmt.Errorf(
 			"engine: rows %d and columns %d of a block must be equal or disjoint", rows, columns)
 	}
-	s, err := e.blockSearch(k, opt)
+	s, err := e.newBlockSearch(k, opt)
 	if err != nil {
 		return nil, err
 	}
-	if s.scan.Wanted != nil {
-		s.scan.Wanted = func(i, j int, key float32) bool { return s.atLeast(rows[0]+i, columns[0]+j, key) }
+	if s.scan.Accept != nil {
+		s.scan.Accept = func(i, j int, key float32) bool { return s.atLeast(rows[0]+i, columns[0]+j, key) }
 	}
 	height, width := rows[1]-rows[0], columns[1]-columns[0]
 	r := &device.Request{
-		Docs: run.Numbers(0, rows[1])[rows[0]:], Lo: columns[0], Hi: columns[1],
+		RowIndices: run.Range(0, rows[1])[rows[0]:], Lo: columns[0], Hi: columns[1],
 		LastFirst: true, Workers: e.c.Workers,
 	}
 	pairs, count, counted := int64(height)*int64(width), min(opt.Count, width), min(opt.Count, height)
 	held := nearest.Bytes(height, count)
 	if same {
-		r.Lo, r.Half, s.scan.Half = 0, true, true
-		pairs, count = compute.PairsOf(height), min(opt.Count, max(height-1, 0))
+		r.Lo, r.UpperOnly, s.scan.UpperOnly = 0, true, true
+		pairs, count = compute.TrianglePairCount(height), min(opt.Count, max(height-1, 0))
 	} else {
 		held = run.AddBytes(held, nearest.Bytes(width, counted))
 	}
-	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
+	if err := e.checkFits(ctx, fmt.Sprintf("lists of %d neighbours", count), held); err != nil {
 		return nil, err
 	}
-	own := nearest.NewLists(height, count, s.most, nil)
+	own := nearest.NewLists(height, count, s.maxKey, nil)
 	others := own
 	if !same {
-		others = nearest.NewLists(width, counted, s.most, nil)
+		others = nearest.NewLists(width, counted, s.maxKey, nil)
 	}
-	if s.bounded(opt) {
+	if s.hasBoundedKeys(opt) {
 		own.AddDisjoint(width, same)
 		if !same {
 			others.AddDisjoint(height, false)
 		}
 	}
-	ctx, report := e.c.Start(ctx, pairs)
+	ctx, report := e.c.StartProgress(ctx, pairs)
 	defer report.Finish(&err)
-	err = e.c.Rows(ctx, s.kernel, r, report, func(t *device.Tile) error {
+	err = e.c.ComputeRows(ctx, s.kernel, r, report, func(t *device.Tile) error {
 		part := *t
 		part.Lo, part.Hi = t.Lo-columns[0], t.Hi-columns[0]
-		s.scan.Enter(own, others, &part)
+		s.scan.Insert(own, others, &part)
 		return nil
 	})
-	e.c.CountFound(s.scan.Found.Load(), s.scan.Entered.Load())
+	e.c.AddNeighbourCounts(s.scan.Candidates.Load(), s.scan.Insertions.Load())
 	if err != nil {
 		return nil, err
 	}
 	out := &NeighbourBlock{}
-	if out.Rows, err = s.keys(ctx, own, columns[0]); err != nil || same {
+	if out.Rows, err = s.sortedLists(ctx, own, columns[0]); err != nil || same {
 		return out, err
 	}
-	out.Columns, err = s.keys(ctx, others, rows[0])
+	out.Columns, err = s.sortedLists(ctx, others, rows[0])
 	return out, err
 }
 
-func (e *Engine) blockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
-	if opt.Groups != nil || opt.Test != nil {
+func (e *Engine) newBlockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
+	if opt.Groups != nil || opt.TestDocuments != nil {
 		return nil, errors.New("engine: Groups and Test do not apply to a block")
 	}
-	return e.searchFor(k, opt)
+	return e.newNeighbourSearch(k, opt)
 }
 
-// keys returns sorted lists, with first added to the document indices.
-func (s *search) keys(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
+// sortedLists returns sorted lists, with first added to the document indices.
+func (s *search) sortedLists(ctx context.Context, l *nearest.Lists, first int) ([][]Neighbour, error) {
 	if err := s.sort(ctx, l, first, true); err != nil {
 		return nil, err
 	}
 	out := make([][]Neighbour, l.Len())
 	for i := range out {
-		out[i] = l.Of(i)
+		out[i] = l.List(i)
 		for at := range out[i] {
 			out[i][at].Document += uint32(first)
 			if !s.byC {
@@ -131,7 +131,7 @@ func (e *Engine) MergeNeighbours(
 	if len(parts) == 0 {
 		return nil, errors.New("engine: there are no neighbour lists to merge")
 	}
-	s, err := e.blockSearch(k, opt)
+	s, err := e.newBlockSearch(k, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +140,10 @@ func (e *Engine) MergeNeighbours(
 		return nil, fmt.Errorf("engine: documents %d to %d are out of range, because there are only %d documents",
 			first, first+n-1, e.Len())
 	}
-	if err := e.fits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
+	if err := e.checkFits(ctx, fmt.Sprintf("lists of %d neighbours", count), nearest.Bytes(n, count)); err != nil {
 		return nil, err
 	}
-	lists := nearest.NewLists(n, count, s.most, nil)
+	lists := nearest.NewLists(n, count, s.maxKey, nil)
 	for b, part := range parts {
 		if len(part) != n {
 			return nil, fmt.Errorf("engine: block %d has %d neighbour lists instead of %d", b, len(part), n)

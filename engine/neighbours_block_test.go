@@ -37,7 +37,7 @@ func blocksOf(t *testing.T, e *Engine, k kernel.Kernel, cuts []int, opt Neighbou
 	for _, part := range parts {
 		near := musttest.Get(e.MergeNeighbours(t.Context(), k, 0, part, opt))(t)
 		for i := range near.Len() {
-			lists = append(lists, near.Of(i))
+			lists = append(lists, near.List(i))
 		}
 	}
 	return lists
@@ -58,14 +58,14 @@ func TestNeighbourBlocks(t *testing.T) {
 			if spec == "diffusion:t=0.5" {
 				size = 1200 // several tiles
 			}
-			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
+			x := enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			n := e.Len()
 			for round, count := range []int{1, 10, 70, n + 5} {
 				opt := NeighbourOptions{Count: count}
 				if round%3 == 1 {
 					near := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
-					opt.Min = new(float64(near.Of(n / 2)[0].Value)) // largest value of document n/2
+					opt.MinValue = new(float64(near.List(n / 2)[0].Value)) // largest value of document n/2
 				}
 				want := musttest.Get(e.Neighbours(t.Context(), k, opt))(t)
 				cuts := []int{0, r.IntN(n), r.IntN(n), r.IntN(n), n}
@@ -73,14 +73,14 @@ func TestNeighbourBlocks(t *testing.T) {
 				before := e.Stats().Pairs
 				got := blocksOf(t, e, k, cuts, opt)
 				// Other pairs within panels and columns before the block are computed, too.
-				most := compute.PairsOf(n) + int64(n)*int64(e.Info().Kernels.Panel+4*128)
+				most := compute.TrianglePairCount(n) + int64(n)*int64(e.Info().Kernels.PanelWidth+4*128)
 				if pairs := e.Stats().Pairs - before; pairs > most {
 					t.Errorf("%d pairs of %d documents, expected at most %d", pairs, n, most)
 				}
 				for i := range n {
-					if !slices.Equal(got[i], want.Of(i)) {
+					if !slices.Equal(got[i], want.List(i)) {
 						t.Fatalf("%s, %s, k = %d, cuts %d, document %d: %v, expected %v", isa, spec, count, cuts, i, got[i],
-							want.Of(i))
+							want.List(i))
 					}
 				}
 			}
@@ -91,7 +91,7 @@ func TestNeighbourBlocks(t *testing.T) {
 // Blocks of one document, or of none, have no neighbours.
 func TestNeighbourBlocksOfNone(t *testing.T) {
 	k := kernel.MustParse("diffusion")
-	e := newEngine(t, enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(30, 200, 8, 5)), Options{})
+	e := newEngine(t, enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(30, 200, 8, 5)), Options{})
 	one := NeighbourOptions{Count: 1}
 	for _, b := range [][2][2]int{{{3, 3}, {3, 3}}, {{3, 4}, {3, 4}}, {{3, 3}, {5, 9}}} { // one document, or none
 		block, err := e.NeighbourBlock(t.Context(), k, b[0], b[1], one)

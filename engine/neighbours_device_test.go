@@ -21,17 +21,17 @@ type selecting struct {
 	fail error
 }
 
-func (d *selecting) Min(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
+func (d *selecting) FindSmallest(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	if err := d.fail; err != nil {
 		return err
 	}
-	d.rows += len(r.Docs)
+	d.rows += len(r.RowIndices)
 	for i := range column {
 		column[i] = -1
 	}
-	return d.Rows(ctx, r, func(t *device.Tile) error {
+	return d.ComputeRows(ctx, r, func(t *device.Tile) error {
 		for i := range t.Rows {
-			row := t.Value[i*t.RowStride:][:t.Cols()]
+			row := t.Values[i*t.RowStride:][:t.Cols()]
 			order := make([]int, 0, len(row))
 			for j, v := range row {
 				if v == v {
@@ -40,7 +40,7 @@ func (d *selecting) Min(ctx context.Context, r *device.Request, k int, column []
 			}
 			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(row[a], row[b]) })
 			for at, j := range order[:min(k, len(order))] {
-				column[(t.First+i)*k+at], value[(t.First+i)*k+at] = int32(t.Lo+j), row[j]
+				column[(t.FirstRow+i)*k+at], value[(t.FirstRow+i)*k+at] = int32(t.Lo+j), row[j]
 			}
 		}
 		return nil
@@ -53,7 +53,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 	embedding := sparse.Embedding{Weighting: sparse.TF}
 	m := enginetest.Zipf(90, 300, 6, 3)
 	m.Values[0] += 0.5 // devices don't compute inner products of integer counts
-	x := enginetest.Embedded(t, embedding, m)
+	x := enginetest.EmbedCSR(t, embedding, m)
 	n := x.Rows()
 	many := musttest.Get(x.Embedder.Transform(enginetest.Zipf(reducedRows+50, 300, 3, 4)))(t)
 	d := &selecting{reducing: reducing{slowDevice: &slowDevice{x: x, height: 7}}}
@@ -68,7 +68,7 @@ func TestNeighboursOnDevice(t *testing.T) {
 		k := musttest.Get(kernel.ParseIn(spec, embedding))(t)
 		program := spec != "arccos:n=0,bias=0.3"
 		for _, opt := range []NeighbourOptions{
-			{Count: 1}, {Count: 7, Min: &least}, {Count: maxReducedCount}, {Count: maxReducedCount + 1},
+			{Count: 1}, {Count: 7, MinValue: &least}, {Count: maxReducedCount}, {Count: maxReducedCount + 1},
 			{Count: 5, Groups: groups},
 		} {
 			d.rows = 0
@@ -82,8 +82,8 @@ func TestNeighboursOnDevice(t *testing.T) {
 				t.Errorf("%s, %+v: the device was asked for %d rows, expected %d", spec, opt, d.rows, asked)
 			}
 			for i := range n {
-				if !slices.Equal(got.Of(i), want.Of(i)) {
-					t.Fatalf("%s, %+v: document %d has %v, expected %v", spec, opt, i, got.Of(i), want.Of(i))
+				if !slices.Equal(got.List(i), want.List(i)) {
+					t.Fatalf("%s, %+v: document %d has %v, expected %v", spec, opt, i, got.List(i), want.List(i))
 				}
 			}
 			if opt.Groups != nil || opt.Count != 7 {
@@ -92,13 +92,13 @@ func TestNeighboursOnDevice(t *testing.T) {
 			got = musttest.Get(e.Neighbours(t.Context(), k, ofTest(opt, many)))(t)
 			want = musttest.Get(plain.Neighbours(t.Context(), k, ofTest(opt, many)))(t)
 			for i := range many.Rows() {
-				if !slices.Equal(got.Of(i), want.Of(i)) {
-					t.Fatalf("%s: test document %d has %v, expected %v", spec, i, got.Of(i), want.Of(i))
+				if !slices.Equal(got.List(i), want.List(i)) {
+					t.Fatalf("%s: test document %d has %v, expected %v", spec, i, got.List(i), want.List(i))
 				}
 			}
 		}
 	}
 	d.fail = errors.New("out of order")
-	musttest.Fails(e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1}))(t,
+	musttest.WantError(e.Neighbours(t.Context(), kernel.MustParse("linear"), NeighbourOptions{Count: 1}))(t,
 		"an error of the device", d.fail)
 }

@@ -16,7 +16,7 @@ import (
 // Lists of any length take NeighboursBytes, and each worker some scratch space.
 func TestNeighboursMemory(t *testing.T) {
 	musttest.SkipRace(t)
-	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(1500, 2000, 8, 5))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(1500, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
 	k := kernel.MustParse("hellinger")
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector would empty the pools of scratch space
@@ -34,7 +34,7 @@ func TestNeighboursMemory(t *testing.T) {
 
 func TestNeighboursRefused(t *testing.T) {
 	k := kernel.MustParse("hellinger")
-	many := enginetest.Embed(t, k.Embedding(), slices.Repeat([][]float32{{1, 2}}, 3000))
+	many := enginetest.EmbedRows(t, k.Embedding(), slices.Repeat([][]float32{{1, 2}}, 3000))
 	e := newEngine(t, many, Options{MemoryBytes: 32 << 20, Workers: 1})
 	var short *MemoryError
 	if _, err := e.Neighbours(t.Context(), k, NeighbourOptions{Count: 2999}); !errors.As(err, &short) {

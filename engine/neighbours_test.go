@@ -58,7 +58,7 @@ func TestNeighboursOfGram(t *testing.T) {
 				size = 700 // several tiles
 			}
 			k := kernel.MustParse(spec)
-			x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
+			x := enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(size, 2000, 8, 5))
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			n := e.Len()
 			g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
@@ -82,7 +82,7 @@ func TestNeighboursOfGram(t *testing.T) {
 								list = append(list, candidate{c.At(i, j), g.At(i, j), j})
 							}
 						}
-						if err := sameNeighbours(near.Of(i), bruteForce(list, count, byC)); err != nil {
+						if err := sameNeighbours(near.List(i), bruteForce(list, count, byC)); err != nil {
 							t.Fatalf("%s, %s, %d workers, k = %d, document %d: %v", isa, spec, workers, count, i, err)
 						}
 					}
@@ -94,7 +94,7 @@ func TestNeighboursOfGram(t *testing.T) {
 
 // ofTest returns options for test documents.
 func ofTest(opt NeighbourOptions, test *sparse.Embedded) NeighbourOptions {
-	opt.Test = test
+	opt.TestDocuments = test
 	return opt
 }
 
@@ -103,20 +103,20 @@ func TestNeighboursOfTest(t *testing.T) {
 	m := enginetest.Zipf(500, 2000, 12, 6)
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 		k := kernel.MustParse(spec)
-		x := enginetest.Embedded(t, k.Embedding(), m)
+		x := enginetest.EmbedCSR(t, k.Embedding(), m)
 		test := musttest.Get(x.Embedder.Transform(enginetest.Zipf(130, 2000, 12, 7)))(t)
 		e := newEngine(t, x, Options{Workers: 2})
 		for _, test := range []*sparse.Embedded{test, x} {
-			q := Request{Test: test}
+			q := Request{TestDocuments: test}
 			g := musttest.Get(e.Rows(t.Context(), k, q, nil))(t)
 			c := musttest.Get(e.Rows(t.Context(), cIn(t, k.Embedding()), q, nil))(t)
-			near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 7, Test: test}))(t)
+			near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 7, TestDocuments: test}))(t)
 			for i := range test.Rows() {
 				var list []candidate
 				for j := range e.Len() {
 					list = append(list, candidate{c.At(i, j), g.At(i, j), j})
 				}
-				if err := sameNeighbours(near.Of(i), bruteForce(list, 7, spec != "linear")); err != nil {
+				if err := sameNeighbours(near.List(i), bruteForce(list, 7, spec != "linear")); err != nil {
 					t.Fatalf("%s, document %d: %v", spec, i, err)
 				}
 			}
@@ -128,10 +128,10 @@ func TestNeighboursOfTest(t *testing.T) {
 func TestNeighboursBounds(t *testing.T) {
 	musttest.SkipRace(t)
 	m := enginetest.Zipf(400, 2000, 12, 8)
-	groups := musttest.Make(m.Rows(), func(i int) int32 { return int32(i % 3) })
+	groups := musttest.MakeSlice(m.Rows(), func(i int) int32 { return int32(i % 3) })
 	for _, spec := range []string{"diffusion:t=0.5", "linear"} {
 		k := kernel.MustParse(spec)
-		x := enginetest.Embedded(t, k.Embedding(), m)
+		x := enginetest.EmbedCSR(t, k.Embedding(), m)
 		e, ref := newEngine(t, x, Options{Workers: 2}), NewReference(x)
 		g := musttest.Get(e.Gram(t.Context(), k, nil))(t)
 		all := slices.Clone(g.Data)
@@ -139,7 +139,7 @@ func TestNeighboursBounds(t *testing.T) {
 		for _, share := range []float64{-1, 0, 0.5, 0.98, 0.99, 1} {
 			least, opt := math.Inf(-1), NeighbourOptions{Count: e.Len(), Groups: groups}
 			if share >= 0 {
-				least, opt.Min = float64(all[int(share*float64(len(all)-1))]), &least
+				least, opt.MinValue = float64(all[int(share*float64(len(all)-1))]), &least
 			}
 			if share == 0.99 {
 				least += 1e-7 * least // the value may be slightly too small in float64
@@ -155,7 +155,7 @@ func TestNeighboursBounds(t *testing.T) {
 					}
 				}
 				var got []int
-				for _, n := range near.Of(i) {
+				for _, n := range near.List(i) {
 					if n.Value != g.Row(i)[n.Document] {
 						t.Fatalf("%s: %v, expected %v", spec, n, g.Row(i)[n.Document])
 					}
@@ -176,7 +176,7 @@ func TestNeighboursOfSignedVectors(t *testing.T) {
 	const n = 60
 	r := rand.New(rand.NewPCG(1, 2))
 	k := kernel.MustParse("normalise(linear)")
-	x := enginetest.Embed(t, k.Embedding(), musttest.Make(n, func(int) []float32 {
+	x := enginetest.EmbedRows(t, k.Embedding(), musttest.MakeSlice(n, func(int) []float32 {
 		row := make([]float32, 40)
 		for range 4 {
 			row[r.IntN(len(row))] = float32(1 - 2*r.IntN(2))
@@ -194,7 +194,7 @@ func TestNeighboursOfSignedVectors(t *testing.T) {
 				list = append(list, candidate{c.At(i, j), g.At(i, j), j})
 			}
 		}
-		if err := sameNeighbours(near.Of(i), bruteForce(list, n-1, true)); err != nil {
+		if err := sameNeighbours(near.List(i), bruteForce(list, n-1, true)); err != nil {
 			t.Fatalf("document %d: %v", i, err)
 		}
 	}
@@ -203,13 +203,13 @@ func TestNeighboursOfSignedVectors(t *testing.T) {
 // If all documents are equal, neighbours are the documents with the smallest numbers.
 func TestNeighboursAlike(t *testing.T) {
 	for name, row := range map[string][]float32{"one": {1, 2, 3}, "empty": {0, 0, 0}} {
-		x := enginetest.Embed(t, sparse.Sphere, slices.Repeat([][]float32{row}, 1000))
+		x := enginetest.EmbedRows(t, sparse.SphereEmbedding, slices.Repeat([][]float32{row}, 1000))
 		for _, isa := range enginetest.ISAs() {
 			e := newEngine(t, x, Options{ISA: string(isa), Workers: 3})
 			near := musttest.Get(e.Neighbours(t.Context(), kernel.MustParse("hellinger"), NeighbourOptions{Count: 3}))(t)
 			for i := range 1000 {
 				var got []uint32
-				for _, n := range near.Of(i) {
+				for _, n := range near.List(i) {
 					got = append(got, n.Document)
 				}
 				want := slices.DeleteFunc([]uint32{0, 1, 2, 3}, func(j uint32) bool { return int(j) == i })[:3]
@@ -226,26 +226,28 @@ func TestNeighboursAlike(t *testing.T) {
 func TestNeighboursCounted(t *testing.T) {
 	const n = 150 // more than a panel
 	k := kernel.MustParse("linear")
-	x := enginetest.Embedded(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
+	x := enginetest.EmbedCSR(t, k.Embedding(), enginetest.Zipf(n, 2000, 8, 5))
 	e := newEngine(t, x, Options{Workers: 1})
 	musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: n}))(t)
-	panel, found := e.Info().Kernels.Panel, 0
+	panel, found := e.Info().Kernels.PanelWidth, 0
 	for first := 0; first < n; first += panel {
 		found += min(panel, n-first) * (n - first)
 	}
-	if s := e.Stats(); s.Found != int64(found) || s.Entered != n*(n-1) {
-		t.Errorf("%d values found and %d entries, expected %d and %d", s.Found, s.Entered, found, n*(n-1))
+	if s := e.Stats(); s.NeighbourCandidates != int64(found) || s.NeighbourInsertions != n*(n-1) {
+		t.Errorf("%d values found and %d entries, expected %d and %d", s.NeighbourCandidates, s.NeighbourInsertions, found,
+			n*(n-1))
 	}
 	// Documents without a common term aren't found.
-	distinct := enginetest.Embed(t, sparse.Sphere, musttest.Make(n, func(i int) []float32 {
+	distinct := enginetest.EmbedRows(t, sparse.SphereEmbedding, musttest.MakeSlice(n, func(i int) []float32 {
 		row := make([]float32, n)
 		row[i] = 1
 		return row
 	}))
 	e = newEngine(t, distinct, Options{Workers: 1})
 	musttest.Get(e.Neighbours(t.Context(), kernel.MustParse("diffusion:t=0.5"), NeighbourOptions{Count: n}))(t)
-	if s := e.Stats(); s.Found != n || s.Entered != 0 {
-		t.Errorf("%d values found and %d entries without common terms, expected %d and 0", s.Found, s.Entered, n)
+	if s := e.Stats(); s.NeighbourCandidates != n || s.NeighbourInsertions != 0 {
+		t.Errorf("%d values found and %d entries without common terms, expected %d and 0", s.NeighbourCandidates,
+			s.NeighbourInsertions, n)
 	}
 	if d := e.Stats().Sub(e.Stats()); d != (Stats{}) {
 		t.Errorf("%+v more than the same, expected nothing", d)

@@ -16,7 +16,7 @@ import (
 // histogramEmbeddings returns the embeddings with a pairing other than the dot product.
 func histogramEmbeddings() (list []sparse.Embedding) {
 	for _, e := range sparse.Embeddings() {
-		if e.Pairing != sparse.Dot {
+		if e.Pairing != sparse.Cosine {
 			list = append(list, e)
 		}
 	}
@@ -60,7 +60,7 @@ func TestExactHistograms(t *testing.T) {
 		// rounded, so that differences of a and b are the same in both formulas
 		b := float64(a * math.Exp((2*r.Float64()-1)*math.Exp(-30*r.Float64())))
 		for _, p := range []sparse.Pairing{sparse.ChiSquare, sparse.JensenShannon} {
-			of := func(a, b float64) float64 { return 2 * panel.Exact(p)(one, []float64{a}, one, []float64{b}) }
+			of := func(a, b float64) float64 { return 2 * panel.ExactFunc(p)(one, []float64{a}, one, []float64{b}) }
 			_, share := referenceTerms(p)
 			got, want := of(a, b), share(a, b)
 			if err := math.Abs(got - want); !(err <= 0x1p-46*want) || got != of(b, a) || want != share(b, a) {
@@ -116,11 +116,11 @@ func TestPairingsDontMix(t *testing.T) {
 		if again, err := kernel.Parse(k.String()); err != nil || !kernel.Equal(again, k) {
 			t.Errorf("%s is %s, which is read as %v, %v", spec, k, again, err)
 		}
-		if k.Embedding().Pairing == sparse.Dot || want != "" && k.String() != want {
+		if k.Embedding().Pairing == sparse.Cosine || want != "" && k.String() != want {
 			t.Errorf("%s is %s in %s, expected %s", spec, k, k.Embedding(), want)
 		}
 	}
-	x := embedded(t, sparse.Sphere, zipf(10, 100, 5, 1))
-	musttest.Fails(newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2"), nil))(t,
+	x := embedded(t, sparse.SphereEmbedding, zipf(10, 100, 5, 1))
+	musttest.WantError(newEngine(t, x, Options{}).Gram(t.Context(), parse(t, "chi2"), nil))(t,
 		"documents on the sphere", "tf-l1-chi2")
 }

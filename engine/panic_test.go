@@ -35,7 +35,7 @@ func panicking(t *testing.T) map[string]kernel.Kernel {
 		"table":  {Eval: outOfRange},
 		"values": {Eval: outOfRange, Properties: kernel.Properties{UsesNorms: true}},
 	} {
-		c.Name, c.Embedding = name, sparse.Sphere
+		c.Name, c.Embedding = name, sparse.SphereEmbedding
 		k := musttest.Get(kernel.New(c))(t)
 		kernels[name] = k
 	}
@@ -45,28 +45,28 @@ func panicking(t *testing.T) map[string]kernel.Kernel {
 // A panic of a user-defined kernel ends the computation with an error, at every call. The engine
 // and its caches then work for other kernels.
 func TestKernelsThatPanic(t *testing.T) {
-	x := embedded(t, sparse.Sphere, zipf(300, 500, 20, 3))
+	x := embedded(t, sparse.SphereEmbedding, zipf(300, 500, 20, 3))
 	good := parse(t, "diffusion:t=0.5")
 	onHost := newEngine(t, x, Options{Workers: 3})
 	onDevice, _ := withDevice(t, x, Options{Workers: 3})
 	ctx, n := t.Context(), x.Rows()
-	rows, columns := run.Numbers(0, n), [][2]int{{0, n}}
+	rows, columns := run.Range(0, n), [][2]int{{0, n}}
 	dst := NewDense(n, n)
-	into := musttest.Make(n, dst.Row)
+	into := musttest.MakeSlice(n, dst.Row)
 	for place, e := range map[string]*Engine{"host": onHost, "device": onDevice} {
-		whole := newCached(t, e, CachedOptions{})
+		whole := newCached(t, e, CacheOptions{})
 		want := mapped(t, e, good) // values that the engine maps from c, as caches do, also with a device
 		ways := map[string]func(k kernel.Kernel) error{
 			"Gram":  func(k kernel.Kernel) error { return of(e.Gram(ctx, k, nil)) },
-			"Rows":  func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{Documents: rows}, dst)) },
-			"Cross": func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{Test: x}, nil)) },
+			"Rows":  func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{RowIndices: rows}, dst)) },
+			"Cross": func(k kernel.Kernel) error { return of(e.Rows(ctx, k, Request{TestDocuments: x}, nil)) },
 			"Each": func(k kernel.Kernel) error {
-				return e.Each(ctx, k, Request{Test: x}, func(*Tile) error { return nil })
+				return e.EachTile(ctx, k, Request{TestDocuments: x}, func(*Tile) error { return nil })
 			},
 			"whole":   func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows, columns, into) },
 			"one row": func(k kernel.Kernel) error { return whole.Rows(ctx, k, rows[5:6], columns, into[5:6]) },
 			"Ready": func(k kernel.Kernel) error {
-				_, err := readyOf(ctx, newCached(t, e, CachedOptions{}), k)
+				_, err := readyOf(ctx, newCached(t, e, CacheOptions{}), k)
 				return err
 			},
 		}
@@ -78,10 +78,10 @@ func TestKernelsThatPanic(t *testing.T) {
 						t.Fatalf("%s, %s, kernel %s, try %d: error %v, expected a PanicError", place, way, name, try,
 							err)
 					}
-					if failed.What != "engine: kernel "+name ||
+					if failed.Function != "engine: kernel "+name ||
 						!strings.HasPrefix(failed.Error(), "engine: kernel "+name+" panicked: ") ||
 						len(failed.Stack) == 0 || strings.Contains(failed.Error(), "\n") {
-						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.What)
+						t.Errorf("%s, %s, kernel %s: found %v of kernel %q", place, way, name, failed, failed.Function)
 					}
 					// the second call fails like the first
 					if name != "itself" && !strings.Contains(failed.Error(), "index out of range") {
@@ -108,7 +108,7 @@ func TestKernelsThatPanic(t *testing.T) {
 
 // The diagonal is mapped in the caller's goroutine, where a panic also becomes an error.
 func TestDiagonalOfAKernelThatPanics(t *testing.T) {
-	c := newCached(t, newEngine(t, embedded(t, sparse.Sphere, zipf(20, 50, 10, 1)), Options{}), CachedOptions{})
+	c := newCached(t, newEngine(t, embedded(t, sparse.SphereEmbedding, zipf(20, 50, 10, 1)), Options{}), CacheOptions{})
 	var failed *PanicError
 	if m, err := c.Matrix(panicking(t)["itself"]); !errors.As(err, &failed) {
 		t.Errorf("matrix %v, error %v, expected a PanicError", m, err)
@@ -119,21 +119,22 @@ func TestDiagonalOfAKernelThatPanics(t *testing.T) {
 // requests would wait forever, and the cache would lose memory.
 func TestTilesOfKernelsThatPanic(t *testing.T) {
 	n, good := 1000, parse(t, "diffusion:t=0.5")
-	e := newEngine(t, embedded(t, sparse.Sphere, zipf(n, 500, 20, 3)), Options{Workers: 2})
-	want, rows, columns := gram(t, e, good), run.Numbers(0, n), [][2]int{{0, n}}
+	e := newEngine(t, embedded(t, sparse.SphereEmbedding, zipf(n, 500, 20, 3)), Options{Workers: 2})
+	want, rows, columns := gram(t, e, good), run.Range(0, n), [][2]int{{0, n}}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // detects waiting forever
 	defer cancel()
 	for name, k := range panicking(t) {
-		c := newCached(t, e, CachedOptions{CacheBytes: scratchBytes(e) + 80*tiles.TileBytes(1024)})
-		if c.Whole() {
+		c := newCached(t, e, CacheOptions{CacheBytes: scratchBytes(e) + 80*tiles.TileBytes(1024)})
+		if c.FitsInMemory() {
 			t.Fatal("the whole matrix fits into the bound")
 		}
 		for try := range 3 {
 			var failed *PanicError
-			if err := check(ctx, c, k, want, rows, columns); !errors.As(err, &failed) || failed.What != "engine: kernel "+name {
+			if err := check(ctx, c, k, want, rows, columns); !errors.As(err, &failed) ||
+				failed.Function != "engine: kernel "+name {
 				t.Fatalf("kernel %s, try %d: error %v, expected a PanicError", name, try, err)
 			}
-			refused := c.Stats().Refused // all rows together exceed the cache
+			refused := c.Stats().Refusals // all rows together exceed the cache
 			for first := range 6 {
 				some := rows[first*150:][:80]
 				if err := check(ctx, c, good, want, some, columns); err != nil {
@@ -143,7 +144,7 @@ func TestTilesOfKernelsThatPanic(t *testing.T) {
 					t.Fatalf("kernel %s on tiles that are there: error %v, expected a PanicError", name, err)
 				}
 			}
-			if more := c.Stats().Refused - refused; more != 0 {
+			if more := c.Stats().Refusals - refused; more != 0 {
 				t.Errorf("kernel %s: %d tiles find no room where there is room for all, so some are still held", name,
 					more)
 			}

@@ -13,44 +13,44 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Rectangle is the kernel matrix K of test documents (rows) and an engine's documents (columns),
+// CrossMatrix is the kernel matrix K of test documents (rows) and an engine's documents (columns),
 // for repeated products with vectors. It stores as many leading rows as fit, and recomputes the
 // other rows for each product. The bits of a product depend neither on the number of stored rows
 // nor on the number of workers. A Rectangle must not be used concurrently. The test documents must
 // not change.
-type Rectangle struct {
-	e      *Engine
-	k      kernel.Kernel
-	test   *sparse.Embedded
-	stride int       // distance between stored rows
-	room   int       // number of stored blocks of rows
-	kept   []float32 // stored rows; nil before the first product
-	filled []bool    // per stored block: rows are computed
-	begun  bool      // a product has been computed
+type CrossMatrix struct {
+	e            *Engine
+	k            kernel.Kernel
+	test         *sparse.Embedded
+	stride       int       // distance between stored rows
+	storedBlocks int       // number of stored blocks of rows
+	storedRows   []float32 // stored rows; nil before the first product
+	filled       []bool    // per stored block: rows are computed
+	multiplied   bool      // a product has been computed
 
-	ready      []readyRows // blocks after the stored rows, whose prepared documents are stored
-	readyBytes int64       // memory of one prepared block
+	prepared      []preparedRows // blocks after the stored rows, whose prepared documents are stored
+	preparedBytes int64          // memory of one prepared block
 }
 
-// readyRows holds the documents of a block, and the documents as prepared by the back end.
-type readyRows struct {
-	from *sparse.Embedded
-	form device.Prepared // nil before the first product
+// preparedRows holds the documents of a block, and the documents as prepared by the back end.
+type preparedRows struct {
+	documents *sparse.Embedded
+	prepared  device.Prepared // nil before the first product
 }
 
-// rectangleRows is the number of rows per block. Sums over the rows of a block are added in the
+// crossBlockRows is the number of rows per block. Sums over the rows of a block are added in the
 // order of blocks.
-const rectangleRows = 512
+const crossBlockRows = 512
 
-// sumsAhead is the number of block sums in memory per worker. With more than one, workers rarely
+// sumsPerWorker is the number of block sums in memory per worker. With more than one, workers rarely
 // wait for earlier blocks.
-const sumsAhead = 4
+const sumsPerWorker = 4
 
-// Rectangle returns the kernel matrix of test documents and the engine's documents. The first
+// CrossMatrix returns the kernel matrix of test documents and the engine's documents. The first
 // product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For the other
 // rows, documents are stored as prepared by the back end. A prepared document takes about 100 bytes
 // plus 8 bytes per value. The test documents must have the engine's embedder.
-func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (*Rectangle, error) {
+func (e *Engine) CrossMatrix(k kernel.Kernel, test *sparse.Embedded, keep int64) (*CrossMatrix, error) {
 	k, err := e.bind(k)
 	if err == nil {
 		err = e.checkTest(k, test)
@@ -61,9 +61,9 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 	if keep < 0 {
 		return nil, fmt.Errorf("engine: keep must be nonnegative, got %d bytes", keep)
 	}
-	r := &Rectangle{e: e, k: k, test: test, stride: rowStride(e.Len())}
+	r := &CrossMatrix{e: e, k: k, test: test, stride: rowStride(e.Len())}
 	r.divide(keep)
-	if err := e.fits(context.Background(), "the stored rows of a rectangle", r.KeptBytes()); err != nil {
+	if err := e.checkFits(context.Background(), "the stored rows of a rectangle", r.StoredBytes()); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -71,58 +71,58 @@ func (e *Engine) Rectangle(k kernel.Kernel, test *sparse.Embedded, keep int64) (
 
 // divide divides keep bytes between rows and prepared documents. Storing prepared documents saves
 // less time than storing rows, but more time per byte.
-func (r *Rectangle) divide(keep int64) {
-	block, blocks := 4*int64(r.height())*int64(r.stride), int64(r.blocks())
+func (r *CrossMatrix) divide(keep int64) {
+	block, blocks := 4*int64(r.blockRows())*int64(r.stride), int64(r.blockCount())
 	if block == 0 {
 		return
 	}
-	r.room = int(min(keep/block, blocks))
+	r.storedBlocks = int(min(keep/block, blocks))
 	b, ok := r.e.c.Backend.(device.Preparer)
-	if !ok || r.e.other(r.test) == nil || int64(r.room) == blocks {
+	if !ok || r.e.foreignDocuments(r.test) == nil || int64(r.storedBlocks) == blocks {
 		return
 	}
-	one := b.PreparedBytes(r.height(), r.longest()) + 8*int64(r.height()+1)
+	one := b.PreparedBytes(r.blockRows(), r.maxBlockValues()) + 8*int64(r.blockRows()+1)
 	if one >= block {
 		return
 	}
-	r.room = int(max(keep-blocks*one, 0) / (block - one))
-	r.readyBytes = one
-	r.ready = make([]readyRows, min((keep-int64(r.room)*block)/one, blocks-int64(r.room)))
+	r.storedBlocks = int(max(keep-blocks*one, 0) / (block - one))
+	r.preparedBytes = one
+	r.prepared = make([]preparedRows, min((keep-int64(r.storedBlocks)*block)/one, blocks-int64(r.storedBlocks)))
 }
 
 // rowStride returns the stride of rows of n values. A power of 2 would map all rows to the same few
 // cache sets.
 func rowStride(n int) int { return (n+15)/16*16 + 16 }
 
-// height returns the number of rows per block, which is at least the batch size of the device.
-func (r *Rectangle) height() int {
-	rows, _, _ := r.e.batches()
-	return max(rows, rectangleRows)
+// blockRows returns the number of rows per block, which is at least the batch size of the device.
+func (r *CrossMatrix) blockRows() int {
+	rows, _, _ := r.e.planBatches()
+	return max(rows, crossBlockRows)
 }
 
-func (r *Rectangle) blocks() int { return (r.test.Rows() + r.height() - 1) / r.height() }
+func (r *CrossMatrix) blockCount() int { return (r.test.Rows() + r.blockRows() - 1) / r.blockRows() }
 
 // Rows returns the number of test documents.
-func (r *Rectangle) Rows() int { return r.test.Rows() }
+func (r *CrossMatrix) Rows() int { return r.test.Rows() }
 
-// KeptBytes returns an upper bound on the memory of stored rows and documents, in bytes.
-func (r *Rectangle) KeptBytes() int64 {
-	return 4*int64(r.room)*int64(r.height())*int64(r.stride) + int64(len(r.ready))*r.readyBytes
+// StoredBytes returns an upper bound on the memory of stored rows and documents, in bytes.
+func (r *CrossMatrix) StoredBytes() int64 {
+	return 4*int64(r.storedBlocks)*int64(r.blockRows())*int64(r.stride) + int64(len(r.prepared))*r.preparedBytes
 }
 
-// PassBytes returns the memory that a product with the given number of vectors allocates, in bytes.
-func (r *Rectangle) PassBytes(vectors int) int64 {
-	_, workers, _ := r.e.batches()
-	height, n := r.height(), r.e.Len()
-	test := NewBytes(height, r.test.Cols, r.longest())
-	one := compute.MatrixBytes(height, r.stride) + floatBytes(2*height+sumsAhead*n, vectors, 1) + test +
-		4*compute.BlockDocs*int64(r.e.c.Kernels.Panel)
+// MultiplyBytes returns the memory that a product with the given number of vectors allocates, in bytes.
+func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
+	_, workers, _ := r.e.planBatches()
+	height, n := r.blockRows(), r.e.Len()
+	test := MaxEngineBytes(height, r.test.Cols, r.maxBlockValues())
+	one := compute.MatrixBytes(height, r.stride) + floatBytes(2*height+sumsPerWorker*n, vectors, 1) + test +
+		4*compute.BlockDocs*int64(r.e.c.Kernels.PanelWidth)
 	return one * int64(workers+1)
 }
 
-// longest returns the maximum number of values in a block.
-func (r *Rectangle) longest() (most int64) {
-	height, n := r.height(), r.test.Rows()
+// maxBlockValues returns the maximum number of values in a block.
+func (r *CrossMatrix) maxBlockValues() (most int64) {
+	height, n := r.blockRows(), r.test.Rows()
 	for lo := 0; lo < n; lo += height {
 		most = max(most, r.test.Offsets[min(lo+height, n)]-r.test.Offsets[lo])
 	}
@@ -130,25 +130,25 @@ func (r *Rectangle) longest() (most int64) {
 }
 
 // Multiply computes dst = K V for p vectors, the columns of v. v is Len × p and dst is Rows × p. v
-// and dst must not overlap. Accuracy, memory and errors are as for [Rectangle.Pass].
-func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
-	if err := r.e.open(); err != nil {
+// and dst must not overlap. Accuracy, memory and errors are as for [Rectangle.MultiplyTwice].
+func (r *CrossMatrix) Multiply(ctx context.Context, v, dst *mat.Dense) error {
+	if err := r.e.checkOpen(); err != nil {
 		return err
 	}
-	p, err := vectorsOf(v, dst, r.e.Len(), r.Rows())
+	p, err := checkVectors(v, dst, r.e.Len(), r.Rows())
 	if err != nil {
 		return err
 	}
-	if err := r.fits(ctx, p); err != nil {
+	if err := r.checkFits(ctx, p); err != nil {
 		return err
 	}
 	to := dst.RawMatrix()
-	if r.room == 0 {
-		if done, err := r.e.reduce(ctx, r.k, r.e.other(r.test), v, to); done || err != nil {
+	if r.storedBlocks == 0 {
+		if done, err := r.e.reduce(ctx, r.k, r.e.foreignDocuments(r.test), v, to); done || err != nil {
 			return err
 		}
 	}
-	return r.pass(ctx, v, func(first int, w *mat.Dense) error {
+	return r.multiplyBlocks(ctx, v, func(first int, w *mat.Dense) error {
 		from := w.RawMatrix()
 		for i := range from.Rows {
 			copy(to.Data[(first+i)*to.Stride:][:p], from.Data[i*p:])
@@ -157,7 +157,7 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	}, nil)
 }
 
-// Pass computes dst = Kᵀ f(K V) in one pass over the matrix, for example the gradient of a loss.
+// MultiplyTwice computes dst = Kᵀ f(K V) in one pass over the matrix, for example the gradient of a loss.
 // turn receives some rows of W = K V and the index of the first row, and replaces the rows by f(W).
 // v and dst are Len × p and must not overlap.
 //
@@ -165,50 +165,50 @@ func (r *Rectangle) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 // it fails or panics, the computation stops. Sums are float64. With n rows, K V is within
 // Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|. The bits are the same
 // with any number of workers. Pass allocates PassBytes. After an error dst is undefined.
-func (r *Rectangle) Pass(
+func (r *CrossMatrix) MultiplyTwice(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {
-	if err := r.e.open(); err != nil {
+	if err := r.e.checkOpen(); err != nil {
 		return err
 	}
-	p, err := vectorsOf(v, dst, r.e.Len(), r.e.Len())
+	p, err := checkVectors(v, dst, r.e.Len(), r.e.Len())
 	if err != nil {
 		return err
 	}
-	if err := r.fits(ctx, p); err != nil {
+	if err := r.checkFits(ctx, p); err != nil {
 		return err
 	}
-	return r.pass(ctx, v, turn, dst)
+	return r.multiplyBlocks(ctx, v, turn, dst)
 }
 
-func (r *Rectangle) fits(ctx context.Context, vectors int) error {
-	bytes := r.PassBytes(vectors)
-	if !r.begun {
-		bytes = run.AddBytes(bytes, r.KeptBytes())
+func (r *CrossMatrix) checkFits(ctx context.Context, vectors int) error {
+	bytes := r.MultiplyBytes(vectors)
+	if !r.multiplied {
+		bytes = run.AddBytes(bytes, r.StoredBytes())
 	}
-	return r.e.fits(ctx, fmt.Sprintf("products with %d vectors", vectors), bytes)
+	return r.e.checkFits(ctx, fmt.Sprintf("products with %d vectors", vectors), bytes)
 }
 
-// pass implements Pass, and Multiply if dst is nil.
-func (r *Rectangle) pass(
+// multiplyBlocks implements Pass, and Multiply if dst is nil.
+func (r *CrossMatrix) multiplyBlocks(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) (err error) {
 	n, p := r.e.Len(), v.RawMatrix().Cols
-	if r.begun = true; r.kept == nil && r.room > 0 {
-		if r.kept, err = tiles.MakeContext(ctx, r.room*r.height()*r.stride); err != nil {
+	if r.multiplied = true; r.storedRows == nil && r.storedBlocks > 0 {
+		if r.storedRows, err = tiles.MakeFloatsContext(ctx, r.storedBlocks*r.blockRows()*r.stride); err != nil {
 			return err
 		}
-		r.filled = make([]bool, r.room)
+		r.filled = make([]bool, r.storedBlocks)
 	}
-	ctx, report := r.e.c.Start(ctx, int64(r.Rows())*int64(n))
+	ctx, report := r.e.c.StartProgress(ctx, int64(r.Rows())*int64(n))
 	defer report.Finish(&err)
-	_, atOnce, _ := r.e.batches()
+	_, atOnce, _ := r.e.planBatches()
 	var total []float64
 	if dst != nil {
 		total = make([]float64, n*p)
 	}
-	workers, order := make([]rectangleBlock, atOnce), newTurns(r.blocks(), sumsAhead*atOnce)
-	err = run.Tasks(ctx, atOnce, r.blocks(), func(ctx context.Context, w, block int) error {
+	workers, order := make([]crossBlock, atOnce), newOrderedSums(r.blockCount(), sumsPerWorker*atOnce)
+	err = run.Tasks(ctx, atOnce, r.blockCount(), func(ctx context.Context, w, block int) error {
 		sum, err := order.begin(ctx, block, len(total))
 		if err != nil {
 			return err
@@ -222,7 +222,7 @@ func (r *Rectangle) pass(
 		return nil
 	})
 	if err == nil && dst != nil {
-		transposed(dst.RawMatrix(), 0, total, n, n)
+		transposeTo(dst.RawMatrix(), 0, total, n, n)
 	}
 	return err
 }

@@ -12,103 +12,103 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// rectangleBlock is a block of rows that a worker computes. The CPU back end computes one panel
+// crossBlock is a block of rows that a worker computes. The CPU back end computes one panel
 // after the other, so memory for a single panel suffices. A device may return any part of the
 // block.
-type rectangleBlock struct {
-	r         *Rectangle
+type crossBlock struct {
+	r         *CrossMatrix
 	block     int
 	base, end int // rows
 	by        blas64.General
-	turn      func(first int, w *mat.Dense) error
+	transform func(first int, w *mat.Dense) error
 
-	height  int       // number of rows in memory: row i is stored at i modulo height
-	values  []float32 // values of the matrix, with row stride r.stride; nil if not needed
-	scratch []float32 // memory for values of rows that aren't stored
-	w       []float64 // sums of K V, vector by vector, with stride height
-	lines   []float64 // sums of a group of rows, row by row
-	sum     []float64 // sums of Kᵀ f(K V), vector by vector; empty if not needed
-	turned  []float32
+	height     int       // number of rows in memory: row i is stored at i modulo height
+	values     []float32 // values of the matrix, with row stride r.stride; nil if not needed
+	scratch    []float32 // memory for values of rows that aren't stored
+	w          []float64 // sums of K V, vector by vector, with stride height
+	rowSums    []float64 // sums of a group of rows, row by row
+	sum        []float64 // sums of Kᵀ f(K V), vector by vector; empty if not needed
+	transposed []float32
 }
 
-func (b *rectangleBlock) begin(
-	r *Rectangle, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sum []float64,
+func (b *crossBlock) begin(
+	r *CrossMatrix, block int, by blas64.General, turn func(first int, w *mat.Dense) error, sum []float64,
 ) {
-	rows := r.height()
-	b.r, b.block, b.by, b.turn, b.sum = r, block, by, turn, sum
+	rows := r.blockRows()
+	b.r, b.block, b.by, b.transform, b.sum = r, block, by, turn, sum
 	b.base, b.end = block*rows, min((block+1)*rows, r.Rows())
 	b.height = rows
-	if _, ok := r.e.c.Backend.(*panel.Backend); ok && block >= r.room {
-		b.height = r.e.c.Kernels.Panel
+	if _, ok := r.e.c.Backend.(*panel.Backend); ok && block >= r.storedBlocks {
+		b.height = r.e.c.Kernels.PanelWidth
 	}
 	b.values = nil
 	switch {
-	case block < r.room:
-		b.values = r.kept[block*rows*r.stride:][:rows*r.stride]
+	case block < r.storedBlocks:
+		b.values = r.storedRows[block*rows*r.stride:][:rows*r.stride]
 	case len(sum) > 0:
-		b.scratch = sized(b.scratch, b.height*r.stride)
+		b.scratch = resize(b.scratch, b.height*r.stride)
 		b.values = b.scratch
 	}
-	b.w = sized(b.w, b.height*by.Cols)
+	b.w = resize(b.w, b.height*by.Cols)
 }
 
 // run computes the block's rows, or reuses stored rows.
-func (b *rectangleBlock) run(ctx context.Context, report *run.Reporter) error {
-	if b.block < b.r.room && b.r.filled[b.block] {
-		return b.again(ctx, report)
+func (b *crossBlock) run(ctx context.Context, report *run.Reporter) error {
+	if b.block < b.r.storedBlocks && b.r.filled[b.block] {
+		return b.runStored(ctx, report)
 	}
 	e := b.r.e
 	r, err := b.request(ctx)
 	if err != nil {
 		return err
 	}
-	err = e.c.Rows(ctx, b.r.k, r, report, e.columns(0, func(t *Tile) error {
-		first := t.Column
+	err = e.c.ComputeRows(ctx, b.r.k, r, report, e.passTransposed(0, func(t *Tile) error {
+		first := t.FirstColumn
 		at := first % b.height
 		if b.values != nil {
-			e.c.Kernels.Transpose(b.values[at*b.r.stride+t.First:], b.r.stride, t.C, t.Width, t.Rows, t.Cols)
+			e.c.Kernels.Transpose(b.values[at*b.r.stride+t.FirstRow:], b.r.stride, t.Values, t.Stride, t.Rows, t.Cols)
 		}
-		b.multiply(at, t.First, t.C, t.Width, t.Rows, t.Cols)
-		if t.First+t.Rows < e.Len() {
+		b.multiply(at, t.FirstRow, t.Values, t.Stride, t.Rows, t.Cols)
+		if t.FirstRow+t.Rows < e.Len() {
 			return nil
 		}
 		return b.complete(first, t.Cols)
 	}))
-	if err == nil && b.block < b.r.room {
+	if err == nil && b.block < b.r.storedBlocks {
 		b.r.filled[b.block] = true
 	}
 	return err
 }
 
-func (b *rectangleBlock) request(ctx context.Context) (r *device.Request, err error) {
+func (b *crossBlock) request(ctx context.Context) (r *device.Request, err error) {
 	e := b.r.e
 	r = &device.Request{Hi: e.Len(), Workers: 1}
-	from := e.other(b.r.test)
+	from := e.foreignDocuments(b.r.test)
 	if from == nil {
-		r.Docs = run.Numbers(0, b.end)[b.base:]
+		r.RowIndices = run.Range(0, b.end)[b.base:]
 		return r, nil
 	}
-	r.Docs = run.Numbers(0, b.end-b.base)
-	at := b.block - b.r.room
-	if at < 0 || at >= len(b.r.ready) {
-		r.From = span(from, b.base, b.end)
+	r.RowIndices = run.Range(0, b.end-b.base)
+	at := b.block - b.r.storedBlocks
+	if at < 0 || at >= len(b.r.prepared) {
+		r.RowDocuments = sliceDocuments(from, b.base, b.end)
 		return r, nil
 	}
-	own := &b.r.ready[at]
-	if own.form == nil {
-		own.from = span(from, b.base, b.end)
-		if own.form, err = e.c.Backend.(device.Preparer).Prepare(ctx, own.from); err != nil {
-			own.form = nil
+	own := &b.r.prepared[at]
+	if own.prepared == nil {
+		own.documents = sliceDocuments(from, b.base, b.end)
+		if own.prepared, err = e.c.Backend.(device.Preparer).Prepare(ctx, own.documents); err != nil {
+			own.prepared = nil
 			return nil, err
 		}
 	}
-	r.From, r.Prepared = own.from, own.form
+	r.RowDocuments, r.Prepared = own.documents, own.prepared
 	return r, nil
 }
 
 // multiply multiplies a tile by the vectors, and adds the products to K V from row at on. Rows of
 // the tile are columns of the matrix, from column on.
-func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols int) {
+func (b *crossBlock) multiply(at, column int, c []float32, width, rows, cols int) {
 	if column == 0 {
 		for v := range b.by.Cols {
 			clear(b.w[v*b.height+at:][:cols])
@@ -119,23 +119,26 @@ func (b *rectangleBlock) multiply(at, column int, c []float32, width, rows, cols
 }
 
 // complete calls turn with count complete rows of K V, from row first of the block on.
-func (b *rectangleBlock) complete(first, count int) error {
+func (b *crossBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
-	b.lines = sized(b.lines, count*p)
-	transposed(blas64.General{Rows: count, Cols: p, Stride: p, Data: b.lines}, 0, b.w[at:], b.height, count)
-	err := run.Guard("engine: turn", func() error { return b.turn(b.base+first, mat.NewDense(count, p, b.lines)) })
+	b.rowSums = resize(b.rowSums, count*p)
+	transposeTo(blas64.General{Rows: count, Cols: p, Stride: p, Data: b.rowSums}, 0, b.w[at:], b.height, count)
+	err := run.CatchPanic("engine: turn", func() error {
+		return b.transform(b.base+first,
+			mat.NewDense(count, p, b.rowSums))
+	})
 	if err != nil || len(b.sum) == 0 {
 		return err
 	}
-	b.r.e.c.Kernels.Multiply(b.sum, n, b.values[at*b.r.stride:], b.r.stride, count, n, b.lines, p, p)
+	b.r.e.c.Kernels.Multiply(b.sum, n, b.values[at*b.r.stride:], b.r.stride, count, n, b.rowSums, p, p)
 	return nil
 }
 
-// again is like run, for rows whose values are stored.
-func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error {
+// runStored is like run, for rows whose values are stored.
+func (b *crossBlock) runStored(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
-	n, width := e.Len(), e.c.Kernels.Panel
-	b.turned = sized(b.turned, compute.BlockDocs*width)
+	n, width := e.Len(), e.c.Kernels.PanelWidth
+	b.transposed = resize(b.transposed, compute.BlockDocs*width)
 	for first := 0; first < b.end-b.base; first += width {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -143,8 +146,8 @@ func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error 
 		rows := min(width, b.end-b.base-first)
 		for lo := 0; lo < n; lo += compute.BlockDocs {
 			cols := min(compute.BlockDocs, n-lo)
-			e.c.Kernels.Transpose(b.turned, width, b.values[first*stride+lo:], stride, rows, cols)
-			b.multiply(first, lo, b.turned, width, cols, rows)
+			e.c.Kernels.Transpose(b.transposed, width, b.values[first*stride+lo:], stride, rows, cols)
+			b.multiply(first, lo, b.transposed, width, cols, rows)
 		}
 		if err := b.complete(first, rows); err != nil {
 			return err
@@ -154,14 +157,14 @@ func (b *rectangleBlock) again(ctx context.Context, report *run.Reporter) error 
 	return nil
 }
 
-// span returns the documents lo <= i < hi, which share x's memory.
-func span(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
+// sliceDocuments returns the documents lo <= i < hi, which share x's memory.
+func sliceDocuments(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
 	from, to := x.Offsets[lo], x.Offsets[hi]
 	y := &sparse.Embedded{
 		CSR: sparse.CSR{
 			Cols: x.Cols, Offsets: make([]int64, hi-lo+1), Terms: x.Terms[from:to], Values: x.Values[from:to],
 		},
-		Embedder: x.Embedder, Raw: x.Raw[from:to], Divisors: x.Divisors[lo:hi],
+		Embedder: x.Embedder, RawValues: x.RawValues[from:to], Divisors: x.Divisors[lo:hi],
 	}
 	if x.Norms != nil {
 		y.Norms = x.Norms[lo:hi]
@@ -170,7 +173,7 @@ func span(x *sparse.Embedded, lo, hi int) *sparse.Embedded {
 		y.Offsets[i] = x.Offsets[lo+i] - from
 	}
 	for i := range hi - lo {
-		y.From = append(y.From, x.Source(lo+i))
+		y.SourceRows = append(y.SourceRows, x.SourceRow(lo+i))
 	}
 	return y
 }

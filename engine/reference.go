@@ -29,12 +29,12 @@ import (
 // A Reference stores the rows in float64, 8 bytes per value. It is immutable and may be used
 // concurrently.
 type Reference struct {
-	x       *sparse.Embedded
-	units   []float64                  // float64 values, with the offsets of x
-	halves  []sum                      // ½ Σ aᵢ² of each row; for histograms ½ Σ aᵢ
-	term    func(a, b float64) float64 // summand of a histogram similarity; nil for the dot product
-	share   func(a, b float64) float64 // summand of twice c
-	scratch sync.Pool                  // *scatter, for Row
+	x         *sparse.Embedded
+	units     []float64                  // float64 values, with the offsets of x
+	halfNorms []compensatedSum           // ½ Σ aᵢ² of each row; for histograms ½ Σ aᵢ
+	term      func(a, b float64) float64 // summand of a histogram similarity; nil for the dot product
+	share     func(a, b float64) float64 // summand of twice c
+	scratch   sync.Pool                  // *scatter, for Row
 }
 
 // NewReference makes a reference for the documents x, which must stay unchanged. It panics if
@@ -47,19 +47,19 @@ func NewReference(x *sparse.Embedded) *Reference {
 	r.term, r.share = referenceTerms(x.Embedder.Pairing)
 	var row []float64
 	for i := range x.Rows() {
-		row = x.Unit64(i, row)
+		row = x.UnitVector64(i, row)
 		r.units = append(r.units, row...)
-		var s sum
+		var s compensatedSum
 		for _, v := range row {
 			if r.term != nil {
-				s = s.and(sum{-v, 0})
+				s = s.add(compensatedSum{-v, 0})
 			} else {
-				s = s.minus(v, v)
+				s = s.subtractProduct(v, v)
 			}
 		}
-		r.halves = append(r.halves, sum{-s.total / 2, -s.lost / 2})
+		r.halfNorms = append(r.halfNorms, compensatedSum{-s.total / 2, -s.correction / 2})
 	}
-	r.scratch.New = func() any { return &scatter{has: make([]uint64, x.Cols/64+1), place: make([]int32, x.Cols)} }
+	r.scratch.New = func() any { return &rowLookup{bits: make([]uint64, x.Cols/64+1), indices: make([]int32, x.Cols)} }
 	return r
 }
 
@@ -79,27 +79,27 @@ func (r *Reference) C(i, j int) float64 {
 	ti, a := r.row(i)
 	tj, b := r.row(j)
 	if r.share != nil {
-		return panel.MergeShares(ti, a, tj, b, r.share) / 2
+		return panel.SumShares(ti, a, tj, b, r.share) / 2
 	}
-	var s sum
+	var s compensatedSum
 	for len(ti) > 0 && len(tj) > 0 {
 		switch {
 		case ti[0] < tj[0]:
-			s = s.plus(a[0])
+			s = s.addSquare(a[0])
 			ti, a = ti[1:], a[1:]
 		case ti[0] > tj[0]:
-			s = s.plus(b[0])
+			s = s.addSquare(b[0])
 			tj, b = tj[1:], b[1:]
 		default:
-			s = s.plus(a[0] - b[0])
+			s = s.addSquare(a[0] - b[0])
 			ti, a, tj, b = ti[1:], a[1:], tj[1:], b[1:]
 		}
 	}
 	for _, v := range a {
-		s = s.plus(v)
+		s = s.addSquare(v)
 	}
 	for _, v := range b {
-		s = s.plus(v)
+		s = s.addSquare(v)
 	}
 	return s.value() / 2
 }
@@ -134,7 +134,7 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 // 2⁻⁵¹ if c >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are
 // computed by C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
-	w := r.scratch.Get().(*scatter)
+	w := r.scratch.Get().(*rowLookup)
 	defer r.scratch.Put(w)
 	ti, a := r.row(i)
 	w.fill(ti)
@@ -144,19 +144,19 @@ func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 			return ctx.Err()
 		}
 		tj, b := r.row(j)
-		var s sum
-		least := cancelled
+		var s compensatedSum
+		least := minAccurateC
 		if r.term != nil {
-			least = cancelledHistogram
+			least = minAccurateHistogramC
 			for _, k := range w.matches(tj) {
-				s = s.and(sum{-r.term(a[w.place[tj[k]]], b[k]), 0})
+				s = s.add(compensatedSum{-r.term(a[w.indices[tj[k]]], b[k]), 0})
 			}
 		} else {
 			for _, k := range w.matches(tj) {
-				s = s.minus(a[w.place[tj[k]]], b[k])
+				s = s.subtractProduct(a[w.indices[tj[k]]], b[k])
 			}
 		}
-		c := s.and(r.halves[i]).and(r.halves[j]).value()
+		c := s.add(r.halfNorms[i]).add(r.halfNorms[j]).value()
 		if !(c > least) {
 			c = r.C(i, j)
 		}
@@ -167,35 +167,35 @@ func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 
 // Below these values of c, cancellation makes the difference of sums too inaccurate.
 const (
-	cancelled          = 0x1p-30
-	cancelledHistogram = 0x1p-10
+	minAccurateC          = 0x1p-30
+	minAccurateHistogramC = 0x1p-10
 )
 
-// scatter stores a row for fast lookup of its terms.
-type scatter struct {
-	has   []uint64 // one bit per term; fits into the L1 cache
-	place []int32  // place[t] is the index of term t in the row, if the row has t
-	found []int32
+// rowLookup stores a row for fast lookup of its terms.
+type rowLookup struct {
+	bits    []uint64 // one bit per term; fits into the L1 cache
+	indices []int32  // place[t] is the index of term t in the row, if the row has t
+	matched []int32
 }
 
-func (w *scatter) fill(terms []uint32) {
+func (w *rowLookup) fill(terms []uint32) {
 	for k, t := range terms {
-		w.has[t/64] |= 1 << (t % 64)
-		w.place[t] = int32(k)
+		w.bits[t/64] |= 1 << (t % 64)
+		w.indices[t] = int32(k)
 	}
 }
 
-func (w *scatter) clear(terms []uint32) {
+func (w *rowLookup) clear(terms []uint32) {
 	for _, t := range terms {
-		w.has[t/64] = 0
+		w.bits[t/64] = 0
 	}
 }
 
 // matches returns the indices k for which the row has terms[k]. Each index is written, and
 // overwritten by the next index if the row lacks the term, to avoid mispredicted branches.
-func (w *scatter) matches(terms []uint32) []int32 {
-	w.found = slices.Grow(w.found[:0], len(terms))[:len(terms)]
-	found, has := w.found, w.has
+func (w *rowLookup) matches(terms []uint32) []int32 {
+	w.matched = slices.Grow(w.matched[:0], len(terms))[:len(terms)]
+	found, has := w.matched, w.bits
 	n := 0
 	for k, t := range terms {
 		found[n] = int32(k)
@@ -204,32 +204,32 @@ func (w *scatter) matches(terms []uint32) []int32 {
 	return found[:n]
 }
 
-// sum is a compensated sum in float64. Its error is about one rounding for any number of terms.
+// compensatedSum is a compensated sum in float64. Its error is about one rounding for any number of terms.
 // Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
-type sum struct{ total, lost float64 }
+type compensatedSum struct{ total, correction float64 }
 
-// plus returns the sum with v² added. sum is passed by value, so that it stays in registers.
-func (s sum) plus(v float64) sum {
+// addSquare returns the sum with v² added. sum is passed by value, so that it stays in registers.
+func (s compensatedSum) addSquare(v float64) compensatedSum {
 	v = float64(v * v)
 	t := s.total + v
 	w := t - s.total
-	return sum{t, s.lost + ((s.total - (t - w)) + (v - w))}
+	return compensatedSum{t, s.correction + ((s.total - (t - w)) + (v - w))}
 }
 
-// minus returns the sum minus ab. The product ab is exact, as a sum of two numbers.
-func (s sum) minus(a, b float64) sum {
+// subtractProduct returns the sum minus ab. The product ab is exact, as a sum of two numbers.
+func (s compensatedSum) subtractProduct(a, b float64) compensatedSum {
 	p := float64(a * b)
-	return s.and(sum{-p, -math.FMA(a, b, -p)})
+	return s.add(compensatedSum{-p, -math.FMA(a, b, -p)})
 }
 
-// and returns s + v.
-func (s sum) and(v sum) sum {
+// add returns s + v.
+func (s compensatedSum) add(v compensatedSum) compensatedSum {
 	t := s.total + v.total
 	w := t - s.total
-	return sum{t, s.lost + v.lost + ((s.total - (t - w)) + (v.total - w))}
+	return compensatedSum{t, s.correction + v.correction + ((s.total - (t - w)) + (v.total - w))}
 }
 
-func (s sum) value() float64 { return s.total + s.lost }
+func (s compensatedSum) value() float64 { return s.total + s.correction }
 
 // referenceTerms returns the summand f(a, b) of a histogram similarity for a common term, and the
 // summand of 2c, where c = 1 - similarity. Both functions are nil for the dot product. Neither

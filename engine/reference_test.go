@@ -45,7 +45,7 @@ func bigC(a, b []float32) float64 {
 func TestReferenceAgainstExact(t *testing.T) {
 	const u = 0x1p-53
 	rows := testRows()
-	r := NewReference(embed(t, sparse.Sphere, rows))
+	r := NewReference(embed(t, sparse.SphereEmbedding, rows))
 	least := 1.0
 	for i := range rows {
 		for j := range rows {
@@ -70,16 +70,16 @@ func TestReferenceAgainstExact(t *testing.T) {
 // u, so they differ by 2u; the test allows 4u. Terms of histograms are also rounded.
 func TestReferenceRow(t *testing.T) {
 	rows := testRows()
-	embeddings := []sparse.Embedding{sparse.Sphere, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}}
+	embeddings := []sparse.Embedding{sparse.SphereEmbedding, {}, {Weighting: sparse.TFIDF, Norm: sparse.NormL2}}
 	for _, e := range append(embeddings, histogramEmbeddings()...) {
 		tolerance := 0x1p-51
-		if e.Pairing != sparse.Dot {
+		if e.Pairing != sparse.Cosine {
 			tolerance = 0x1p-38
 		}
 		r := NewReference(embed(t, e, rows))
 		dst := make([]float64, r.Len())
 		for i := range rows {
-			musttest.Do(t, r.Row(context.Background(), i, dst))
+			musttest.NoError(t, r.Row(context.Background(), i, dst))
 			for j, got := range dst {
 				if want := r.C(i, j); !(math.Abs(got-want) <= tolerance*want) || want != r.C(j, i) {
 					t.Errorf("%v: Row(%d)[%d] = %v, C = %v", e, i, j, got, want)
@@ -89,6 +89,6 @@ func TestReferenceRow(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := NewReference(embed(t, sparse.Sphere, rows))
-	musttest.Fails(r.Row(ctx, 0, make([]float64, r.Len())))(t, "after the end of the context", context.Canceled)
+	r := NewReference(embed(t, sparse.SphereEmbedding, rows))
+	musttest.WantError(r.Row(ctx, 0, make([]float64, r.Len())))(t, "after the end of the context", context.Canceled)
 }

@@ -13,7 +13,7 @@ import (
 func TestTurns(t *testing.T) {
 	const tasks = 40
 	for _, ahead := range []int{1, 2, 3, tasks, 2 * tasks} {
-		turns := newTurns(tasks, ahead)
+		turns := newOrderedSums(tasks, ahead)
 		if want := min(ahead, tasks); len(turns.sums) != want {
 			t.Errorf("%d ahead: memory for %d sums, expected %d", ahead, len(turns.sums), want)
 		}
@@ -48,7 +48,7 @@ func TestTurns(t *testing.T) {
 
 // A task that waits for memory gets an error when its context is done.
 func TestTurnsCancelled(t *testing.T) {
-	turns := newTurns(3, 2)
+	turns := newOrderedSums(3, 2)
 	ended := errors.New("ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ended)
@@ -59,7 +59,7 @@ func TestTurnsCancelled(t *testing.T) {
 	}
 	turns.end(1, func() { t.Error("the sum of task 1 is taken before that of task 0") })
 	// The third task reuses the memory of the first task's sum.
-	turns = newTurns(3, 2)
+	turns = newOrderedSums(3, 2)
 	turns.end(0, func() {})
 	if _, err := turns.begin(t.Context(), 2, 1); err != nil {
 		t.Errorf("task 2, whose memory is free: %v", err)

@@ -44,7 +44,7 @@ func TestPairsAtBound(t *testing.T) {
 	musttest.SkipRace(t)
 	rows, c20 := turned([]float32{1, 3, 7, 2, 5})
 	for _, emb := range everyEmbedding() {
-		x := enginetest.Embed(t, emb, rows)
+		x := enginetest.EmbedRows(t, emb, rows)
 		index := musttest.Get(NewIndex(t.Context(), x, Options{Workers: 2}))(t)
 		for s := range 19 {
 			for _, factor := range []float64{1, 1 - 1e-6} {
@@ -70,7 +70,7 @@ func TestPairsAtBound(t *testing.T) {
 					}
 				}
 				w, err := GroupsWithin(t.Context(), x, bound, Options{Workers: 2})
-				if err != nil || w.Pairs != int64(len(want)) {
+				if err != nil || w.PairCount != int64(len(want)) {
 					t.Errorf("%v: %+v within %v, %v, expected %d pairs", emb, w, bound, err, len(want))
 				}
 				var found []int
@@ -120,7 +120,7 @@ func TestPairsWithinMultiples(t *testing.T) {
 			rows = append(rows, a, b, c)
 			want = append(want, pair{3 * p, 3*p + 1, 0})
 		}
-		x := enginetest.Embed(t, emb, rows)
+		x := enginetest.EmbedRows(t, emb, rows)
 		for _, method := range []string{byJoin, byTiles} {
 			opt := Options{Workers: 2, method: method}
 			if got := allPairs(t, x, 0, opt); !slices.Equal(got, want) {
@@ -134,7 +134,7 @@ func TestPairsWithinMultiples(t *testing.T) {
 		}
 	}
 	// These vectors are opposite, or so near that float64 can't distinguish them.
-	x := enginetest.Embed(t, sparse.Embedding{}, [][]float32{{1e30, 1}, {1e30, 2}, {-1e30, -1}})
+	x := enginetest.EmbedRows(t, sparse.Embedding{}, [][]float32{{1e30, 1}, {1e30, 2}, {-1e30, -1}})
 	for bound, pairs := range map[float64]int{0: 1, 1.99: 1, 2: 3} {
 		if got := allPairs(t, x, bound, Options{}); len(got) != pairs {
 			t.Errorf("%d pairs within %v, expected %d", len(got), bound, pairs)
@@ -149,10 +149,10 @@ func TestNeighboursOfEqualValues(t *testing.T) {
 		"bhattacharyya": {3, 2, 1}, "linear:embed=tf-l2": {1, 2, 3},
 	} {
 		k := kernel.MustParse(spec)
-		e := newEngine(t, enginetest.Embed(t, k.Embedding(), rows), Options{})
+		e := newEngine(t, enginetest.EmbedRows(t, k.Embedding(), rows), Options{})
 		near := musttest.Get(e.Neighbours(t.Context(), k, NeighbourOptions{Count: 3}))(t)
 		var got []uint32
-		for _, n := range near.Of(0) {
+		for _, n := range near.List(0) {
 			if n.Value != 1 {
 				t.Fatalf("%s: a value of %v, expected 1 of all", spec, n.Value)
 			}

@@ -21,7 +21,7 @@ func checkArguments(t *testing.T, arguments []argument) {
 	t.Helper()
 	for _, d := range arguments {
 		t.Run(d.name, func(t *testing.T) {
-			musttest.Fails(d.call())(t, d.name, d.want)
+			musttest.WantError(d.call())(t, d.name, d.want)
 		})
 	}
 }
@@ -49,18 +49,18 @@ func trainersOf(n int) map[string]func(m Matrix) error {
 	train := func(t Training) func(m Matrix) error {
 		return func(m Matrix) error { _, err := Train(ctx, m, t, opt); return err }
 	}
-	validate := func(t Trial) func(m Matrix) error {
-		return func(m Matrix) error { _, err := t.Validate(ctx, m, []Parameters{{}}, nil, opt); return err }
+	validate := func(t CrossValidation) func(m Matrix) error {
+		return func(m Matrix) error { _, err := t.Run(ctx, m, []Parameters{{}}, nil, opt); return err }
 	}
 	return map[string]func(m Matrix) error{
 		"classes":          train(Training{Labels: labels, Classes: 3}),
 		"classes of a few": train(Training{Labels: few, Classes: 2}),
-		"labels":           train(Training{Sets: sets, Classes: 3}),
+		"labels":           train(Training{LabelSets: sets, Classes: 3}),
 		"regression":       train(Training{Targets: targets}),
 		"one class": train(Training{Labels: labels, OneClass: true,
 			Parameters: Parameters{Regularization: Regularization{Nu: 0.5}}}),
-		"classes in parts":    validate(Trial{Labels: labels, Classes: 3, Folds: parts}),
-		"regression in parts": validate(Trial{Targets: targets, Folds: parts}),
+		"classes in parts":    validate(CrossValidation{Labels: labels, Classes: 3, Folds: parts}),
+		"regression in parts": validate(CrossValidation{Targets: targets, Folds: parts}),
 	}
 }
 
@@ -124,26 +124,26 @@ func TestTrainingArguments(t *testing.T) {
 	const n = 60
 	ctx := context.Background()
 	m, x := gaussian(t, 7, n, 2, 1)
-	positive, docs := noisySigns(7, x), run.Numbers(0, n)
+	positive, docs := noisySigns(7, x), run.Range(0, n)
 	nan := math.NaN()
-	three := musttest.Make(n, func(i int) int { return i % 3 })
+	three := musttest.MakeSlice(n, func(i int) int { return i % 3 })
 	binary := func(par Parameters) func() error {
 		return func() error { _, err := trainBinary(ctx, m, docs, positive, par, Options{}); return err }
 	}
 	of := func(m Matrix, n int, positive func(i int) bool, par Parameters) func() error {
-		signs := musttest.Make(n, func(i int) bool { return positive(i) })
-		return func() error { _, err := trainBinary(ctx, m, run.Numbers(0, n), signs, par, Options{}); return err }
+		signs := musttest.MakeSlice(n, func(i int) bool { return positive(i) })
+		return func() error { _, err := trainBinary(ctx, m, run.Range(0, n), signs, par, Options{}); return err }
 	}
 	endless := math.Inf(1)
 	train := func(k int, par Parameters, start ...*DecisionFunction) func() error {
 		of := Training{Labels: three, Classes: k, Parameters: par}
 		if start != nil {
-			of.Start = &Classifier{Functions: start}
+			of.StartFrom = &Classifier{Functions: start}
 		}
 		return func() error { _, err := Train(ctx, m, of, Options{}); return err }
 	}
 	labels := func(labels [][]int, k int) func() error {
-		return func() error { _, err := Train(ctx, m, Training{Sets: labels, Classes: k}, Options{}); return err }
+		return func() error { _, err := Train(ctx, m, Training{LabelSets: labels, Classes: k}, Options{}); return err }
 	}
 	regression := func(docs []int, targets []float64) func() error {
 		return func() error {
@@ -225,61 +225,61 @@ func TestValidationArguments(t *testing.T) {
 		labels[i], parts[i] = i%2, i/2%3
 	}
 	pars := []Parameters{{}}
-	trial := &Trial{Labels: labels, Classes: 2, Folds: parts}
-	near := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
-	validate := func(trial *Trial, pars []Parameters, start ...WarmStart) func() error {
-		return func() error { _, err := trial.Validate(ctx, m, pars, start, Options{}); return err }
+	trial := &CrossValidation{Labels: labels, Classes: 2, Folds: parts}
+	near := musttest.Get(trial.Run(ctx, m, pars, nil, Options{}))(t)
+	validate := func(trial *CrossValidation, pars []Parameters, start ...WarmStart) func() error {
+		return func() error { _, err := trial.Run(ctx, m, pars, start, Options{}); return err }
 	}
 	start := func(change func(v *Validation)) WarmStart {
 		v := &Validation{}
-		for _, c := range near[0].Fits {
+		for _, c := range near[0].Classifiers {
 			own := *c
 			own.Functions = slices.Clone(own.Functions)
-			v.Fits = append(v.Fits, &own)
+			v.Classifiers = append(v.Classifiers, &own)
 		}
 		change(v)
 		return WarmStart{v, 1}
 	}
-	regression := func(change func(t *Trial)) *Trial {
-		trial := &Trial{Targets: targets, Folds: parts}
+	regression := func(change func(t *CrossValidation)) *CrossValidation {
+		trial := &CrossValidation{Targets: targets, Folds: parts}
 		change(trial)
 		return trial
 	}
 	checkArguments(t, []argument{
-		{"nothing", "0 labels, label sets or targets", validate(&Trial{Classes: 2, Folds: parts}, pars)},
+		{"nothing", "0 labels, label sets or targets", validate(&CrossValidation{Classes: 2, Folds: parts}, pars)},
 		{"both", "120 labels, label sets or targets",
-			validate(&Trial{Labels: labels, Sets: make([][]int, n), Classes: 2, Folds: parts}, pars)},
+			validate(&CrossValidation{Labels: labels, LabelSets: make([][]int, n), Classes: 2, Folds: parts}, pars)},
 		{"one part", "at least 2 folds, got 1",
-			validate(&Trial{Labels: labels, Classes: 2, Folds: make([]int, n)}, pars)},
+			validate(&CrossValidation{Labels: labels, Classes: 2, Folds: make([]int, n)}, pars)},
 		{"weights", "3 class weights", validate(trial, []Parameters{{Weights: []float64{1, 1, 1}}})},
 		{"empty start", "the warm start must have the 3 folds of this trial", validate(trial, pars, WarmStart{nil, 1})},
 		{"start of other parts", "must have the 3 folds of this trial",
-			validate(trial, pars, start(func(v *Validation) { v.Fits = v.Fits[1:] }))},
+			validate(trial, pars, start(func(v *Validation) { v.Classifiers = v.Classifiers[1:] }))},
 		{"start that lacks a part", "without fold 1",
-			validate(trial, pars, start(func(v *Validation) { v.Fits[1] = nil }))},
+			validate(trial, pars, start(func(v *Validation) { v.Classifiers[1] = nil }))},
 		{"start of other machines", "fold 2: solver: the warm start has 0 decision functions",
-			validate(trial, pars, start(func(v *Validation) { v.Fits[2].Functions = nil }))},
+			validate(trial, pars, start(func(v *Validation) { v.Classifiers[2].Functions = nil }))},
 		{"start of a larger matrix", "fold 2: decision function 0 of the warm start: solver: indices of " +
 			"support vectors must increase",
 			validate(trial, pars, start(func(v *Validation) {
-				v.Fits[2].Functions[0] = &DecisionFunction{Support: []int{60}, Coef: []float64{1}}
+				v.Classifiers[2].Functions[0] = &DecisionFunction{Support: []int{60}, Coef: []float64{1}}
 			}))},
 
 		{"no choice", "no parameters", validate(trial, nil)},
 		{"C", "C must be positive and finite, got -1", validate(trial, []Parameters{withC(-1)})},
 		{"few parts", "Folds has length 59, but there are 60 documents",
-			validate(&Trial{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
-		{"few labels", "59 labels", validate(&Trial{Labels: labels[1:], Classes: 2, Folds: parts}, pars)},
-		{"few classes", "got 1", validate(&Trial{Labels: labels, Classes: 1, Folds: parts}, pars)},
+			validate(&CrossValidation{Labels: labels, Classes: 2, Folds: parts[1:]}, pars)},
+		{"few labels", "59 labels", validate(&CrossValidation{Labels: labels[1:], Classes: 2, Folds: parts}, pars)},
+		{"few classes", "got 1", validate(&CrossValidation{Labels: labels, Classes: 1, Folds: parts}, pars)},
 		{"one class is left", "without fold 1 of 3, all documents belong to one class",
-			validate(&Trial{Labels: run.Pick([]int{0, 1, 1}, parts), Classes: 2, Folds: parts}, pars)},
+			validate(&CrossValidation{Labels: run.Select([]int{0, 1, 1}, parts), Classes: 2, Folds: parts}, pars)},
 		{"start of regression", "the warm start has 1 decision functions (one-vs-one), but the problem has 1 (one-vs-rest)",
-			validate(regression(func(*Trial) {}), pars, WarmStart{near[0], 1})},
-		{"targets", "59 labels", validate(regression(func(t *Trial) { t.Targets = targets[1:] }), pars)},
-		{"no targets", "no document", validate(regression(func(t *Trial) {
+			validate(regression(func(*CrossValidation) {}), pars, WarmStart{near[0], 1})},
+		{"targets", "59 labels", validate(regression(func(t *CrossValidation) { t.Targets = targets[1:] }), pars)},
+		{"no targets", "no document", validate(regression(func(t *CrossValidation) {
 			t.Targets = slices.Repeat([]float64{math.NaN()}, n)
 		}), pars)},
-		{"ε", "ε must be nonnegative and finite, got -1", validate(regression(func(*Trial) {}),
+		{"ε", "ε must be nonnegative and finite, got -1", validate(regression(func(*CrossValidation) {}),
 			[]Parameters{{Regularization: Regularization{Epsilon: -1}}})},
 	})
 }
@@ -306,7 +306,7 @@ func TestProbabilityArguments(t *testing.T) {
 				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},
 			}).Validate},
 		{"temperature of labels", "got 1 and labels",
-			(&Classifier{Scheme: Labels, Classes: 1, Functions: []*DecisionFunction{sure()},
+			(&Classifier{Scheme: MultiLabel, Classes: 1, Functions: []*DecisionFunction{sure()},
 				Temperature: &Temperature{T: 1}}).Validate},
 
 		{"fit, squares overflow", "decision value of document 0 must be between -1e+140 and 1e+140, got 1e+300",

@@ -81,7 +81,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 func TestNoMargin(t *testing.T) {
 	const n = 40
 	m, _ := gaussian(t, 7, n/2, 2, 1)
-	signs := musttest.Make(n, func(i int) bool { return i%2 == 0 })
+	signs := musttest.MakeSlice(n, func(i int) bool { return i%2 == 0 })
 	ctx := context.Background()
 	for name, same := range map[string]*Dense{
 		"twins":    matrixOf(t, n, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) }),
@@ -90,16 +90,16 @@ func TestNoMargin(t *testing.T) {
 		"nothing":  matrixOf(t, n, func(i, j int) float64 { return 0 }),
 	} {
 		for _, nu := range []float64{0.1, 0.37, 1} {
-			musttest.Fails(trainBinary(ctx, same, run.Numbers(0, n), signs, Parameters{Regularization: Regularization{Nu: nu}},
+			musttest.WantError(trainBinary(ctx, same, run.Range(0, n), signs, Parameters{Regularization: Regularization{Nu: nu}},
 				Options{}))(t, fmt.Sprintf("%s, ν = %v", name, nu), "the margin of class 0 against 1 is 0")
 		}
-		labels := musttest.Make(n, func(i int) int { return i % 2 })
-		trial := &Trial{Labels: labels, Classes: 2, Folds: Folds(make([]int, n/2), 2, 1)}
+		labels := musttest.MakeSlice(n, func(i int) int { return i % 2 })
+		trial := &CrossValidation{Labels: labels, Classes: 2, Folds: StratifiedFolds(make([]int, n/2), 2, 1)}
 		trial.Folds = append(trial.Folds, trial.Folds...)
 		for i := range trial.Folds {
 			trial.Folds[i] = i / 2 % 2
 		}
-		musttest.Fails(trial.Validate(ctx, same, []Parameters{{Regularization: Regularization{Nu: 0.4}}}, nil,
+		musttest.WantError(trial.Run(ctx, same, []Parameters{{Regularization: Regularization{Nu: 0.4}}}, nil,
 			Options{}))(t, name+": validation", "the margin of class")
 	}
 
@@ -114,9 +114,9 @@ func TestNoMargin(t *testing.T) {
 		}
 		return 1
 	})
-	positive := musttest.Make(12, func(i int) bool { return i%2 == 0 })
+	positive := musttest.MakeSlice(12, func(i int) bool { return i%2 == 0 })
 	par := Parameters{Regularization: Regularization{Nu: 0.88}, Probabilities: true}
-	some := musttest.Get(trainBinary(ctx, few, run.Numbers(0, 12), positive, par, Options{}))(t)
+	some := musttest.Get(trainBinary(ctx, few, run.Range(0, 12), positive, par, Options{}))(t)
 	if s := some.Sigmoid; math.IsNaN(s.A) || math.IsNaN(s.B) {
 		t.Errorf("sigmoid %+v", *s)
 	}
@@ -137,13 +137,13 @@ func TestResultIsFinite(t *testing.T) {
 			Support: []int{3}, Coef: []float64{math.Inf(1)},
 		}, "rho": {Rho: math.NaN()}, "objective": {Objective: math.Inf(-1)}, "gap": {Gap: math.Inf(1)},
 	} {
-		if m.finite() == nil {
+		if m.checkFinite() == nil {
 			t.Errorf("%s: no error", what)
 		}
 	}
 	if err := (&DecisionFunction{
 		Support: []int{3}, Coef: []float64{1}, Rho: 1e308, Objective: 1e308, Gap: 1e308,
-	}).finite(); err != nil {
+	}).checkFinite(); err != nil {
 		t.Error(err)
 	}
 }

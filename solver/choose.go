@@ -6,34 +6,34 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// chooser selects working sets.
-type chooser struct {
-	size   int
-	picked []bool  // true for variables of the new set
-	set    []int32 // selected variables, in order of selection
+// workingSetSelector selects working sets.
+type workingSetSelector struct {
+	size     int
+	selected []bool  // true for variables of the new set
+	set      []int32 // selected variables, in order of selection
 	// Variables of the working set by slot; -1 is an empty slot. A variable of two consecutive sets
 	// keeps its slot.
-	slots  []int32
-	slotOf []int32 // slot of each variable, or -1
-	fresh  []int32 // slots whose variable has changed
-	sides  [4]side
+	slots          []int32
+	slotOf         []int32 // slot of each variable, or -1
+	changedSlots   []int32 // slots whose variable has changed
+	candidateLists [4]candidateList
 }
 
-// side selects the violators with the largest scores, or with the smallest scores, as candidates.
-type side struct {
-	cut   float64       // minimum violation of a candidate, as a fraction of the gap; adapted in each round
-	at    []int32       // candidates, whose violation exceeds cut·gap
-	level []uint8       // level of each candidate: 0 near the minimum violation, levels-1 near the gap
-	count [levels]int32 // number of candidates by level
-	room  []int32
+// candidateList selects the violators with the largest scores, or with the smallest scores, as candidates.
+type candidateList struct {
+	threshold   float64            // minimum violation of a candidate, as a fraction of the gap; adapted in each round
+	variables   []int32            // candidates, whose violation exceeds cut·gap
+	bucketOf    []uint8            // bucketOf of each candidate: 0 near the minimum violation, levels-1 near the gap
+	bucketSizes [bucketCount]int32 // number of candidates by level
+	buffer      []int32
 }
 
 // extremes holds the maximum score over I_up and the minimum score over I_low for an equality
 // constraint, with their variables. y·α may increase for variables of I_up, and decrease for
 // variables of I_low.
 type extremes struct {
-	hi, lo     float64
-	hiAt, loAt int
+	hi, lo           float64
+	hiIndex, loIndex int
 }
 
 // gap returns the violation of the optimality conditions, which is the largest difference between
@@ -41,17 +41,17 @@ type extremes struct {
 // gap is negative, or -Inf, at an optimum without free variables.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
-	for _, b := range d.pairs() {
+	for _, b := range d.constraintBits() {
 		var e extremes
-		e.hiAt, e.hi, e.loAt, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
+		e.hiIndex, e.hi, e.loIndex, e.lo = k.Extremes(d.score, d.mask, b[0], b[1])
 		worst = max(worst, e.hi-e.lo)
 		each = append(each, e)
 	}
 	return worst, each
 }
 
-func newChooser(size, n int) *chooser {
-	c := &chooser{size: size, picked: make([]bool, n), slotOf: make([]int32, n), slots: make([]int32, size)}
+func newWorkingSetSelector(size, n int) *workingSetSelector {
+	c := &workingSetSelector{size: size, selected: make([]bool, n), slotOf: make([]int32, n), slots: make([]int32, size)}
 	for i := range c.slots {
 		c.slots[i] = -1
 	}
@@ -61,16 +61,16 @@ func newChooser(size, n int) *chooser {
 	return c
 }
 
-// choose selects the next working set, which includes the most violating pair. Up to half of the
+// selectSet selects the next working set, which includes the most violating pair. Up to half of the
 // set are free variables of the previous set, because the rows of these variables are cached. The
 // other variables of the set are the largest violators, half with large and half with small scores.
-func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
+func (c *workingSetSelector) selectSet(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
 	for _, e := range each {
 		if e.hi > e.lo {
-			c.pick(int32(e.hiAt))
-			c.pick(int32(e.loAt))
+			c.addVariable(int32(e.hiIndex))
+			c.addVariable(int32(e.loIndex))
 			open++
 		}
 	}
@@ -78,118 +78,118 @@ func (c *chooser) choose(k *asm.Kernels, d *dual, each []extremes) {
 		if len(c.set) >= c.size/2 {
 			break
 		}
-		if t >= 0 && d.free(t) && d.mask[t] != 0 {
-			c.pick(t)
+		if t >= 0 && d.isFree(t) && d.mask[t] != 0 {
+			c.addVariable(t)
 		}
 	}
 	room := (c.size - len(c.set)) / 2 / max(open, 1)
 	for i, e := range each {
 		if e.hi > e.lo {
-			b := d.pairs()[i]
-			c.take(k, d, &c.sides[2*i], room, beyond{b[0], 1, e.lo, e.hi - e.lo})
-			c.take(k, d, &c.sides[2*i+1], room, beyond{b[1], -1, -e.hi, e.hi - e.lo})
+			b := d.constraintBits()[i]
+			c.addViolators(k, d, &c.candidateLists[2*i], room, violationRange{b[0], 1, e.lo, e.hi - e.lo})
+			c.addViolators(k, d, &c.candidateLists[2*i+1], room, violationRange{b[1], -1, -e.hi, e.hi - e.lo})
 		}
 	}
-	c.place()
+	c.assignSlots()
 }
 
-// place assigns a slot to each variable of the set. Variables of the previous set keep their slots.
-func (c *chooser) place() {
+// assignSlots assigns a slot to each variable of the set. Variables of the previous set keep their slots.
+func (c *workingSetSelector) assignSlots() {
 	for i, t := range c.slots {
-		if t >= 0 && !c.picked[t] {
+		if t >= 0 && !c.selected[t] {
 			c.slots[i], c.slotOf[t] = -1, -1
 		}
 	}
-	c.fresh = c.fresh[:0]
+	c.changedSlots = c.changedSlots[:0]
 	empty := 0
 	for _, t := range c.set {
-		c.picked[t] = false
+		c.selected[t] = false
 		if c.slotOf[t] < 0 {
 			for c.slots[empty] >= 0 {
 				empty++
 			}
 			c.slots[empty], c.slotOf[t] = t, int32(empty)
-			c.fresh = append(c.fresh, int32(empty))
+			c.changedSlots = append(c.changedSlots, int32(empty))
 		}
 	}
 }
 
-// free reports whether a variable is strictly between its bounds.
-func (d *dual) free(t int32) bool { return d.alpha[t] > 0 && d.alpha[t] < d.upper[t] }
+// isFree reports whether a variable is strictly between its bounds.
+func (d *dual) isFree(t int32) bool { return d.alpha[t] > 0 && d.alpha[t] < d.upper[t] }
 
-func (c *chooser) pick(t int32) {
-	if !c.picked[t] {
-		c.picked[t] = true
+func (c *workingSetSelector) addVariable(t int32) {
+	if !c.selected[t] {
+		c.selected[t] = true
 		c.set = append(c.set, t)
 	}
 }
 
-// beyond describes the candidates of a side: the variables whose mask contains bit. The violation
+// violationRange describes the candidates of a side: the variables whose mask contains bit. The violation
 // of a candidate is way·score - end, at most gap.
-type beyond struct {
-	bit      byte
-	way, end float64
-	gap      float64
+type violationRange struct {
+	maskBit            byte
+	direction, extreme float64
+	gap                float64
 }
 
-// levels is the number of buckets into which candidates are sorted by violation.
-const levels = 128
+// bucketCount is the number of buckets into which candidates are sorted by violation.
+const bucketCount = 128
 
-func (s *side) find(k *asm.Kernels, d *dual, b beyond) {
-	if n := len(d.mask); len(s.room) < n {
-		s.room, s.level = make([]int32, n), make([]uint8, n)
+func (s *candidateList) collect(k *asm.Kernels, d *dual, b violationRange) {
+	if n := len(d.mask); len(s.buffer) < n {
+		s.buffer, s.bucketOf = make([]int32, n), make([]uint8, n)
 	}
-	above := b.end + s.cut*b.gap
-	s.at = s.room[:k.Beyond(s.room[:len(d.mask)], d.score, d.mask, b.bit, b.way, above)]
+	above := b.extreme + s.threshold*b.gap
+	s.variables = s.buffer[:k.Beyond(s.buffer[:len(d.mask)], d.score, d.mask, b.maskBit, b.direction, above)]
 }
 
-func (s *side) sort(d *dual, b beyond) {
-	above, by := b.end+s.cut*b.gap, levels/((1-s.cut)*b.gap)
-	level := s.level[:len(s.at)]
-	s.count = [levels]int32{}
-	for i, t := range s.at {
-		l := uint8(min(int((b.way*d.score[t]-above)*by), levels-1))
+func (s *candidateList) fillBuckets(d *dual, b violationRange) {
+	above, by := b.extreme+s.threshold*b.gap, bucketCount/((1-s.threshold)*b.gap)
+	level := s.bucketOf[:len(s.variables)]
+	s.bucketSizes = [bucketCount]int32{}
+	for i, t := range s.variables {
+		l := uint8(min(int((b.direction*d.score[t]-above)*by), bucketCount-1))
 		level[i] = l
-		s.count[l%levels]++
+		s.bucketSizes[l%bucketCount]++
 	}
 }
 
-// take picks up to room of the largest violators of s. Violators of the same level are picked in
+// addViolators picks up to room of the largest violators of s. Violators of the same level are picked in
 // row order. take first lowers s.cut until there are at least room candidates, or s.cut is 0.
-func (c *chooser) take(k *asm.Kernels, d *dual, s *side, room int, b beyond) {
-	for s.find(k, d, b); len(s.at) < room && s.cut > 0; s.find(k, d, b) {
-		s.cut = max(1-lookFurther*(1-s.cut), 0)
+func (c *workingSetSelector) addViolators(k *asm.Kernels, d *dual, s *candidateList, room int, b violationRange) {
+	for s.collect(k, d, b); len(s.variables) < room && s.threshold > 0; s.collect(k, d, b) {
+		s.threshold = max(1-thresholdFactor*(1-s.threshold), 0)
 	}
-	s.sort(d, b)
-	edge, have := levels, 0
-	for edge > 0 && have+int(s.count[edge-1]) <= room {
+	s.fillBuckets(d, b)
+	edge, have := bucketCount, 0
+	for edge > 0 && have+int(s.bucketSizes[edge-1]) <= room {
 		edge--
-		have += int(s.count[edge])
+		have += int(s.bucketSizes[edge])
 	}
 	rest := room - have
-	level := s.level[:len(s.at)]
-	for i, t := range s.at {
+	level := s.bucketOf[:len(s.variables)]
+	for i, t := range s.variables {
 		switch l := int(level[i]); {
 		case l >= edge:
-			c.pick(t)
+			c.addVariable(t)
 		case l == edge-1 && rest > 0:
-			c.pick(t)
+			c.addVariable(t)
 			rest--
 		}
 	}
 	next, more := edge, have
-	for next > 0 && more < lookAhead*room {
+	for next > 0 && more < candidateFactor*room {
 		next--
-		more += int(s.count[next])
+		more += int(s.bucketSizes[next])
 	}
-	s.cut = max(s.cut+(1-s.cut)*float64(next)/levels-cutSlack, 0)
+	s.threshold = max(s.threshold+(1-s.threshold)*float64(next)/bucketCount-thresholdSlack, 0)
 }
 
 // The next round starts with the cut that would have given lookAhead times as many candidates as
 // needed. cutSlack is subtracted from this cut, because the gap decreases from round to round.
 // While there are too few candidates, 1 - cut is multiplied by lookFurther.
 const (
-	lookAhead   = 2
-	cutSlack    = 0.02
-	lookFurther = 2
+	candidateFactor = 2
+	thresholdSlack  = 0.02
+	thresholdFactor = 2
 )

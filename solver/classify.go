@@ -26,7 +26,7 @@ type Regularization struct {
 type Parameters struct {
 	Regularization
 
-	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With [Labels], and in
+	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With [MultiLabel], and in
 	// one-vs-rest with three or more classes, the weight of a class applies only if the class is
 	// positive, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
@@ -52,100 +52,102 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	}
 	switch {
 	case !(p.C > 0) || math.IsInf(p.C, 0):
-		return p, errUser("C must be positive and finite, got %v", p.C)
+		return p, userError("C must be positive and finite, got %v", p.C)
 	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 0):
-		return p, errUser("ε must be nonnegative and finite, got %v", p.Epsilon)
+		return p, userError("ε must be nonnegative and finite, got %v", p.Epsilon)
 	case !(p.Nu >= 0 && p.Nu <= 1):
-		return p, errUser("ν must be in (0, 1], or 0 for C-SVC or ε-SVR, got %v", p.Nu)
+		return p, userError("ν must be in (0, 1], or 0 for C-SVC or ε-SVR, got %v", p.Nu)
 	case len(p.Weights) > classes:
-		return p, errUser("%d class weights, but %d classes", len(p.Weights), classes)
+		return p, userError("%d class weights, but %d classes", len(p.Weights), classes)
 	case p.DocumentWeights != nil && len(p.DocumentWeights) != n:
-		return p, errUser("%d document weights, but %d documents", len(p.DocumentWeights), n)
+		return p, userError("%d document weights, but %d documents", len(p.DocumentWeights), n)
 	}
 	for c, w := range p.Weights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, errUser("weight of class %d must be positive and finite, got %v", c, w)
+			return p, userError("weight of class %d must be positive and finite, got %v", c, w)
 		}
 		if by := p.C * w; by == 0 || math.IsInf(by, 0) {
-			return p, errUser("C = %v times the weight %v of class %d must be positive and finite, got %v", p.C, w, c, by)
+			return p, userError("C = %v times the weight %v of class %d must be positive and finite, got %v", p.C, w, c, by)
 		}
 	}
 	for i, w := range p.DocumentWeights {
 		if !(w > 0) || math.IsInf(w, 0) {
-			return p, errUser("weight of document %d must be positive and finite, got %v", i, w)
+			return p, userError("weight of document %d must be positive and finite, got %v", i, w)
 		}
 	}
 	return p, nil
 }
 
-// bound returns C times the weight of a class. Class -1 has weight 1.
-func (p *Parameters) bound(class int) float64 {
+// upperBound returns C times the weight of a class. Class -1 has weight 1.
+func (p *Parameters) upperBound(class int) float64 {
 	if class >= 0 && class < len(p.Weights) {
 		return p.C * p.Weights[class]
 	}
 	return p.C
 }
 
-type kind int
+type problemKind int
 
 const (
-	twoClasses kind = iota
+	twoClasses problemKind = iota
 	oneClass
 	regression
 )
 
 type problem struct {
-	kind     kind
-	docs     []int     // rows of the matrix, increasing
-	positive []bool    // labels in classification
-	targets  []float64 // targets in regression
-	par      *Parameters
-	bounds   [2]float64 // upper bounds by sign, for documents of weight 1
-	start    start
-	classes  [2]int // classes of the two signs; the second is -1 for all other classes
-	weighs   int    // class whose weight applies to negative documents, or -1 for weight 1
-	place    int    // index of the decision function in the classifier
+	kind                problemKind
+	docs                []int     // rows of the matrix, increasing
+	positive            []bool    // labels in classification
+	targets             []float64 // targets in regression
+	params              *Parameters
+	bounds              [2]float64 // upper bounds by sign, for documents of weight 1
+	initial             initialSolution
+	classes             [2]int // classes of the two signs; the second is -1 for all other classes
+	negativeWeightClass int    // class whose weight applies to negative documents, or -1 for weight 1
+	index               int    // index of the decision function in the classifier
 }
 
-// set sets the parameters, and the upper bounds of the coefficients. The bounds are 1 in ν-SVC and
+// setParameters sets the parameters, and the upper bounds of the coefficients. The bounds are 1 in ν-SVC and
 // one-class SVM.
-func (p *problem) set(par *Parameters) {
-	p.par, p.bounds = par, [2]float64{1, 1}
+func (p *problem) setParameters(par *Parameters) {
+	p.params, p.bounds = par, [2]float64{1, 1}
 	switch {
 	case p.kind == regression:
 		p.bounds = [2]float64{par.C, par.C}
 	case par.Nu == 0:
-		p.bounds = [2]float64{par.bound(p.classes[0]), par.bound(p.weighs)}
+		p.bounds = [2]float64{par.upperBound(p.classes[0]), par.upperBound(p.negativeWeightClass)}
 	}
 }
 
 func (p *problem) weight(t int) float64 {
-	if p.par.DocumentWeights == nil {
+	if p.params.DocumentWeights == nil {
 		return 1
 	}
-	return p.par.DocumentWeights[p.docs[t]]
+	return p.params.DocumentWeights[p.docs[t]]
 }
 
-// side returns 0 if variable v has the positive sign, 1 otherwise.
-func (p *problem) side(v int) int {
+// signIndex returns 0 if variable v has the positive sign, 1 otherwise.
+func (p *problem) signIndex(v int) int {
 	if p.kind == regression {
 		return v / len(p.docs)
 	}
-	return sideOf(p.positive[v])
+	return signIndexOf(p.positive[v])
 }
 
-func (p *problem) bound(v int) float64 { return p.bounds[p.side(v)] * p.weight(v%len(p.docs)) }
+func (p *problem) upperBound(v int) float64 {
+	return p.bounds[p.signIndex(v)] * p.weight(v%len(p.docs))
+}
 
-func sideOf(positive bool) int {
+func signIndexOf(positive bool) int {
 	if positive {
 		return 0
 	}
 	return 1
 }
 
-// dual returns the quadratic program. Held-out documents, for which out returns true, have upper
+// newDual returns the quadratic program. Held-out documents, for which out returns true, have upper
 // bound 0. If all other documents are in one class, dual returns nil, or an error if out is nil.
-func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
+func (p *problem) newDual(m *checkedMatrix, out func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {
 		copies = 2
@@ -153,107 +155,109 @@ func (p *problem) dual(m *source, out func(t int) bool) (*dual, error) {
 	d := newDual(p.docs, copies, m)
 	count, sum := [2]int{}, [2]float64{} // number and total weight of documents by sign
 	for v := range d.sign {
-		side := p.side(v)
+		side := p.signIndex(v)
 		d.sign[v] = int8(1 - 2*side)
 		if out != nil && out(v) {
 			continue
 		}
 		count[side]++
 		sum[side] += p.weight(v % n)
-		d.upper[v] = p.bound(v)
+		d.upper[v] = p.upperBound(v)
 		switch sign := float64(d.sign[v]); {
-		case p.kind == regression && p.par.Nu > 0:
+		case p.kind == regression && p.params.Nu > 0:
 			d.offset[v] = p.targets[v%n]
 		case p.kind == regression:
-			d.offset[v] = p.targets[v%n] - float64(sign*p.par.Epsilon)
-		case p.par.Nu == 0:
+			d.offset[v] = p.targets[v%n] - float64(sign*p.params.Epsilon)
+		case p.params.Nu == 0:
 			d.offset[v] = sign
 		}
 	}
-	switch nu := p.par.Nu; {
+	switch nu := p.params.Nu; {
 	case p.kind == oneClass:
-		d.shareOut(nu * sum[0])
+		d.distributeAlpha(nu * sum[0])
 	case p.kind == regression:
 		if d.perClass = nu > 0; nu > 0 {
-			d.shareOut(p.par.C * nu * sum[0] / 2)
+			d.distributeAlpha(p.params.C * nu * sum[0] / 2)
 		}
 	case count[0] == 0 || count[1] == 0:
 		if out != nil {
 			return nil, nil
 		}
-		return nil, errUser("cannot train with %d documents of class %s against %d of %s; both need at least one",
+		return nil, userError("cannot train with %d documents of class %s against %d of %s; both need at least one",
 			count[0], p.className(0), count[1], p.className(1))
 	case nu > 0:
 		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])
 		if !(nu <= most) {
-			return nil, errUser("ν = %v exceeds the maximum of %.4g for %d documents of class %s against %d of %s", nu, most,
+			return nil, userError("ν = %v exceeds the maximum of %.4g for %d documents of class %s against %d of %s", nu, most,
 				count[0], p.className(0), count[1], p.className(1))
 		}
 		d.perClass = true
-		d.shareOut(nu * (sum[0] + sum[1]) / 2)
+		d.distributeAlpha(nu * (sum[0] + sum[1]) / 2)
 	}
 	return d, nil
 }
 
-// shareOut sets α so that the sum over the variables of either sign equals the parameter each. In
+// distributeAlpha sets α so that the sum over the variables of either sign equals the parameter each. In
 // document order, variables are set to their upper bounds until the sum is reached.
-func (d *dual) shareOut(each float64) {
-	d.fixed = true
+func (d *dual) distributeAlpha(each float64) {
+	d.fixedSum = true
 	left := [2]float64{each, each}
 	for t, s := range d.sign {
-		side := sideOf(s > 0)
+		side := signIndexOf(s > 0)
 		d.alpha[t] = min(d.upper[t], left[side])
 		left[side] -= d.alpha[t]
 	}
 }
 
-func (p *problem) solve(ctx context.Context, s *search, bytes int64) (*DecisionFunction, error) {
-	d, err := p.dual(s.m, nil)
+func (p *problem) solve(ctx context.Context, s *singleSMO, bytes int64) (*DecisionFunction, error) {
+	d, err := p.newDual(s.m, nil)
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.solve(ctx, d, p.start, true, bytes)
+	o, err := s.solve(ctx, d, p.initial, true, bytes)
 	if err != nil {
 		return nil, err
 	}
-	return p.trained(ctx, s, d, o, bytes)
+	return p.calibratedFunction(ctx, s, d, o, bytes)
 }
 
-// trained returns the decision function of the solved problem, with its sigmoid if requested.
-func (p *problem) trained(ctx context.Context, s *search, d *dual, o outcome, bytes int64) (*DecisionFunction, error) {
-	machine, err := p.machine(d, o)
+// calibratedFunction returns the decision function of the solved problem, with its sigmoid if requested.
+func (p *problem) calibratedFunction(
+	ctx context.Context, s *singleSMO, d *dual, o runResult, bytes int64,
+) (*DecisionFunction, error) {
+	machine, err := p.decisionFunction(d, o)
 	if err != nil {
 		return nil, err
 	}
-	if p.par.Probabilities && p.kind == twoClasses {
+	if p.params.Probabilities && p.kind == twoClasses {
 		if machine.Sigmoid, err = p.sigmoid(ctx, s, bytes); err != nil {
 			return nil, err
 		}
 	}
-	s.report.solved()
+	s.report.countSolved()
 	return machine, nil
 }
 
-func (p *problem) machine(d *dual, o outcome) (*DecisionFunction, error) {
-	m, err := d.machine(o)
-	if err != nil || p.par.Nu == 0 || p.kind != twoClasses {
+func (p *problem) decisionFunction(d *dual, o runResult) (*DecisionFunction, error) {
+	m, err := d.decisionFunction(o)
+	if err != nil || p.params.Nu == 0 || p.kind != twoClasses {
 		return m, err
 	}
 	margin := d.margin()
 	if margin == 0 {
-		return nil, errUser("ν-SVC: the margin of class %s against %s is 0, so the classes cannot be separated",
+		return nil, userError("ν-SVC: the margin of class %s against %s is 0, so the classes cannot be separated",
 			p.className(0), p.className(1))
 	}
-	m.divide(margin)
-	return m, m.finite()
+	m.divideBy(margin)
+	return m, m.checkFinite()
 }
 
 func (p *problem) className(sign int) string {
 	switch c := p.classes[sign]; {
 	case c < 0:
 		return "all others"
-	case c < len(p.par.ClassNames):
-		return fmt.Sprintf("%q", p.par.ClassNames[c])
+	case c < len(p.params.ClassNames):
+		return fmt.Sprintf("%q", p.params.ClassNames[c])
 	default:
 		return fmt.Sprint(c)
 	}

@@ -63,8 +63,8 @@ func checkOptimal(
 
 func TestBinaryIsOptimal(t *testing.T) {
 	m, x := gaussian(t, 1, 300, 5, 0.2)
-	positive, docs := noisySigns(1, x), run.Numbers(0, 300)
-	for _, opt := range []Options{{}, {Tolerance: 1e-7}, {workingSet: 4}, {workingSet: 10, KeepAll: true}} {
+	positive, docs := noisySigns(1, x), run.Range(0, 300)
+	for _, opt := range []Options{{}, {Tolerance: 1e-7}, {workingSet: 4}, {workingSet: 10, DisableShrinking: true}} {
 		for _, c := range []float64{1e-6, 0.1, 1, 10, 1000} {
 			par := Parameters{Regularization: Regularization{C: c}, Weights: []float64{1, 2}}
 			got := musttest.Get(trainBinary(context.Background(), m, docs, positive, par, opt))(t)

@@ -21,7 +21,7 @@
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
 // regression and one-class SVMs ([Train]). It also computes decision values, votes and
-// probabilities ([Predictor], [Classifier]), and cross-validates with warm starts ([Trial]).
+// probabilities ([Predictor], [Classifier]), and cross-validates with warm starts ([CrossValidation]).
 //
 // # Validation
 //

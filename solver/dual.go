@@ -22,33 +22,33 @@ import (
 type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
-	perClass bool // a separate equality constraint for each sign, as in ν-SVC and ν-SVR
-	fixed    bool // the sum of α is fixed (ν-SVC, ν-SVR, one-class SVM), so warm starts aren't used
-	taken    int  // number of steps that a multiSMO has taken
-	done     *done
+	perClass   bool // a separate equality constraint for each sign, as in ν-SVC and ν-SVR
+	fixedSum   bool // the sum of α is fixed (ν-SVC, ν-SVR, one-class SVM), so warm starts aren't used
+	stepsTaken int  // number of steps that a multiSMO has taken
+	progress   *runProgress
 }
 
-// done tracks the progress of a solver run. A problem and its shrunk versions share a done.
-type done struct {
-	documents int
-	first     float64 // initial violation
-	steps     int
-	part      float64 // estimated completed fraction; never decreases
+// runProgress tracks the progress of a solver run. A problem and its shrunk versions share a done.
+type runProgress struct {
+	documents        int
+	initialViolation float64 // initial violation
+	steps            int
+	fraction         float64 // estimated completed fraction; never decreases
 }
 
-// at adds more steps and returns the completed fraction, which is below 1 until the run ends. The
+// advance adds more steps and returns the completed fraction, which is below 1 until the run ends. The
 // first quarter is proportional to the steps, and complete at one step per four documents, because
 // the violation hardly changes at first. The rest is linear in the logarithm of the violation,
 // because the violation decreases approximately as a power of time.
-func (p *done) at(gap, tolerance float64, more int) float64 {
+func (p *runProgress) advance(gap, tolerance float64, more int) float64 {
 	const begin = 0.25
 	p.steps += more
-	p.first = max(p.first, gap)
+	p.initialViolation = max(p.initialViolation, gap)
 	part := begin * min(1, 4*float64(p.steps)/float64(p.documents))
 	if gap > tolerance && tolerance > 0 {
-		part += (1 - begin) * math.Log(p.first/gap) / math.Log(p.first/tolerance)
+		part += (1 - begin) * math.Log(p.initialViolation/gap) / math.Log(p.initialViolation/tolerance)
 	}
-	return max(p.part, part)
+	return max(p.fraction, part)
 }
 
 // variables holds the variables of a problem and their data.
@@ -61,15 +61,15 @@ type variables struct {
 }
 
 func newVariables(n int) variables {
-	f := make([]float64, 3*n+padded(n))
+	f := make([]float64, 3*n+paddedLen(n))
 	return variables{
 		sign: make([]int8, n), upper: f[:n:n], offset: f[n : 2*n : 2*n], alpha: f[2*n : 3*n : 3*n], score: f[3*n:],
-		mask: make([]byte, padded(n)), diag: make([]float32, n),
+		mask: make([]byte, paddedLen(n)), diag: make([]float32, n),
 	}
 }
 
-// set copies variable at of another problem to variable t.
-func (v *variables) set(t int, of *variables, at int) {
+// copyVariable copies variable at of another problem to variable t.
+func (v *variables) copyVariable(t int, of *variables, at int) {
 	v.sign[t], v.upper[t], v.offset[t], v.alpha[t] = of.sign[at], of.upper[at], of.offset[at], of.alpha[at]
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
@@ -77,25 +77,25 @@ func (v *variables) set(t int, of *variables, at int) {
 // The mask of a variable has bit up if y·α may increase, and bit low if y·α may decrease. If each
 // sign has its own equality constraint, variables with sign -1 use separate bits.
 const (
-	up, low                 = 1, 2
-	upNegative, lowNegative = 4, 8
+	upBit, lowBit                 = 1, 2
+	upNegativeBit, lowNegativeBit = 4, 8
 )
 
-// pairs returns the up bit and the low bit of each equality constraint.
-func (d *dual) pairs() [][2]byte {
+// constraintBits returns the up bit and the low bit of each equality constraint.
+func (d *dual) constraintBits() [][2]byte {
 	if d.perClass {
-		return [][2]byte{{up, low}, {upNegative, lowNegative}}
+		return [][2]byte{{upBit, lowBit}, {upNegativeBit, lowNegativeBit}}
 	}
-	return [][2]byte{{up, low}}
+	return [][2]byte{{upBit, lowBit}}
 }
 
-func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
+func maskBits(sign int8, alpha, upper float64, perClass bool) byte {
 	var bits byte
 	if sign > 0 && alpha < upper || sign < 0 && alpha > 0 {
-		bits |= up
+		bits |= upBit
 	}
 	if sign > 0 && alpha > 0 || sign < 0 && alpha < upper {
-		bits |= low
+		bits |= lowBit
 	}
 	if perClass && sign < 0 {
 		bits <<= 2
@@ -104,7 +104,7 @@ func bitsOf(sign int8, alpha, upper float64, perClass bool) byte {
 }
 
 // newDual returns a problem with copies (1 or 2) variables per document.
-func newDual(docs []int, copies int, m *source) *dual {
+func newDual(docs []int, copies int, m *checkedMatrix) *dual {
 	d := emptyDual(docs, copies)
 	for t := range d.diag {
 		d.diag[t] = m.diagonal[docs[t%len(docs)]]
@@ -112,24 +112,24 @@ func newDual(docs []int, copies int, m *source) *dual {
 	return d
 }
 
-// padded rounds n up to a multiple of the scan block. Variables in the padding can't change.
-func padded(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
+// paddedLen rounds n up to a multiple of the scan block. Variables in the padding can't change.
+func paddedLen(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
-	return &dual{docs: docs, variables: newVariables(len(docs) * copies), done: &done{documents: len(docs)}}
+	return &dual{docs: docs, variables: newVariables(len(docs) * copies), progress: &runProgress{documents: len(docs)}}
 }
 
 func (d *dual) refreshMask() {
 	for t, s := range d.sign {
-		d.mask[t] = bitsOf(s, d.alpha[t], d.upper[t], d.perClass)
+		d.mask[t] = maskBits(s, d.alpha[t], d.upper[t], d.perClass)
 	}
 }
 
-// settle sets variables within rounding error of a bound to the bound. After a warm start, the sums
+// snapToBounds sets variables within rounding error of a bound to the bound. After a warm start, the sums
 // of α over the two signs differ by a rounding error. If all other variables are at a bound, one
 // variable remains at the distance of this error from its bound. Without settle, this variable
 // would count as free and determine the bias.
-func (d *dual) settle() {
+func (d *dual) snapToBounds() {
 	const rounding = 1e-12
 	most := 0.0
 	for _, a := range d.alpha {
@@ -157,10 +157,10 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// level returns the Lagrange multiplier of an equality constraint, which is the mean score of free
+// multiplier returns the Lagrange multiplier of an equality constraint, which is the mean score of free
 // variables. Without free variables, it is the midpoint of the interval that the optimality
 // conditions allow. For C-SVC it is -rho.
-func (d *dual) level(bits [2]byte) float64 {
+func (d *dual) multiplier(bits [2]byte) float64 {
 	var sum float64
 	free := 0
 	hi, lo := math.Inf(-1), math.Inf(1)
@@ -193,7 +193,7 @@ func (d *dual) level(bits [2]byte) float64 {
 // midpoint of the extremes. It is negative for a document that stays at its bound.
 func (d *dual) violation(doc int, ends []extremes) float64 {
 	far := math.Inf(-1)
-	for e, b := range d.pairs() {
+	for e, b := range d.constraintBits() {
 		middle := (ends[e].hi + ends[e].lo) / 2
 		for t := doc; t < len(d.sign); t += len(d.docs) {
 			if d.mask[t]&b[0] != 0 {
@@ -210,36 +210,36 @@ func (d *dual) violation(doc int, ends []extremes) float64 {
 // margin returns the margin of ν-SVC, which is half the difference between the levels of the two
 // equality constraints, or 0 if the difference may be rounding error.
 func (d *dual) margin() float64 {
-	margin := (d.level([2]byte{upNegative, lowNegative}) - d.level([2]byte{up, low})) / 2
+	margin := (d.multiplier([2]byte{upNegativeBit, lowNegativeBit}) - d.multiplier([2]byte{upBit, lowBit})) / 2
 	var sum, most float64
 	for t, a := range d.alpha {
 		sum += a
 		most = max(most, math.Abs(float64(d.diag[t])))
 	}
-	if math.Abs(margin) <= marginNoise*sum*most {
+	if math.Abs(margin) <= marginTolerance*sum*most {
 		return 0
 	}
 	return margin
 }
 
-// marginNoise bounds the rounding error of the margin of two equal classes, relative to the maximum
+// marginTolerance bounds the rounding error of the margin of two equal classes, relative to the maximum
 // possible score. It is far above float64's 2⁻⁵³, because errors accumulate in a score, and far
 // below float32's 2⁻²⁴, the accuracy of kernel values.
-const marginNoise = 0x1p-40
+const marginTolerance = 0x1p-40
 
 func (d *dual) rho() float64 {
 	if d.perClass {
-		return -(d.level([2]byte{up, low}) + d.level([2]byte{upNegative, lowNegative})) / 2
+		return -(d.multiplier([2]byte{upBit, lowBit}) + d.multiplier([2]byte{upNegativeBit, lowNegativeBit})) / 2
 	}
-	return -d.level([2]byte{up, low})
+	return -d.multiplier([2]byte{upBit, lowBit})
 }
 
-// finite returns an error if a score or a diagonal element isn't finite. A NaN or infinity
+// checkFinite returns an error if a score or a diagonal element isn't finite. A NaN or infinity
 // elsewhere in a row makes scores non-finite when the row is added.
-func (d *dual) finite() error {
+func (d *dual) checkFinite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
-			return errUser("a kernel value of document %d, or of a document trained with it, is not finite",
+			return userError("a kernel value of document %d, or of a document trained with it, is not finite",
 				d.docs[t%len(d.docs)])
 		}
 	}

@@ -18,7 +18,7 @@ func TestFoldsAreStratified(t *testing.T) {
 			labels[i] = -1
 		}
 	}
-	a, b, c := Folds(labels, 5, 1), Folds(labels, 5, 1), Folds(labels, 5, 2)
+	a, b, c := StratifiedFolds(labels, 5, 1), StratifiedFolds(labels, 5, 1), StratifiedFolds(labels, 5, 2)
 	if !slices.Equal(a, b) || slices.Equal(a, c) {
 		t.Error("the parts don't follow the seed")
 	}
@@ -62,25 +62,25 @@ func TestLabels(t *testing.T) {
 	}
 	labels[5] = nil
 	c, err := Train(context.Background(), m,
-		Training{Sets: labels, Classes: 4, Parameters: Parameters{Regularization: Regularization{C: 10},
+		Training{LabelSets: labels, Classes: 4, Parameters: Parameters{Regularization: Regularization{C: 10},
 			Probabilities: true}}, Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	wrong := 0
-	err = c.predictRows(context.Background(), sourceOf(t, m), run.Numbers(0, n), &opt, func(i int, decisions []float64) {
-		got := c.LabelsOf(nil, decisions)
+	err = c.predictRows(context.Background(), sourceOf(t, m), run.Range(0, n), &opt, func(i int, decisions []float64) {
+		got := c.PredictLabels(nil, decisions)
 		want := slices.Clone(labels[i])
 		slices.Sort(want)
 		if i != 5 && !slices.Equal(got, want) {
 			wrong++
 		}
 		p := make([]float64, 4)
-		musttest.Do(t, c.Probabilities(p, decisions))
+		musttest.NoError(t, c.Probabilities(p, decisions))
 		if !(p[1] > 0.99 && p[3] < 0.01) {
 			t.Fatalf("probabilities %v: all have label 1, none has 3", p)
 		}
 	})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	if wrong > n/20 { // training documents that are near the decision boundary
 		t.Errorf("%d of %d with wrong labels", wrong, n)
 	}

@@ -30,7 +30,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	for _, some := range p.groups {
 		var group []int
 		for _, own := range some {
-			group = append(group, own.place)
+			group = append(group, own.index)
 		}
 		groups = append(groups, group)
 	}
@@ -41,16 +41,16 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	return groups, nil
 }
 
-type plan struct {
+type trainingPlan struct {
 	*Classifier              // contains only constant decision functions
 	groups      [][]*problem // problems to solve
-	together    bool         // a multiSMO solves the problems of a group
-	parts       int          // number of folds for tuning thresholds; 0 = none
+	joint       bool         // a multiSMO solves the problems of a group
+	foldCount   int          // number of folds for tuning thresholds; 0 = none
 }
 
-func (t *Training) plan(n int, inMemory bool) (*plan, error) {
+func (t *Training) plan(n int, inMemory bool) (*trainingPlan, error) {
 	if n < 0 || n > maxDocuments {
-		return nil, errUser("number of training documents must be between 0 and %d, got %d", maxDocuments, n)
+		return nil, userError("number of training documents must be between 0 and %d, got %d", maxDocuments, n)
 	}
 	c := &Classifier{}
 	problems, err := t.problems(c, n)
@@ -61,11 +61,11 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	parts, err := t.parts(n)
+	parts, err := t.foldCount(n)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Start.startsFor(c.Scheme, len(problems), n); err != nil {
+	if err := t.StartFrom.checkStart(c.Scheme, len(problems), n); err != nil {
 		return nil, err
 	}
 	c.Functions = make([]*DecisionFunction, len(problems))
@@ -74,23 +74,23 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 		if p == nil {
 			continue
 		}
-		if c.Functions[i] = p.constant(par.Probabilities); c.Functions[i] != nil {
+		if c.Functions[i] = p.constantFunction(par.Probabilities); c.Functions[i] != nil {
 			continue
 		}
-		p.set(&par)
-		p.place = i
-		if t.Start != nil {
-			p.start = startFrom(t.Start.Functions[i])
+		p.setParameters(&par)
+		p.index = i
+		if t.StartFrom != nil {
+			p.initial = initialSolutionFrom(t.StartFrom.Functions[i])
 		}
 		open = append(open, p)
 	}
-	out := &plan{Classifier: c, parts: parts}
+	out := &trainingPlan{Classifier: c, foldCount: parts}
 	// Labels have very different numbers of documents, and shrinking soon leaves out most
 	// documents. With rows in memory, separate solver runs took a third of the time of a multiSMO
 	// (Reuters-21578).
-	alone := c.Scheme == Labels && (inMemory || t.IndependentLabels)
-	if out.together = !alone && sharesDocuments(open); out.together {
-		out.groups = batches(open)
+	alone := c.Scheme == MultiLabel && (inMemory || t.IndependentLabels)
+	if out.joint = !alone && sharesDocuments(open); out.joint {
+		out.groups = batchProblems(open)
 	} else {
 		out.groups = slices.Collect(slices.Chunk(open, 1))
 	}
@@ -98,27 +98,27 @@ func (t *Training) plan(n int, inMemory bool) (*plan, error) {
 }
 
 // Only groups whose decision functions are in machines remain, or all groups if machines is nil.
-func (p *plan) only(machines []int) error {
+func (p *trainingPlan) restrictTo(machines []int) error {
 	if machines == nil {
 		return nil
 	}
 	wanted := make([]bool, len(p.Functions))
 	for _, i := range machines {
 		if i < 0 || i >= len(wanted) || wanted[i] {
-			return errUser("Only must have distinct numbers from 0 to %d, got %d", len(wanted)-1, i)
+			return userError("Only must have distinct numbers from 0 to %d, got %d", len(wanted)-1, i)
 		}
 		wanted[i] = true
 	}
-	if i := slices.Index(wanted, false); p.parts > 0 && i >= 0 {
-		return errUser("Only lacks decision function %d, but tuning thresholds requires all", i)
+	if i := slices.Index(wanted, false); p.foldCount > 0 && i >= 0 {
+		return userError("Only lacks decision function %d, but tuning thresholds requires all", i)
 	}
 	var some [][]*problem
 	for _, group := range p.groups {
-		first := group[0].place
+		first := group[0].index
 		for _, own := range group {
-			if wanted[own.place] != wanted[first] {
-				return errUser("Only has one of decision functions %d and %d, but they are trained together",
-					first, own.place)
+			if wanted[own.index] != wanted[first] {
+				return userError("Only has one of decision functions %d and %d, but they are trained together",
+					first, own.index)
 			}
 		}
 		if wanted[first] {

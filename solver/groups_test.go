@@ -39,10 +39,10 @@ func TestGroups(t *testing.T) {
 			m, Training{Labels: labels, Classes: k, Parameters: Parameters{Probabilities: true}}, pairs, pairs,
 		},
 		"one-vs-rest":            {m, Training{Labels: labels, Classes: k, Scheme: OneVsRest}, 2, k},
-		"labels":                 {m, Training{Sets: sets, Classes: k}, k, k},
-		"labels, rows elsewhere": {rowless{m}, Training{Sets: sets, Classes: k}, 2, k},
-		"labels, each alone":     {rowless{m}, Training{Sets: sets, Classes: k, IndependentLabels: true}, k, k},
-		"thresholds":             {m, Training{Sets: sets, Classes: k, Folds: parts}, 1, k},
+		"labels":                 {m, Training{LabelSets: sets, Classes: k}, k, k},
+		"labels, rows elsewhere": {rowless{m}, Training{LabelSets: sets, Classes: k}, 2, k},
+		"labels, each alone":     {rowless{m}, Training{LabelSets: sets, Classes: k, IndependentLabels: true}, k, k},
+		"thresholds":             {m, Training{LabelSets: sets, Classes: k, Folds: parts}, 1, k},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, inMemory := c.matrix.(*Dense)
@@ -61,15 +61,15 @@ func TestGroups(t *testing.T) {
 			got := make([]*DecisionFunction, len(whole.Functions))
 			for _, some := range [][][]int{groups[:half], groups[half:]} {
 				own := c.Training
-				own.Only = slices.Concat(some...)
+				own.OnlyFunctions = slices.Concat(some...)
 				part, err := Train(t.Context(), c.matrix, own, Options{Workers: 1})
 				if len(some) == 0 {
 					continue
 				}
-				musttest.Do(t, err)
+				musttest.NoError(t, err)
 				for i, machine := range part.Functions {
-					if (machine != nil) != slices.Contains(own.Only, i) {
-						t.Fatalf("machine %d of Only %v is %v", i, own.Only, machine)
+					if (machine != nil) != slices.Contains(own.OnlyFunctions, i) {
+						t.Fatalf("machine %d of Only %v is %v", i, own.OnlyFunctions, machine)
 					}
 					if machine != nil {
 						got[i] = machine
@@ -89,23 +89,23 @@ func TestOnlyRefuses(t *testing.T) {
 	m, x := gaussian(t, 32, n, 3, 0.5)
 	labels := classes(x, 3)
 	for name, c := range map[string]Training{
-		"part of a multiSMO": {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0, 2}},
-		"none such":          {Labels: labels, Classes: 3, Only: []int{3}},
-		"below 0":            {Labels: labels, Classes: 3, Only: []int{-1}},
-		"twice":              {Labels: labels, Classes: 3, Only: []int{1, 1}},
-		"of thresholds":      {Sets: make([][]int, n), Classes: 3, Only: []int{1}, Folds: make([]int, n)},
-		"nothing together":   {Labels: labels, Classes: 3, Scheme: OneVsRest, Only: []int{0}},
+		"part of a multiSMO": {Labels: labels, Classes: 3, Scheme: OneVsRest, OnlyFunctions: []int{0, 2}},
+		"none such":          {Labels: labels, Classes: 3, OnlyFunctions: []int{3}},
+		"below 0":            {Labels: labels, Classes: 3, OnlyFunctions: []int{-1}},
+		"twice":              {Labels: labels, Classes: 3, OnlyFunctions: []int{1, 1}},
+		"of thresholds":      {LabelSets: make([][]int, n), Classes: 3, OnlyFunctions: []int{1}, Folds: make([]int, n)},
+		"nothing together":   {Labels: labels, Classes: 3, Scheme: OneVsRest, OnlyFunctions: []int{0}},
 	} {
-		for i := range c.Sets {
-			c.Sets[i], c.Folds[i] = []int{labels[i]}, i%2
+		for i := range c.LabelSets {
+			c.LabelSets[i], c.Folds[i] = []int{labels[i]}, i%2
 		}
-		musttest.Fails(Train(t.Context(), m, c, Options{}))(t, name)
+		musttest.WantError(Train(t.Context(), m, c, Options{}))(t, name)
 	}
 	for _, parts := range [][]int{make([]int, n-1), make([]int, n), slices.Repeat([]int{-2, 1}, n/2)} {
-		musttest.Fails((&Training{Sets: make([][]int, n), Classes: 3, Folds: parts}).Groups(n, true))(t,
+		musttest.WantError((&Training{LabelSets: make([][]int, n), Classes: 3, Folds: parts}).Groups(n, true))(t,
 			fmt.Sprintf("parts %d", parts))
 	}
-	none, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, Only: []int{}}, Options{})
+	none, err := Train(t.Context(), m, Training{Labels: labels, Classes: 3, OnlyFunctions: []int{}}, Options{})
 	if err != nil || !slices.Equal(none.Functions, make([]*DecisionFunction, 3)) {
 		t.Errorf("no machine: %v, %v", none, err)
 	}
@@ -120,46 +120,46 @@ func TestTrialOnly(t *testing.T) {
 	labels := classes(x, 4)
 	pars := []Parameters{{Regularization: Regularization{C: 10, Epsilon: 0.1}}, {Regularization: Regularization{C: 1,
 		Epsilon: 0.1}}}
-	trial := Trial{Labels: labels, Classes: 4, Folds: Folds(labels, 3, 1), Decisions: true}
-	numbers := Trial{Targets: make([]float64, n), Folds: trial.Folds}
+	trial := CrossValidation{Labels: labels, Classes: 4, Folds: StratifiedFolds(labels, 3, 1), StoreDecisions: true}
+	numbers := CrossValidation{Targets: make([]float64, n), Folds: trial.Folds}
 	for i := range numbers.Targets {
 		numbers.Targets[i] = x[i][0]
 	}
-	validate := func(trial Trial, only []int) []*Validation {
+	validate := func(trial CrossValidation, only []int) []*Validation {
 		t.Helper()
-		trial.Only = only
-		first := musttest.Get(trial.Validate(t.Context(), wide, pars, nil, Options{Workers: 2}))(t)
-		return musttest.Get(trial.Validate(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2}))(t)
+		trial.OnlyFolds = only
+		first := musttest.Get(trial.Run(t.Context(), wide, pars, nil, Options{Workers: 2}))(t)
+		return musttest.Get(trial.Run(t.Context(), m, pars, []WarmStart{{first[1], 1.5}}, Options{Workers: 2}))(t)
 	}
 	whole, values := validate(trial, nil), validate(numbers, nil)
 	for f := range 3 {
 		part, value := validate(trial, []int{f}), validate(numbers, []int{f})
 		for c := range part {
-			if !reflect.DeepEqual(part[c].Fits[f], whole[c].Fits[f]) {
+			if !reflect.DeepEqual(part[c].Classifiers[f], whole[c].Classifiers[f]) {
 				t.Fatalf("part %d: machines differ", f)
 			}
 			for i, of := range trial.Folds {
 				want, decisions := -1, []float64(nil)
 				if of == f {
-					want, decisions = whole[c].Predicted[i], whole[c].Decisions[i]
+					want, decisions = whole[c].PredictedClasses[i], whole[c].Decisions[i]
 				}
-				if part[c].Predicted[i] != want || !slices.Equal(part[c].Decisions[i], decisions) {
-					t.Fatalf("part %d: document %d is of class %d, expected %d", f, i, part[c].Predicted[i], want)
+				if part[c].PredictedClasses[i] != want || !slices.Equal(part[c].Decisions[i], decisions) {
+					t.Fatalf("part %d: document %d is of class %d, expected %d", f, i, part[c].PredictedClasses[i], want)
 				}
 			}
 		}
-		if !reflect.DeepEqual(value[0].Fits[f], values[0].Fits[f]) {
+		if !reflect.DeepEqual(value[0].Classifiers[f], values[0].Classifiers[f]) {
 			t.Fatalf("part %d: the machine of regression differs", f)
 		}
 		for i, of := range trial.Folds {
-			if v := value[0].Values[i]; (v == v) != (of == f) || v == v && v != values[0].Values[i] {
-				t.Fatalf("part %d: document %d has the value %v, expected %v", f, i, v, values[0].Values[i])
+			if v := value[0].Estimates[i]; (v == v) != (of == f) || v == v && v != values[0].Estimates[i] {
+				t.Fatalf("part %d: document %d has the value %v, expected %v", f, i, v, values[0].Estimates[i])
 			}
 		}
 	}
 	for _, only := range [][]int{{3}, {-1}, {0, 0}} {
-		trial.Only = only
-		musttest.Fails(trial.Validate(t.Context(), m, pars, nil, Options{}))(t, fmt.Sprintf("parts %v", only))
+		trial.OnlyFolds = only
+		musttest.WantError(trial.Run(t.Context(), m, pars, nil, Options{}))(t, fmt.Sprintf("parts %v", only))
 	}
 }
 
@@ -172,7 +172,8 @@ func TestAlone(t *testing.T) {
 		sets[i] = []int{l}
 	}
 	train := func(m Matrix, alone bool) *Classifier {
-		return musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: k, IndependentLabels: alone}, Options{}))(t)
+		return musttest.Get(Train(t.Context(), m, Training{LabelSets: sets, Classes: k, IndependentLabels: alone},
+			Options{}))(t)
 	}
 	want := train(m, false)
 	if !reflect.DeepEqual(train(m, true), want) || !reflect.DeepEqual(train(rowless{m}, true), want) {

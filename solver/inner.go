@@ -6,57 +6,57 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// inner is the subproblem of a working set, with all other variables fixed. It holds the submatrix
+// subproblem is the subproblem of a working set, with all other variables fixed. It holds the submatrix
 // of the working set, so that a step reads only a few kilobytes.
-type inner struct {
+type subproblem struct {
 	variables
-	k        *asm.Kernels
-	n        int
-	rows     []float32 // n × n
-	column   []int32   // column of each slot's document in a row
-	kept     []bool    // true for slots whose variable was in the previous set
-	perClass bool
-	pairs    [][2]byte
-	top      [2]struct { // by equality constraint: maximum score of up variables, and its variable
+	k              *asm.Kernels
+	n              int
+	rows           []float32 // n × n
+	columns        []int32   // columns of each slot's document in a row
+	reusable       []bool    // true for slots whose variable was in the previous set
+	perClass       bool
+	constraintBits [][2]byte
+	maxima         [2]struct { // by equality constraint: maximum score of up variables, and its variable
 		at    int
 		score float64
 	}
 }
 
-// newInner allocates memory for working sets of up to the given size.
-func newInner(size int, k *asm.Kernels) *inner {
-	size = padded(size)
-	return &inner{
-		variables: newVariables(size), k: k, rows: make([]float32, size*size), column: make([]int32, size),
-		kept: make([]bool, size),
+// newSubproblem allocates memory for working sets of up to the given size.
+func newSubproblem(size int, k *asm.Kernels) *subproblem {
+	size = paddedLen(size)
+	return &subproblem{
+		variables: newVariables(size), k: k, rows: make([]float32, size*size), columns: make([]int32, size),
+		reusable: make([]bool, size),
 	}
 }
 
 // load copies the variables of a working set. slots[r] is the variable in slot r, or -1 if the slot
 // is empty. rows[r] and columns[r] are the row and the column of the variable's document. fresh
 // lists the slots that changed; the submatrix of the other slots is reused.
-func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
-	n := padded(len(slots))
+func (in *subproblem) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
+	n := paddedLen(len(slots))
 	if in.n != n {
 		clear(in.rows)
 	}
-	in.n, in.perClass, in.pairs = n, d.perClass, d.pairs()
+	in.n, in.perClass, in.constraintBits = n, d.perClass, d.constraintBits()
 	for r, t := range slots {
 		if t < 0 {
-			in.mask[r], in.column[r] = 0, 0
+			in.mask[r], in.columns[r] = 0, 0
 			continue
 		}
-		in.set(r, &d.variables, int(t))
-		in.column[r] = columns[r]
+		in.copyVariable(r, &d.variables, int(t))
+		in.columns[r] = columns[r]
 	}
 	for r := len(slots); r < n; r++ {
 		in.mask[r] = 0
 	}
 	for _, r := range fresh {
-		in.k.Gather(in.rows[int(r)*n:int(r+1)*n], rows[r], in.column[:len(slots)])
-		in.kept[r] = false
+		in.k.Gather(in.rows[int(r)*n:int(r+1)*n], rows[r], in.columns[:len(slots)])
+		in.reusable[r] = false
 	}
-	for c, kept := range in.kept[:len(slots)] {
+	for c, kept := range in.reusable[:len(slots)] {
 		to := in.rows[c*n : (c+1)*n]
 		for _, r := range fresh {
 			if !kept {
@@ -64,22 +64,22 @@ func (in *inner) load(d *dual, columns, slots, fresh []int32, rows [][]float32) 
 			}
 			to[r] = in.rows[int(r)*n+c]
 		}
-		in.kept[c] = true
+		in.reusable[c] = true
 	}
 }
 
 // solve takes steps until the violation of the working set is at most tol. most is the maximum
 // number of steps. It returns the number of steps taken.
-func (in *inner) solve(tol float64, most int) int {
+func (in *subproblem) solve(tol float64, most int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
-	for e, b := range in.pairs {
-		in.top[e].at, in.top[e].score, _, _ = k.Extremes(score, mask, b[0], b[1])
+	for e, b := range in.constraintBits {
+		in.maxima[e].at, in.maxima[e].score, _, _ = k.Extremes(score, mask, b[0], b[1])
 	}
 	for steps := range most {
 		bi, bj, best, worst := -1, -1, 0.0, 0.0
-		for e, b := range in.pairs {
-			i, hi := in.top[e].at, in.top[e].score
+		for e, b := range in.constraintBits {
+			i, hi := in.maxima[e].at, in.maxima[e].score
 			if i < 0 {
 				continue
 			}
@@ -98,9 +98,9 @@ func (in *inner) solve(tol float64, most int) int {
 			a = asm.CurvatureFloor
 		}
 		step := in.move(bi, bj, (score[bi]-score[bj])/a)
-		in.top[0].at, in.top[0].score = k.Step(score, ri, rj, -step, step, mask, in.pairs[0][0])
-		for e, b := range in.pairs[1:] {
-			in.top[e+1].at, in.top[e+1].score, _, _ = k.Extremes(score, mask, b[0], b[1])
+		in.maxima[0].at, in.maxima[0].score = k.Step(score, ri, rj, -step, step, mask, in.constraintBits[0][0])
+		for e, b := range in.constraintBits[1:] {
+			in.maxima[e+1].at, in.maxima[e+1].score, _, _ = k.Extremes(score, mask, b[0], b[1])
 		}
 	}
 	return most
@@ -108,7 +108,7 @@ func (in *inner) solve(tol float64, most int) int {
 
 // move adds step·sign to variable i, and subtracts step·sign from variable j. It shortens the step
 // to stay within the bounds, and returns the length of the step.
-func (in *inner) move(i, j int, step float64) float64 {
+func (in *subproblem) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {
 		roomI, endI = in.upper[i]-in.alpha[i], in.upper[i]
@@ -128,7 +128,7 @@ func (in *inner) move(i, j int, step float64) float64 {
 	}
 	for _, t := range [2]int{i, j} {
 		in.alpha[t] = min(max(in.alpha[t], 0), in.upper[t])
-		in.mask[t] = bitsOf(in.sign[t], in.alpha[t], in.upper[t], in.perClass)
+		in.mask[t] = maskBits(in.sign[t], in.alpha[t], in.upper[t], in.perClass)
 	}
 	return step
 }
@@ -142,7 +142,7 @@ const overRelaxation = 1.5
 // new length is overRelaxation times the distance to the minimum along the step. The objective
 // decreases because the factor is below 2. The distance to the minimum, in units of the step, is
 // clamped to 1, because a larger distance is rounding error and could prevent convergence.
-func (in *inner) extrapolate(d *dual, slots []int32) {
+func (in *subproblem) extrapolate(d *dual, slots []int32) {
 	var descent, curvature float64
 	longest := math.Inf(1)
 	for r, t := range slots {
@@ -166,7 +166,7 @@ func (in *inner) extrapolate(d *dual, slots []int32) {
 	for r, t := range slots {
 		if t >= 0 && in.alpha[r] != d.alpha[t] {
 			in.alpha[r] = min(max(d.alpha[t]+by*(in.alpha[r]-d.alpha[t]), 0), in.upper[r])
-			in.mask[r] = bitsOf(in.sign[r], in.alpha[r], in.upper[r], in.perClass)
+			in.mask[r] = maskBits(in.sign[r], in.alpha[r], in.upper[r], in.perClass)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 
 // A job is a list of problems with the same two classes, for a single worker. documents is the
 // number of documents of the largest problem.
-type job struct {
+type solverJob struct {
 	documents int
 	classes   [2]int // classes of the job; the second is -1 for all other classes
-	run       func(ctx context.Context, s *search, bytes int64) error
+	run       func(ctx context.Context, s *singleSMO, bytes int64) error
 }
 
-// runAll runs each job on a worker. If there are fewer jobs than workers, several workers share the
+// runJobs runs each job on a worker. If there are fewer jobs than workers, several workers share the
 // score updates of a problem.
 //
 // The largest jobs start first, so that workers finish at about the same time. If rows are computed
@@ -27,24 +27,24 @@ type job struct {
 // suits any cache size.
 //
 // If a job panics, usually in a caller's function, runAll returns a [*PanicError].
-func runAll(ctx context.Context, m *source, jobs []job, report *reporter, opt *Options) error {
+func runJobs(ctx context.Context, m *checkedMatrix, jobs []solverJob, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(b.documents, a.documents) })
+	slices.SortStableFunc(jobs, func(a, b solverJob) int { return cmp.Compare(b.documents, a.documents) })
 	largest := jobs[0].documents
-	if m.partial {
-		slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
+	if m.onDemand {
+		slices.SortStableFunc(jobs, func(a, b solverJob) int { return cmp.Compare(zOrder(a.classes), zOrder(b.classes)) })
 	}
 	workers := min(opt.Workers, len(jobs))
-	set := 4 * int64(largest) * int64(opt.setOf(largest, setShare, minSet, maxSet))
+	set := 4 * int64(largest) * int64(opt.setSize(largest, setDivisor, minSetSize, maxSetSize))
 	for workers > 1 && opt.RowBytes/int64(workers) < set {
 		workers-- // each worker needs memory for a working set
 	}
-	searches := make([]*search, workers)
+	searches := make([]*singleSMO, workers)
 	return run.Tasks(ctx, workers, len(jobs), func(ctx context.Context, w, at int) error {
 		if searches[w] == nil {
-			searches[w] = &search{opt: opt, m: m, threads: max(1, opt.Workers/workers), report: report}
+			searches[w] = &singleSMO{opt: opt, m: m, threads: max(1, opt.Workers/workers), report: report}
 		}
 		return jobs[at].run(ctx, searches[w], opt.RowBytes/int64(workers))
 	})
@@ -63,13 +63,13 @@ func zOrder(at [2]int) (z uint64) {
 // The counts have a separate lock that is held briefly, so that a slow callback doesn't block other
 // workers.
 type reporter struct {
-	report    func(Progress)
-	reporting sync.Mutex // held during a report; other workers skip reports meanwhile
+	report   func(Progress)
+	reportMu sync.Mutex // held during a report; other workers skip reports meanwhile
 
-	mu    sync.Mutex // guards the fields below
-	last  time.Time
-	at    Progress
-	parts float64 // sum of the completed fractions of unfinished problems
+	mu            sync.Mutex // guards the fields below
+	lastReport    time.Time
+	progress      Progress
+	unfinishedSum float64 // sum of the completed fractions of unfinished problems
 }
 
 func newReporter(report func(Progress), problems int) *reporter {
@@ -79,74 +79,75 @@ func newReporter(report func(Progress), problems int) *reporter {
 			f(p)
 		}
 	}
-	return &reporter{report: report, last: time.Now(), at: Progress{Problems: problems}}
+	return &reporter{report: report, lastReport: time.Now(), progress: Progress{Problems: problems}}
 }
 
-func (t *reporter) round(s *search, d *dual, gap float64, steps int) {
+func (t *reporter) recordRound(s *singleSMO, d *dual, gap float64, steps int) {
 	if t.report != nil {
-		t.moved(d.done, d.done.at(gap, s.opt.Tolerance, steps))
+		t.setFraction(d.progress, d.progress.advance(gap, s.opt.Tolerance, steps))
 	}
-	t.note(s, steps, d, gap)
+	t.record(s, steps, d, gap)
 }
 
-// moved records the completed fraction of a problem. Before a problem is counted as solved, its
+// setFraction records the completed fraction of a problem. Before a problem is counted as solved, its
 // fraction is reset to 0.
-func (t *reporter) moved(d *done, part float64) {
+func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.parts += part - d.part
-	d.part = part
-	t.at.Done = max(t.at.Done, min(float64(t.at.Solved)+t.parts, float64(t.at.Problems)))
+	t.unfinishedSum += part - d.fraction
+	d.fraction = part
+	t.progress.Done = max(t.progress.Done, min(float64(t.progress.Solved)+t.unfinishedSum, float64(t.progress.Problems)))
 }
 
-// note counts steps and rows. If a report is due, it reports the state of d, which may be nil.
-func (t *reporter) note(s *search, steps int, d *dual, gap float64) {
-	if t.report == nil || !t.count(s, steps) || !t.reporting.TryLock() {
+// record counts steps and rows. If a report is due, it reports the state of d, which may be nil.
+func (t *reporter) record(s *singleSMO, steps int, d *dual, gap float64) {
+	if t.report == nil || !t.addCounts(s, steps) || !t.reportMu.TryLock() {
 		return
 	}
-	defer t.reporting.Unlock()
+	defer t.reportMu.Unlock()
 	objective := 0.0
 	if d != nil {
 		objective = d.objective()
 	}
 	t.mu.Lock()
 	if d != nil {
-		t.at.Gap, t.at.Objective, t.at.Active, t.at.Documents = gap, objective, len(d.docs), s.whole
+		t.progress.Gap, t.progress.Objective, t.progress.ActiveDocuments, t.progress.Documents = gap, objective,
+			len(d.docs), s.totalDocuments
 	}
-	at := t.at
-	t.last = time.Now()
+	at := t.progress
+	t.lastReport = time.Now()
 	t.mu.Unlock()
 	t.report(at)
 }
 
-// count adds steps and row counts to the progress, and reports whether a report is due.
-func (t *reporter) count(s *search, steps int) (due bool) {
+// addCounts adds steps and row counts to the progress, and reports whether a report is due.
+func (t *reporter) addCounts(s *singleSMO, steps int) (due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.at.Iterations += int64(steps)
-	t.at.Rows += s.store.asked
-	t.at.Hits += s.store.hits
-	s.store.asked, s.store.hits = 0, 0
-	return time.Since(t.last) >= reportEvery
+	t.progress.Iterations += int64(steps)
+	t.progress.RowRequests += s.cache.requests
+	t.progress.CacheHits += s.cache.hits
+	s.cache.requests, s.cache.hits = 0, 0
+	return time.Since(t.lastReport) >= reportInterval
 }
 
-// solved counts a solved problem. After the last problem, it makes a final report.
-func (t *reporter) solved() {
+// countSolved counts a solved problem. After the last problem, it makes a final report.
+func (t *reporter) countSolved() {
 	if t.report == nil {
 		return
 	}
 	t.mu.Lock()
-	t.at.Solved++
-	t.at.Done = max(t.at.Done, float64(t.at.Solved))
-	last := t.at.Solved == t.at.Problems
+	t.progress.Solved++
+	t.progress.Done = max(t.progress.Done, float64(t.progress.Solved))
+	last := t.progress.Solved == t.progress.Problems
 	t.mu.Unlock()
 	if !last {
 		return
 	}
-	t.reporting.Lock()
-	defer t.reporting.Unlock()
+	t.reportMu.Lock()
+	defer t.reportMu.Unlock()
 	t.mu.Lock()
-	at := t.at
+	at := t.progress
 	t.mu.Unlock()
 	t.report(at)
 }

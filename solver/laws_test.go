@@ -85,7 +85,7 @@ func TestSameBits(t *testing.T) {
 			"least memory": train(small, Options{Workers: 1, RowBytes: 32 * n * 4}),
 		}
 		for _, isa := range asm.Available() {
-			k := musttest.Get(asm.For(isa))(t)
+			k := musttest.Get(asm.KernelsFor(isa))(t)
 			results[string(isa)] = train(m, Options{Kernels: k})
 		}
 		for name, got := range results {
@@ -111,18 +111,18 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	}
 	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
 		least := n
-		watch := func(p Progress) { least = min(least, p.Active) }
+		watch := func(p Progress) { least = min(least, p.ActiveDocuments) }
 		par := Parameters{Regularization: Regularization{C: 1000}, Weights: []float64{1, 2}}
-		old := reportEvery
-		reportEvery = 0
+		old := reportInterval
+		reportInterval = 0
 		opt := Options{Progress: watch, RowBytes: 64 * n * 4}
-		got, err := trainBinary(context.Background(), matrix, run.Numbers(0, n), positive, par, opt)
-		reportEvery = old
-		musttest.Do(t, err)
+		got, err := trainBinary(context.Background(), matrix, run.Range(0, n), positive, par, opt)
+		reportInterval = old
+		musttest.NoError(t, err)
 		if least > n/2 {
 			t.Errorf("never less than %d of %d documents in the problem: nothing was left out", least, n)
 		}
-		checkOptimal(t, m, run.Numbers(0, n), positive, [2]float64{1000, 2000}, got, defaultTolerance)
+		checkOptimal(t, m, run.Range(0, n), positive, [2]float64{1000, 2000}, got, defaultTolerance)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestPermutationAndScale(t *testing.T) {
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}
-	want := musttest.Get(trainBinary(context.Background(), m, run.Numbers(0, n), positive, withC(2), fine))(t)
+	want := musttest.Get(trainBinary(context.Background(), m, run.Range(0, n), positive, withC(2), fine))(t)
 	perm := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	permuted := matrixOf(t, n, func(i, j int) float64 { return factor * float64(m.Row(perm[i])[perm[j]]) })
 	signs := make([]bool, n)
@@ -141,7 +141,7 @@ func TestPermutationAndScale(t *testing.T) {
 		signs[i] = positive[from]
 	}
 	par := withC(2. / factor)
-	got := musttest.Get(trainBinary(context.Background(), permuted, run.Numbers(0, n), signs, par, fine))(t)
+	got := musttest.Get(trainBinary(context.Background(), permuted, run.Range(0, n), signs, par, fine))(t)
 	size := sizeOf(want)
 	// Each objective is within 10^-7·Σα of the optimum.
 	if !(math.Abs(got.Objective*factor-want.Objective) <= 1e-7*size) {
@@ -167,20 +167,20 @@ func TestStrangeProblems(t *testing.T) {
 	ctx := context.Background()
 	m, x := gaussian(t, 7, 60, 2, 1)
 	positive := noisySigns(7, x)
-	docs := run.Numbers(0, 60)
+	docs := run.Range(0, 60)
 	t.Run("indefinite", func(t *testing.T) {
 		r := rand.New(rand.NewPCG(9, 9))
 		bad := matrixOf(t, 120, func(i, j int) float64 { return r.NormFloat64() })
-		signs := musttest.Make(120, func(i int) bool { return i%3 == 0 })
-		got := musttest.Get(trainBinary(ctx, bad, run.Numbers(0, 120), signs, withC(10), Options{}))(t)
-		checkOptimal(t, bad, run.Numbers(0, 120), signs, [2]float64{10, 10}, got, defaultTolerance)
+		signs := musttest.MakeSlice(120, func(i int) bool { return i%3 == 0 })
+		got := musttest.Get(trainBinary(ctx, bad, run.Range(0, 120), signs, withC(10), Options{}))(t)
+		checkOptimal(t, bad, run.Range(0, 120), signs, [2]float64{10, 10}, got, defaultTolerance)
 	})
 	t.Run("duplicates", func(t *testing.T) {
 		same := matrixOf(t, 40, func(i, j int) float64 { return float64(m.Row(i / 2)[j/2]) })
-		signs := musttest.Make(40, func(i int) bool { return i%2 == 0 }) // the same document in both classes
+		signs := musttest.MakeSlice(40, func(i int) bool { return i%2 == 0 }) // the same document in both classes
 		for _, c := range []float64{1e-6, 1, 1e6} {
-			got := musttest.Get(trainBinary(ctx, same, run.Numbers(0, 40), signs, withC(c), Options{}))(t)
-			checkOptimal(t, same, run.Numbers(0, 40), signs, [2]float64{c, c}, got, defaultTolerance)
+			got := musttest.Get(trainBinary(ctx, same, run.Range(0, 40), signs, withC(c), Options{}))(t)
+			checkOptimal(t, same, run.Range(0, 40), signs, [2]float64{c, c}, got, defaultTolerance)
 			if !(math.Abs(got.Objective+40*c) <= 1e-9*c) { // all variables are at their bounds: f is 0 everywhere
 				t.Errorf("C = %v: objective %v, expected %v", c, got.Objective, -40*c)
 			}
@@ -208,7 +208,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}}
-	_, err := trainBinary(ctx, slow, run.Numbers(0, n), noisySigns(8, x), withC(1e4), Options{workingSet: 16})
+	_, err := trainBinary(ctx, slow, run.Range(0, n), noisySigns(8, x), withC(1e4), Options{workingSet: 16})
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d calls, expected the end after 3", err, calls)
 	}

@@ -46,7 +46,7 @@ func learnersOf(x [][]float64) map[string]learner {
 			if err != nil {
 				return nil, err
 			}
-			of.C, of.Start = 3, near
+			of.C, of.StartFrom = 3, near
 			return first(Train(ctx, m, of, opt))
 		},
 		"nu-SVC":      classes(Parameters{Regularization: Regularization{Nu: 0.4}}),
@@ -62,7 +62,7 @@ func learnersOf(x [][]float64) map[string]learner {
 }
 
 func setReportEvery(d time.Duration) func() {
-	before := reportEvery
-	reportEvery = d
-	return func() { reportEvery = before }
+	before := reportInterval
+	reportInterval = d
+	return func() { reportInterval = before }
 }

@@ -34,7 +34,7 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 	}
 	dir := t.TempDir()
 	in := filepath.Join(dir, "matrix")
-	musttest.Do(t, os.WriteFile(in, text.Bytes(), 0o600))
+	musttest.NoError(t, os.WriteFile(in, text.Bytes(), 0o600))
 	out, err := exec.Command(program,
 		append(append([]string{"-t", "4", "-e", "1e-5"}, args...), in, filepath.Join(dir, "model"))...).CombinedOutput()
 	if err != nil {
@@ -100,7 +100,7 @@ func TestSameOptimumAsLIBSVM(t *testing.T) {
 		}
 		three[i], names[i] = seen[c], float64(c)
 	}
-	two := musttest.Make(n, func(i int) int { return sideOf(positive[i]) })
+	two := musttest.MakeSlice(n, func(i int) int { return signIndexOf(positive[i]) })
 	for _, test := range []struct {
 		name    string
 		targets []float64

@@ -22,9 +22,9 @@ type DecisionFunction struct {
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
 }
 
-// machine returns the decision function of a solved problem. The coefficient of a document is the
+// decisionFunction returns the decision function of a solved problem. The coefficient of a document is the
 // sum of y·α over its variables.
-func (d *dual) machine(o outcome) (*DecisionFunction, error) {
+func (d *dual) decisionFunction(o runResult) (*DecisionFunction, error) {
 	m := &DecisionFunction{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {
 		m.Gap = 0
@@ -44,48 +44,48 @@ func (d *dual) machine(o outcome) (*DecisionFunction, error) {
 		}
 	}
 	m.Rho = d.rho()
-	return m, m.finite()
+	return m, m.checkFinite()
 }
 
 // Validate returns an error if Support isn't strictly increasing in [0, n) with one coefficient
 // each, if a number isn't finite, or if a count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
-		return errUser("%d support vectors, but %d coefficients", len(m.Support), len(m.Coef))
+		return userError("%d support vectors, but %d coefficients", len(m.Support), len(m.Coef))
 	}
 	before := -1
 	for i, s := range m.Support {
 		if s <= before || s >= n {
-			return errUser("indices of support vectors must increase and be below %d, got %d after %d", n, s, before)
+			return userError("indices of support vectors must increase and be below %d, got %d after %d", n, s, before)
 		}
-		if c := m.Coef[i]; !finite(c) {
-			return errUser("coefficient of support vector %d must be finite, got %v", s, c)
+		if c := m.Coef[i]; !isFinite(c) {
+			return userError("coefficient of support vector %d must be finite, got %v", s, c)
 		}
 		before = s
 	}
-	if !finite(m.Rho) || !finite(m.Objective) || !finite(m.Gap) {
-		return errUser("rho, objective and gap must be finite, got %v, %v and %v", m.Rho, m.Objective, m.Gap)
+	if !isFinite(m.Rho) || !isFinite(m.Objective) || !isFinite(m.Gap) {
+		return userError("rho, objective and gap must be finite, got %v, %v and %v", m.Rho, m.Objective, m.Gap)
 	}
 	if m.Iterations < 0 || m.Bounded < 0 {
-		return errUser("Iterations and Bounded must not be negative, got %d and %d", m.Iterations, m.Bounded)
+		return userError("Iterations and Bounded must not be negative, got %d and %d", m.Iterations, m.Bounded)
 	}
-	if s := m.Sigmoid; s != nil && !(finite(s.A) && finite(s.B)) {
-		return errUser("A and B of the sigmoid must be finite, got %v and %v", s.A, s.B)
+	if s := m.Sigmoid; s != nil && !(isFinite(s.A) && isFinite(s.B)) {
+		return userError("A and B of the sigmoid must be finite, got %v and %v", s.A, s.B)
 	}
 	return nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-func (m *DecisionFunction) finite() error {
+func (m *DecisionFunction) checkFinite() error {
 	if err := m.Validate(math.MaxInt); err != nil {
 		return fmt.Errorf("%w: C or the kernel values are too large", err)
 	}
 	return nil
 }
 
-// divide divides the decision function of ν-SVC by its margin.
-func (m *DecisionFunction) divide(margin float64) {
+// divideBy divides the decision function of ν-SVC by its margin.
+func (m *DecisionFunction) divideBy(margin float64) {
 	for s := range m.Coef {
 		m.Coef[s] /= margin
 	}

@@ -39,12 +39,12 @@ type Matrix interface {
 }
 
 // A source wraps the caller's matrix and checks its results.
-type source struct {
+type checkedMatrix struct {
 	Matrix
-	rows     interface{ Row(i int) []float32 } // matrix with rows in memory, or nil
+	inMemory interface{ Row(i int) []float32 } // matrix with rows in memory, or nil
 	n        int
 	diagonal []float32
-	partial  bool // some values are computed on demand
+	onDemand bool // some values are computed on demand
 	workers  int  // number of workers that share the rows of a call; 0 = 1
 }
 
@@ -52,31 +52,31 @@ type source struct {
 // has up to two variables.
 const maxDocuments = math.MaxInt32 / 2
 
-// newSource checks the size and the diagonal of a matrix.
-func newSource(m Matrix) (*source, error) {
+// newCheckedMatrix checks the size and the diagonal of a matrix.
+func newCheckedMatrix(m Matrix) (*checkedMatrix, error) {
 	if m == nil {
-		return nil, errUser("the matrix is nil")
+		return nil, userError("the matrix is nil")
 	}
-	s := &source{Matrix: m, n: m.Len(), diagonal: m.Diagonal()}
+	s := &checkedMatrix{Matrix: m, n: m.Len(), diagonal: m.Diagonal()}
 	if s.n < 0 || s.n > maxDocuments {
-		return nil, errUser("number of documents of the matrix must be between 0 and %d, got %d", maxDocuments, s.n)
+		return nil, userError("number of documents of the matrix must be between 0 and %d, got %d", maxDocuments, s.n)
 	}
 	if len(s.diagonal) != s.n {
-		return nil, errUser("the diagonal of the matrix has %d values, but there are %d documents", len(s.diagonal), s.n)
+		return nil, userError("the diagonal of the matrix has %d values, but there are %d documents", len(s.diagonal), s.n)
 	}
-	s.rows, _ = m.(interface{ Row(i int) []float32 })
+	s.inMemory, _ = m.(interface{ Row(i int) []float32 })
 	if p, ok := m.(interface{ Whole() bool }); ok {
-		s.partial = !p.Whole()
+		s.onDemand = !p.Whole()
 	}
 	return s, nil
 }
 
 // Rows calls [Matrix].Rows, from several goroutines if there are many rows.
-func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
+func (s *checkedMatrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	read := func(ctx context.Context, rows []int, dst [][]float32) error {
-		return run.Guard("solver: Matrix.Rows", func() error { return s.Matrix.Rows(ctx, rows, columns, dst) })
+		return run.CatchPanic("solver: Matrix.Rows", func() error { return s.Matrix.Rows(ctx, rows, columns, dst) })
 	}
-	each := max((len(rows)+s.workers-1)/max(s.workers, 1), minRows)
+	each := max((len(rows)+s.workers-1)/max(s.workers, 1), minRowsPerWorker)
 	if s.workers <= 1 || len(rows) <= each {
 		return read(ctx, rows, dst)
 	}
@@ -86,14 +86,14 @@ func (s *source) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 	})
 }
 
-// minRows is the minimum number of rows per worker in a call, because rows are computed in panels.
-const minRows = 32
+// minRowsPerWorker is the minimum number of rows per worker in a call, because rows are computed in panels.
+const minRowsPerWorker = 32
 
-func (s *source) row(i int) ([]float32, error) {
+func (s *checkedMatrix) row(i int) ([]float32, error) {
 	defer run.Rethrow("solver: Matrix.Row")
-	row := s.rows.Row(i)
+	row := s.inMemory.Row(i)
 	if len(row) != s.n {
-		return nil, errUser("row %d of the matrix has %d values, but there are %d documents", i, len(row), s.n)
+		return nil, userError("row %d of the matrix has %d values, but there are %d documents", i, len(row), s.n)
 	}
 	return row, nil
 }
@@ -108,7 +108,7 @@ type Dense struct {
 // NewDense returns the matrix of n documents with the values data[i*n+j]. It retains data.
 func NewDense(n int, data []float32) (*Dense, error) {
 	if n < 0 || len(data) != n*n {
-		return nil, errUser("%d values do not match a %d×%d matrix", len(data), n, n)
+		return nil, userError("%d values do not match a %d×%d matrix", len(data), n, n)
 	}
 	d := &Dense{n: n, data: data, diagonal: make([]float32, n)}
 	for i := range d.diagonal {

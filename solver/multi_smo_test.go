@@ -27,14 +27,14 @@ func TestTeam(t *testing.T) {
 			sets[i] = []int{l, (l + 1) % k}
 		}
 	}
-	docs := run.Numbers(0, n)
+	docs := run.Range(0, n)
 	for name, training := range map[string]Training{
 		"one-vs-rest": {Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: withC(5)},
 		"weights": {
 			Labels: labels, Classes: k, Scheme: OneVsRest, Parameters: Parameters{Regularization: Regularization{C: 2},
 				Weights: []float64{1, 3, 0.5}},
 		},
-		"labels": {Sets: sets, Classes: k, Parameters: withC(5)},
+		"labels": {LabelSets: sets, Classes: k, Parameters: withC(5)},
 		"nu": {Labels: labels, Classes: k, Scheme: OneVsRest,
 			Parameters: Parameters{Regularization: Regularization{Nu: 0.1}}},
 	} {
@@ -44,7 +44,7 @@ func TestTeam(t *testing.T) {
 		for class, got := range c.Functions {
 			positive := make([]bool, n)
 			for i := range positive {
-				positive[i] = labels[i] == class || training.Sets != nil && slices.Contains(sets[i], class)
+				positive[i] = labels[i] == class || training.LabelSets != nil && slices.Contains(sets[i], class)
 			}
 			par := training.Parameters
 			par.Weights = nil

@@ -14,7 +14,7 @@ import (
 type Scheme int
 
 const (
-	// OneVsOne trains a decision function for each pair of classes a < b, in the order of [Pairs].
+	// OneVsOne trains a decision function for each pair of classes a < b, in the order of [ClassPairs].
 	// Class a is positive. The class with the most votes wins. Ties are broken by the sum of
 	// decision values, whereas LIBSVM takes the first of the tied classes.
 	OneVsOne Scheme = iota
@@ -23,22 +23,22 @@ const (
 	// largest decision value wins.
 	OneVsRest
 
-	// Labels trains a decision function for each label, against all documents without the label. A
+	// MultiLabel trains a decision function for each label, against all documents without the label. A
 	// document may have any number of labels. Each label is predicted separately, by the sign of
 	// its decision value.
-	Labels
+	MultiLabel
 )
 
 // String returns the name of the scheme.
 func (s Scheme) String() string {
-	if s < OneVsOne || s > Labels {
+	if s < OneVsOne || s > MultiLabel {
 		return "unknown scheme"
 	}
 	return [...]string{"one-vs-one", "one-vs-rest", "labels"}[s]
 }
 
-// Pairs yields the index and the classes a < b of each pair, in the order (0,1), (0,2), …, (1,2), …
-func Pairs(classes int) iter.Seq2[int, [2]int] {
+// ClassPairs yields the index and the classes a < b of each pair, in the order (0,1), (0,2), …, (1,2), …
+func ClassPairs(classes int) iter.Seq2[int, [2]int] {
 	return func(yield func(int, [2]int) bool) {
 		i := 0
 		for a := range classes {
@@ -80,36 +80,36 @@ type Rejection struct {
 
 	// Coverage is the fraction of held-out objects that get a class. Error is the error rate of
 	// these objects.
-	Coverage float64 `json:"coverage"`
-	Error    float64 `json:"error"`
+	Coverage  float64 `json:"coverage"`
+	ErrorRate float64 `json:"error"`
 }
 
 // Training describes the training data and the problem. Exactly one of Labels, Sets and Targets
 // must be set.
 type Training struct {
-	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
-	Sets    [][]int   // labels by document; nil excludes the document; an empty set means no labels
-	Targets []float64 // regression target by document; NaN excludes the document
+	Labels    []int     // class by document, 0 … Classes-1; -1 excludes the document
+	LabelSets [][]int   // labels by document; nil excludes the document; an empty set means no labels
+	Targets   []float64 // regression target by document; NaN excludes the document
 
 	// OneClass trains a one-class SVM on all labelled documents and ignores the labels' values.
 	OneClass bool
 
 	Classes int    // number of classes or labels; 1 for regression and one-class SVM
-	Scheme  Scheme // scheme for Labels; Sets use the scheme [Labels], regression and one-class SVM [OneVsRest]
+	Scheme  Scheme // scheme for Labels; Sets use the scheme [MultiLabel], regression and one-class SVM [OneVsRest]
 	Parameters
 
 	// Folds, if not nil, requests thresholds for Sets (see [TuneThresholds]). It holds the fold of
 	// each document, from 0, or -1 for a document without a set.
 	Folds []int
 
-	// Start, if not nil, is the classifier from which training is warm-started. It may have been
+	// StartFrom, if not nil, is the classifier from which training is warm-started. It may have been
 	// trained with another C, another kernel width or other documents. The problem of a nil
 	// function starts at 0. ν-SVC, ν-SVR and one-class SVM ignore Start. Default: start at 0.
-	Start *Classifier
+	StartFrom *Classifier
 
-	// Only, if not nil, lists the decision functions to train. They must form whole groups (see
+	// OnlyFunctions, if not nil, lists the decision functions to train. They must form whole groups (see
 	// [Training.Groups]). The other functions of the result are nil. Default: all.
-	Only []int
+	OnlyFunctions []int
 
 	// IndependentLabels trains each label separately even if rows are not in memory, so that
 	// results don't depend on memory. Other schemes ignore it.
@@ -144,37 +144,37 @@ type Training struct {
 // Train fails if labels, parameters or options are out of range, if all documents have one class,
 // if Start doesn't match the problem, if a method of the matrix fails, or when ctx is done.
 func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
-	src, err := newSource(m)
+	src, err := newCheckedMatrix(m)
 	if err != nil {
 		return nil, err
 	}
 	if opt, err = opt.resolve(); err != nil {
 		return nil, err
 	}
-	p, err := t.plan(src.n, src.rows != nil)
+	p, err := t.plan(src.n, src.inMemory != nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.only(t.Only); err != nil {
+	if err := p.restrictTo(t.OnlyFunctions); err != nil {
 		return nil, err
 	}
 	open := slices.Concat(p.groups...)
-	report := newReporter(opt.Progress, len(open)*(1+min(p.parts, 1)))
-	if p.together {
+	report := newReporter(opt.Progress, len(open)*(1+min(p.foldCount, 1)))
+	if p.joint {
 		err = trainTogether(ctx, src, p.groups, &opt, report, p.Functions)
 	} else {
-		var jobs []job
+		var jobs []solverJob
 		for _, own := range open {
-			jobs = append(jobs, job{len(own.docs), own.classes,
-				func(ctx context.Context, s *search, bytes int64) (err error) {
-					p.Functions[own.place], err = own.solve(ctx, s, bytes)
+			jobs = append(jobs, solverJob{len(own.docs), own.classes,
+				func(ctx context.Context, s *singleSMO, bytes int64) (err error) {
+					p.Functions[own.index], err = own.solve(ctx, s, bytes)
 					return err
 				}})
 		}
-		err = runAll(ctx, src, jobs, report, &opt)
+		err = runJobs(ctx, src, jobs, report, &opt)
 	}
-	if err == nil && p.parts > 0 {
-		err = t.tune(ctx, src, open, p.Classifier, p.parts, report, &opt)
+	if err == nil && p.foldCount > 0 {
+		err = t.tuneThresholds(ctx, src, open, p.Classifier, p.foldCount, report, &opt)
 	}
 	if err != nil {
 		return nil, err
@@ -182,14 +182,14 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	return p.Classifier, nil
 }
 
-// startsFor checks that c fits a training run on n documents with the given scheme and number of
+// checkStart checks that c fits a training run on n documents with the given scheme and number of
 // problems. A nil c is valid.
-func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
+func (c *Classifier) checkStart(scheme Scheme, problems, n int) error {
 	if c == nil {
 		return nil
 	}
 	if c.Scheme != scheme || len(c.Functions) != problems {
-		return errUser("the warm start has %d decision functions (%s), but the problem has %d (%s)",
+		return userError("the warm start has %d decision functions (%s), but the problem has %d (%s)",
 			len(c.Functions), c.Scheme, problems, scheme)
 	}
 	for i, machine := range c.Functions {
@@ -203,24 +203,24 @@ func (c *Classifier) startsFor(scheme Scheme, problems, n int) error {
 	return nil
 }
 
-// maxMachines is the maximum number of decision functions of a classifier. One-vs-one reaches it at
+// maxFunctions is the maximum number of decision functions of a classifier. One-vs-one reaches it at
 // 11,586 classes.
-const maxMachines = 1 << 26
+const maxFunctions = 1 << 26
 
-func (s Scheme) machines(classes int) (int, error) {
+func (s Scheme) functionCount(classes int) (int, error) {
 	if classes < 1 || classes > math.MaxInt32 {
-		return 0, errUser("number of classes must be between 1 and %d, got %d", math.MaxInt32, classes)
+		return 0, userError("number of classes must be between 1 and %d, got %d", math.MaxInt32, classes)
 	}
 	n := int64(classes)
 	switch s {
 	case OneVsOne:
 		n = n * (n - 1) / 2
-	case OneVsRest, Labels:
+	case OneVsRest, MultiLabel:
 	default:
-		return 0, errUser("unknown scheme %d", int(s))
+		return 0, userError("unknown scheme %d", int(s))
 	}
-	if n > maxMachines {
-		return 0, errUser("%s with %d classes needs %d decision functions; the maximum is %d", s, classes, n, maxMachines)
+	if n > maxFunctions {
+		return 0, userError("%s with %d classes needs %d decision functions; the maximum is %d", s, classes, n, maxFunctions)
 	}
 	return int(n), nil
 }
@@ -228,43 +228,45 @@ func (s Scheme) machines(classes int) (int, error) {
 // Validate returns an error if a decision function is missing, or if the temperature or the
 // rejection is out of range. In one-vs-one, all functions of a class may be missing.
 func (c *Classifier) Validate() error {
-	want, err := c.Scheme.machines(c.Classes)
+	want, err := c.Scheme.functionCount(c.Classes)
 	if err != nil {
 		return err
 	}
 	if len(c.Functions) != want {
-		return errUser("%s with %d classes needs %d decision functions, got %d", c.Scheme, c.Classes, want, len(c.Functions))
+		return userError("%s with %d classes needs %d decision functions, got %d", c.Scheme, c.Classes, want,
+			len(c.Functions))
 	}
-	if t := c.Temperature; t != nil && (!(t.T > 0) || !finite(t.T) || c.Scheme == Labels) {
-		return errUser("temperature must be positive and needs a scheme with one class per document, got %v and %s", t.T,
+	if t := c.Temperature; t != nil && (!(t.T > 0) || !isFinite(t.T) || c.Scheme == MultiLabel) {
+		return userError("temperature must be positive and needs a scheme with one class per document, got %v and %s", t.T,
 			c.Scheme)
 	}
-	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == Labels) {
-		return errUser("MinProbability must be in [0, 1] and needs one class per document, got %v and %s", r.MinProbability,
+	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == MultiLabel) {
+		return userError("MinProbability must be in [0, 1] and needs one class per document, got %v and %s", r.MinProbability,
 			c.Scheme)
 	}
 	if c.Scheme != OneVsOne {
 		if i := slices.Index(c.Functions, nil); i >= 0 {
-			return errUser("decision function %d of %s is missing", i, c.Scheme)
+			return userError("decision function %d of %s is missing", i, c.Scheme)
 		}
 		return nil
 	}
-	present := c.Present()
-	for i, of := range Pairs(c.Classes) {
+	present := c.PresentClasses()
+	for i, of := range ClassPairs(c.Classes) {
 		if c.Functions[i] == nil && present[of[0]] && present[of[1]] {
-			return errUser("the decision function for classes %d and %d is missing, but both classes have others", of[0], of[1])
+			return userError("the decision function for classes %d and %d is missing, but both classes have others", of[0],
+				of[1])
 		}
 	}
 	if c.Classes > 1 && !slices.Contains(present, true) {
-		return errUser("all decision functions are missing for %d classes", c.Classes)
+		return userError("all decision functions are missing for %d classes", c.Classes)
 	}
 	return nil
 }
 
-// Present reports which classes of a one-vs-one classifier have a decision function.
-func (c *Classifier) Present() []bool {
+// PresentClasses reports which classes of a one-vs-one classifier have a decision function.
+func (c *Classifier) PresentClasses() []bool {
 	present := make([]bool, c.Classes)
-	for i, of := range Pairs(c.Classes) {
+	for i, of := range ClassPairs(c.Classes) {
 		if i < len(c.Functions) && c.Functions[i] != nil {
 			present[of[0]], present[of[1]] = true, true
 		}
@@ -279,34 +281,34 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	switch single := t.OneClass || t.Targets != nil; {
 	case single:
 		c.Scheme, c.Classes = OneVsRest, 1
-	case t.Sets != nil:
-		c.Scheme = Labels
-	case t.Scheme == Labels:
-		return nil, errUser("scheme %q does not apply to documents with one class each", t.Scheme)
+	case t.LabelSets != nil:
+		c.Scheme = MultiLabel
+	case t.Scheme == MultiLabel:
+		return nil, userError("scheme %q does not apply to documents with one class each", t.Scheme)
 	}
-	if _, err := c.Scheme.machines(c.Classes); err != nil {
+	if _, err := c.Scheme.functionCount(c.Classes); err != nil {
 		return nil, err
 	}
-	if have := len(t.Labels) + len(t.Sets) + len(t.Targets); have != n {
-		return nil, errUser("%d labels, label sets or targets, but %d documents", have, n)
+	if have := len(t.Labels) + len(t.LabelSets) + len(t.Targets); have != n {
+		return nil, userError("%d labels, label sets or targets, but %d documents", have, n)
 	}
 	var docs []int
 	if t.Targets != nil {
 		for i, z := range t.Targets {
 			if math.IsInf(z, 0) {
-				return nil, errUser("target of document %d must be finite, or NaN to exclude the document, got %v", i, z)
+				return nil, userError("target of document %d must be finite, or NaN to exclude the document, got %v", i, z)
 			}
 			if z == z {
 				docs = append(docs, i)
 			}
 		}
-		return t.single(&problem{kind: regression, docs: docs, targets: run.Pick(t.Targets, docs)})
+		return t.singleProblem(&problem{kind: regression, docs: docs, targets: run.Select(t.Targets, docs)})
 	}
 	members := make([][]int, c.Classes) // documents of each class, increasing
 	for i := range n {
 		var set []int
-		if t.Sets != nil {
-			set = t.Sets[i]
+		if t.LabelSets != nil {
+			set = t.LabelSets[i]
 		} else if t.Labels[i] != -1 {
 			set = t.Labels[i : i+1]
 		}
@@ -319,7 +321,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 				class = 0
 			}
 			if class < 0 || class >= c.Classes {
-				return nil, errUser("label of document %d must be between 0 and %d, got %d", i, c.Classes-1, class)
+				return nil, userError("label of document %d must be between 0 and %d, got %d", i, c.Classes-1, class)
 			}
 			if of := members[class]; len(of) == 0 || of[len(of)-1] != i {
 				members[class] = append(of, i)
@@ -332,44 +334,44 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	}
 	switch {
 	case t.OneClass:
-		return t.single(&problem{kind: oneClass, docs: docs, positive: slices.Repeat([]bool{true}, len(docs))})
-	case t.Sets != nil && len(docs) == 0:
-		return nil, errNoDocument
-	case t.Sets == nil && present < 2:
-		return nil, errUser("training needs at least two classes, but the documents have %d class", present)
+		return t.singleProblem(&problem{kind: oneClass, docs: docs, positive: slices.Repeat([]bool{true}, len(docs))})
+	case t.LabelSets != nil && len(docs) == 0:
+		return nil, errNoDocuments
+	case t.LabelSets == nil && present < 2:
+		return nil, userError("training needs at least two classes, but the documents have %d class", present)
 	case c.Scheme == OneVsOne:
-		return onePairs(members), nil
+		return pairProblems(members), nil
 	}
-	problems := oneRest(members, docs)
-	if t.Sets == nil && c.Classes == 2 { // negative documents belong to the other class
-		problems[0].weighs, problems[1].weighs = 1, 0
+	problems := restProblems(members, docs)
+	if t.LabelSets == nil && c.Classes == 2 { // negative documents belong to the other class
+		problems[0].negativeWeightClass, problems[1].negativeWeightClass = 1, 0
 	}
 	return problems, nil
 }
 
-// single returns the only problem of a regression or one-class SVM.
-func (t *Training) single(p *problem) ([]*problem, error) {
+// singleProblem returns the only problem of a regression or one-class SVM.
+func (t *Training) singleProblem(p *problem) ([]*problem, error) {
 	switch {
 	case len(p.docs) == 0:
-		return nil, errNoDocument
+		return nil, errNoDocuments
 	case p.kind == oneClass && t.Nu == 0:
-		return nil, errUser("ν must be in (0, 1], got 0")
+		return nil, userError("ν must be in (0, 1], got 0")
 	}
-	p.classes[1], p.weighs = -1, -1
+	p.classes[1], p.negativeWeightClass = -1, -1
 	return []*problem{p}, nil
 }
 
-var errNoDocument = errUser("there are no documents to train on")
+var errNoDocuments = userError("there are no documents to train on")
 
-func onePairs(members [][]int) []*problem {
+func pairProblems(members [][]int) []*problem {
 	var problems []*problem
-	for _, pair := range Pairs(len(members)) {
+	for _, pair := range ClassPairs(len(members)) {
 		i, j := members[pair[0]], members[pair[1]]
 		if len(i) == 0 || len(j) == 0 {
 			problems = append(problems, nil)
 			continue
 		}
-		p := &problem{classes: pair, weighs: pair[1]}
+		p := &problem{classes: pair, negativeWeightClass: pair[1]}
 		for len(i)+len(j) > 0 { // in the order of the rows
 			first := len(j) == 0 || len(i) > 0 && i[0] < j[0]
 			p.positive = append(p.positive, first)
@@ -384,11 +386,11 @@ func onePairs(members [][]int) []*problem {
 	return problems
 }
 
-func oneRest(members [][]int, docs []int) []*problem {
+func restProblems(members [][]int, docs []int) []*problem {
 	none := make([]bool, len(docs)) // labels of the problem of an empty class
 	problems := make([]*problem, len(members))
 	for c, of := range members {
-		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, weighs: -1}
+		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, negativeWeightClass: -1}
 		if len(of) > 0 {
 			problems[c].positive = make([]bool, len(docs))
 			for t, i := range docs {
@@ -401,9 +403,9 @@ func oneRest(members [][]int, docs []int) []*problem {
 	return problems
 }
 
-// constant returns a constant decision function if all documents have the same sign, else nil. The
+// constantFunction returns a constant decision function if all documents have the same sign, else nil. The
 // probability follows from the counts, by Bayes' rule with a uniform prior.
-func (p *problem) constant(probable bool) *DecisionFunction {
+func (p *problem) constantFunction(probable bool) *DecisionFunction {
 	positive := slices.Contains(p.positive, true)
 	if p.kind != twoClasses || positive && slices.Contains(p.positive, false) {
 		return nil

@@ -27,8 +27,8 @@ type Options struct {
 	// RowBytes to a cache of the matrix, because shrinking shortens cached rows. Default: 512 MiB.
 	RowBytes int64
 
-	// KeepAll disables shrinking. Default: shrinking is enabled.
-	KeepAll bool
+	// DisableShrinking disables shrinking. Default: shrinking is enabled.
+	DisableShrinking bool
 
 	// MaxIterations is the maximum number of steps for each problem. If it is reached, Converged is
 	// false in the result. Default: the larger of 10 million and 100 times the number of variables,
@@ -56,11 +56,11 @@ type Progress struct {
 	Problems, Solved int     // total number of problems, and number of solved problems
 	Done             float64 // Solved plus the estimated fractions of unfinished problems; never decreases
 	Iterations       int64   // total number of inner steps
-	Rows             int64   // number of requested rows of the matrix
-	Hits             int64   // number of requested rows that were cached
+	RowRequests      int64   // number of requested rows of the matrix
+	CacheHits        int64   // number of requested rows that were cached
 	Gap              float64 // violation of the optimality conditions in the reported problem
 	Objective        float64 // objective of the reported problem
-	Active           int     // number of active documents of the reported problem after shrinking
+	ActiveDocuments  int     // number of active documents of the reported problem after shrinking
 	Documents        int     // total number of documents of the reported problem
 }
 
@@ -69,29 +69,29 @@ const (
 	defaultRowBytes  = 512 << 20
 )
 
-// reportEvery is the minimum time between two reports of a run. Tests change it.
-var reportEvery = 200 * time.Millisecond
+// reportInterval is the minimum time between two reports of a run. Tests change it.
+var reportInterval = 200 * time.Millisecond
 
 func (o Options) resolve() (Options, error) {
 	switch {
 	case !(o.Tolerance >= 0) || math.IsInf(o.Tolerance, 0):
-		return o, errUser("tolerance must be positive and finite, or 0 for the default of %v, got %v",
+		return o, userError("tolerance must be positive and finite, or 0 for the default of %v, got %v",
 			defaultTolerance, o.Tolerance)
 	case o.Workers < 0 || o.RowBytes < 0 || o.MaxIterations < 0:
-		return o, errUser("Workers, RowBytes and MaxIterations must be positive, or 0 for the default, got %d, %d and %d",
+		return o, userError("Workers, RowBytes and MaxIterations must be positive, or 0 for the default, got %d, %d and %d",
 			o.Workers, o.RowBytes, o.MaxIterations)
 	}
 	if o.Tolerance == 0 {
 		o.Tolerance = defaultTolerance
 	}
-	o.Workers = run.Workers(o.Workers)
+	o.Workers = run.NumWorkers(o.Workers)
 	if o.RowBytes == 0 {
 		o.RowBytes = defaultRowBytes
 	}
 	if o.Kernels == nil {
-		o.Kernels = asm.Best()
+		o.Kernels = asm.BestKernels()
 	}
 	return o, nil
 }
 
-func errUser(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }
+func userError(format string, args ...any) error { return fmt.Errorf("solver: "+format, args...) }

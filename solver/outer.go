@@ -10,46 +10,46 @@ import (
 
 // A search solves problems one after the other. Several goroutines (threads) share the score
 // updates of a large problem.
-type search struct {
-	opt     *Options
-	m       *source
-	threads int
-	arena   []float32 // memory for rows, reused by the next problem
-	report  *reporter
+type singleSMO struct {
+	opt       *Options
+	m         *checkedMatrix
+	threads   int
+	rowBuffer []float32 // memory for rows, reused by the next problem
+	report    *reporter
 
-	in     *inner
-	choose *chooser
-	store  *rowStore
-	bytes  int64 // memory limit for rows
-	whole  int   // number of documents of the problem, including documents left out by shrinking
+	subproblem     *subproblem
+	selector       *workingSetSelector
+	cache          *rowCache
+	rowBytes       int64 // memory limit for rows
+	totalDocuments int   // number of documents of the problem, including documents left out by shrinking
 
-	rowOf   []int32 // index into rows, by variable of the working set
-	columns []int32 // column of the document, by variable of the working set
-	docs    []int32 // documents whose rows are fetched
-	rows    [][]float32
-	byVar   [][]float32
-	moved   [][]float32 // rows to add to the scores; by holds their factors
-	by      []float64
-	cached  []byte     // mask of the dual, 0 for documents without a cached row
-	ends    []extremes // extremes of the scores at the start of the round
+	rowOf         []int32 // index into rows, by variable of the working set
+	columns       []int32 // column of the document, by variable of the working set
+	docs          []int32 // documents whose rows are fetched
+	rows          [][]float32
+	rowByVariable [][]float32
+	changedRows   [][]float32 // rows to add to the scores; by holds their factors
+	factors       []float64
+	cachedMask    []byte     // mask of the dual, 0 for documents without a cached row
+	extremes      []extremes // extremes of the scores at the start of the round
 }
 
-// outcome is the final state of a solver run.
-type outcome struct {
-	iterations int
-	gap        float64
-	converged  bool
-	left       int // number of iterations left
+// runResult is the final state of a solver run.
+type runResult struct {
+	iterations     int
+	gap            float64
+	converged      bool
+	iterationsLeft int // number of iterations left
 }
 
 // The working set of a problem with n documents has n/setShare variables, clamped to [minSet,
 // maxSet]. The values were tuned on problems with 1,131 and 11,314 documents. Smaller sets need
 // more passes over the scores. Larger sets have larger submatrices, which should fit the L2 cache.
-const setShare, minSet, maxSet = 64, 64, 256
+const setDivisor, minSetSize, maxSetSize = 64, 64, 256
 
-// setOf returns the working set size for n documents: n/share, clamped to [smallest, largest], and
+// setSize returns the working set size for n documents: n/share, clamped to [smallest, largest], and
 // smaller if RowBytes is small.
-func (o *Options) setOf(n, share, smallest, largest int) int {
+func (o *Options) setSize(n, share, smallest, largest int) int {
 	size := o.workingSet
 	if size == 0 {
 		size = min(max(n/share, smallest), largest) / 16 * 16
@@ -60,8 +60,8 @@ func (o *Options) setOf(n, share, smallest, largest int) int {
 	return size
 }
 
-// iterations returns the maximum number of steps for a problem of n variables.
-func (o *Options) iterations(n int) int {
+// stepLimit returns the maximum number of steps for a problem of n variables.
+func (o *Options) stepLimit(n int) int {
 	if o.MaxIterations > 0 {
 		return o.MaxIterations
 	}
@@ -69,70 +69,72 @@ func (o *Options) iterations(n int) int {
 }
 
 // prepare allocates memory for a problem. bytes bounds the memory for cached rows.
-func (s *search) prepare(d *dual, bytes int64) {
+func (s *singleSMO) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
-	size := s.opt.setOf(n, setShare, minSet, maxSet)
-	room := max(limitRows(n, bytes), min(size, n))
-	if need := min(room*n, chunkValues); len(s.arena) < need {
-		s.arena = make([]float32, need+need/16) // folds differ slightly in size
+	size := s.opt.setSize(n, setDivisor, minSetSize, maxSetSize)
+	room := max(maxRows(n, bytes), min(size, n))
+	if need := min(room*n, maxChunkValues); len(s.rowBuffer) < need {
+		s.rowBuffer = make([]float32, need+need/16) // folds differ slightly in size
 	}
-	s.store = newRowStore(s.m, d.docs, room, s.arena)
-	s.store.threads = s.threads
-	if s.in == nil || len(s.in.score) < size {
-		s.in = newInner(size, s.opt.Kernels)
-		s.rows, s.byVar, s.columns = make([][]float32, size), make([][]float32, size), make([]int32, size)
+	s.cache = newRowCache(s.m, d.docs, room, s.rowBuffer)
+	s.cache.threads = s.threads
+	if s.subproblem == nil || len(s.subproblem.score) < size {
+		s.subproblem = newSubproblem(size, s.opt.Kernels)
+		s.rows, s.rowByVariable, s.columns = make([][]float32, size), make([][]float32, size), make([]int32, size)
 	}
-	s.choose = newChooser(size, len(d.sign))
-	s.bytes = bytes
+	s.selector = newWorkingSetSelector(size, len(d.sign))
+	s.rowBytes = bytes
 	d.refreshMask()
 }
 
 // solve finds the optimum of a problem. The solver run is warm-started from the parameter from (see
 // begin), or from d.alpha if from is nil. bytes bounds the memory for cached rows.
-func (s *search) solve(ctx context.Context, d *dual, from start, keep bool, bytes int64) (outcome, error) {
-	started := d.begin(from, keep)
+func (s *singleSMO) solve(
+	ctx context.Context, d *dual, from initialSolution, keep bool, bytes int64,
+) (runResult, error) {
+	started := d.applyStart(from, keep)
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
-	if err := s.update(ctx, d, nil); err != nil {
-		return outcome{}, err
+	if err := s.updateScores(ctx, d, nil); err != nil {
+		return runResult{}, err
 	}
 	if started && keep {
-		d.stretch(1)
+		d.rescale(1)
 	} else if started {
-		d.stretch(0)
+		d.rescale(0)
 	}
 	return s.finish(ctx, d)
 }
 
 // resume finds the optimum of the last problem after some of its bounds were raised. It reuses the
 // cached rows and the scores.
-func (s *search) resume(ctx context.Context, d *dual) (outcome, error) {
-	d.stretch(0)
+func (s *singleSMO) resume(ctx context.Context, d *dual) (runResult, error) {
+	d.rescale(0)
 	d.refreshMask()
 	return s.finish(ctx, d)
 }
 
 // finish processes working sets until the tolerance is reached. It fails if the result isn't
 // finite.
-func (s *search) finish(ctx context.Context, d *dual) (outcome, error) {
-	s.whole = len(d.docs)
-	o := outcome{iterations: d.taken, left: s.opt.iterations(len(d.sign)) - d.taken}
+func (s *singleSMO) finish(ctx context.Context, d *dual) (runResult, error) {
+	s.totalDocuments = len(d.docs)
+	o := runResult{iterations: d.stepsTaken, iterationsLeft: s.opt.stepLimit(len(d.sign)) - d.stepsTaken}
 	keep, err := s.optimise(ctx, d, &o)
 	for keep != nil && err == nil {
-		if err = s.leaveOut(ctx, d, keep, &o); err == nil {
+		if err = s.solveShrunk(ctx, d, keep, &o); err == nil {
 			keep, err = s.optimise(ctx, d, &o)
 		}
 	}
-	s.report.moved(d.done, 0)
+	s.report.setFraction(d.progress, 0)
 	if err == nil {
-		d.settle()
-		err = d.finite()
+		d.snapToBounds()
+		err = d.checkFinite()
 	}
 	return o, err
 }
 
-// update subtracts Σ y·Δα·K from the scores, with Δα = α - before, or Δα = α if before is nil.
-func (s *search) update(ctx context.Context, d *dual, before []float64) error {
+// updateScores subtracts Σ y·Δα·K from the scores, with Δα = α - before, or Δα = α if before is nil.
+func (s *singleSMO) updateScores(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
 	var by []float64
@@ -153,45 +155,45 @@ func (s *search) update(ctx context.Context, d *dual, before []float64) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		k := min(len(docs), s.choose.size)
-		if err := s.add(ctx, d, docs[:k], by[:k]); err != nil {
+		k := min(len(docs), s.selector.size)
+		if err := s.addDocumentRows(ctx, d, docs[:k], by[:k]); err != nil {
 			return err
 		}
 		docs, by = docs[k:], by[k:]
-		s.report.note(s, 0, nil, 0)
+		s.report.record(s, 0, nil, 0)
 	}
 	return nil
 }
 
-// add adds by[i] times the row of docs[i] to the scores, for each i.
-func (s *search) add(ctx context.Context, d *dual, docs []int32, by []float64) error {
-	if err := s.store.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
+// addDocumentRows adds by[i] times the row of docs[i] to the scores, for each i.
+func (s *singleSMO) addDocumentRows(ctx context.Context, d *dual, docs []int32, by []float64) error {
+	if err := s.cache.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
 		return err
 	}
-	return s.apply(ctx, d, s.rows[:len(docs)], by)
+	return s.addRows(ctx, d, s.rows[:len(docs)], by)
 }
 
 // optimise processes working sets until the tolerance is reached, or until shrinking pays off. In
 // the second case, it returns the documents to keep.
-func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int32, err error) {
-	every := min(len(d.sign), shrinkEvery)
-	s.store.need = func(doc int32) float64 { return d.violation(int(doc), s.ends) }
+func (s *singleSMO) optimise(ctx context.Context, d *dual, o *runResult) (keep []int32, err error) {
+	every := min(len(d.sign), shrinkInterval)
+	s.cache.priority = func(doc int32) float64 { return d.violation(int(doc), s.extremes) }
 	for next := o.iterations + every; ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		o.gap, s.ends = d.gap(s.opt.Kernels, s.ends[:0])
+		o.gap, s.extremes = d.gap(s.opt.Kernels, s.extremes[:0])
 		o.converged = o.gap <= s.opt.Tolerance
-		if o.converged || o.left <= 0 {
+		if o.converged || o.iterationsLeft <= 0 {
 			return nil, nil
 		}
 		if o.iterations >= next {
 			next = o.iterations + every
-			if keep := s.worthKeeping(d); keep != nil {
+			if keep := s.documentsToKeep(d); keep != nil {
 				return keep, nil
 			}
 		}
-		steps, err := s.nextRound(ctx, d, o)
+		steps, err := s.runNextRound(ctx, d, o)
 		if err != nil {
 			return nil, err
 		}
@@ -199,8 +201,8 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 			return nil, nil // the changes are rounded to 0 in float64
 		}
 		o.iterations += steps
-		o.left -= steps
-		s.report.round(s, d, o.gap, steps)
+		o.iterationsLeft -= steps
+		s.report.recordRound(s, d, o.gap, steps)
 	}
 }
 
@@ -209,63 +211,63 @@ func (s *search) optimise(ctx context.Context, d *dual, o *outcome) (keep []int3
 // these documents is smaller, missing rows of at most prefetchRows violators are first computed
 // together. A step with cached rows takes a tenth of the time of computing a row.
 const (
-	cachedGap    = 0.5
-	prefetchRows = 512
+	minCachedGap    = 0.5
+	maxPrefetchRows = 512
 )
 
-// nextRound solves the problem of one working set and updates all scores, as round does. If rows
+// runNextRound solves the problem of one working set and updates all scores, as round does. If rows
 // are computed on demand, it prefers documents with cached rows.
-func (s *search) nextRound(ctx context.Context, d *dual, o *outcome) (steps int, err error) {
-	if s.m.partial && !s.store.direct {
-		if steps, err = s.cachedRound(ctx, d, o); steps > 0 || err != nil {
+func (s *singleSMO) runNextRound(ctx context.Context, d *dual, o *runResult) (steps int, err error) {
+	if s.m.onDemand && !s.cache.inPlace {
+		if steps, err = s.runCachedRound(ctx, d, o); steps > 0 || err != nil {
 			return steps, err
 		}
 		if err = s.prefetch(ctx, d); err != nil {
 			return 0, err
 		}
-		if steps, err = s.cachedRound(ctx, d, o); steps > 0 || err != nil {
+		if steps, err = s.runCachedRound(ctx, d, o); steps > 0 || err != nil {
 			return steps, err
 		}
 	}
-	return s.round(ctx, d, o.gap, o.left)
+	return s.runRound(ctx, d, o.gap, o.iterationsLeft)
 }
 
-// cachedRound calls round with a working set of documents with cached rows. It returns 0 if the gap
+// runCachedRound calls round with a working set of documents with cached rows. It returns 0 if the gap
 // of these documents is too small.
-func (s *search) cachedRound(ctx context.Context, d *dual, o *outcome) (steps int, err error) {
-	all, ends := d.mask, s.ends
-	s.cached = append(s.cached[:0], all...)
-	for t := range s.cached {
-		if s.store.slotOf[t%len(d.docs)] < 0 {
-			s.cached[t] = 0
+func (s *singleSMO) runCachedRound(ctx context.Context, d *dual, o *runResult) (steps int, err error) {
+	all, ends := d.mask, s.extremes
+	s.cachedMask = append(s.cachedMask[:0], all...)
+	for t := range s.cachedMask {
+		if s.cache.slotOf[t%len(d.docs)] < 0 {
+			s.cachedMask[t] = 0
 		}
 	}
-	d.mask = s.cached
+	d.mask = s.cachedMask
 	gap, some := d.gap(s.opt.Kernels, nil)
-	if gap > max(cachedGap*o.gap, s.opt.Tolerance) {
-		s.ends = some
-		steps, err = s.round(ctx, d, gap, o.left)
-		for _, t := range s.choose.slots {
+	if gap > max(minCachedGap*o.gap, s.opt.Tolerance) {
+		s.extremes = some
+		steps, err = s.runRound(ctx, d, gap, o.iterationsLeft)
+		for _, t := range s.selector.slots {
 			if t >= 0 && d.mask[t] != 0 {
 				all[t] = d.mask[t]
 			}
 		}
 	}
-	d.mask, s.ends = all, ends
+	d.mask, s.extremes = all, ends
 	return steps, err
 }
 
 // prefetch computes the missing rows of the largest violators in both directions of each equality
 // constraint. Afterwards, the rows of the most violating pair are cached.
-func (s *search) prefetch(ctx context.Context, d *dual) error {
+func (s *singleSMO) prefetch(ctx context.Context, d *dual) error {
 	type violator struct {
 		doc int32
 		by  float64
 	}
-	n, slots := len(d.docs), len(s.store.docOf)
+	n, slots := len(d.docs), len(s.cache.docOf)
 	var docs []int32
-	for e, b := range d.pairs() {
-		hi, lo := s.ends[e].hi, s.ends[e].lo
+	for e, b := range d.constraintBits() {
+		hi, lo := s.extremes[e].hi, s.extremes[e].lo
 		for side, bit := range b {
 			var found []violator
 			for t, score := range d.score {
@@ -273,60 +275,61 @@ func (s *search) prefetch(ctx context.Context, d *dual) error {
 				if side == 1 {
 					by = hi - score
 				}
-				if hi > lo && by > (hi-lo)/2 && d.mask[t]&bit != 0 && s.store.slotOf[t%n] < 0 {
+				if hi > lo && by > (hi-lo)/2 && d.mask[t]&bit != 0 && s.cache.slotOf[t%n] < 0 {
 					found = append(found, violator{int32(t % n), by})
 				}
 			}
 			slices.SortStableFunc(found, func(a, b violator) int { return cmp.Compare(b.by, a.by) })
-			for _, v := range found[:min(len(found), max(min(prefetchRows, slots/2)/4, 1))] {
+			for _, v := range found[:min(len(found), max(min(maxPrefetchRows, slots/2)/4, 1))] {
 				docs = append(docs, v.doc)
 			}
 		}
 	}
 	slices.Sort(docs)
 	docs = slices.Compact(docs)
-	return s.store.fetch(ctx, docs, make([][]float32, len(docs)))
+	return s.cache.fetch(ctx, docs, make([][]float32, len(docs)))
 }
 
-// round solves the problem of one working set and updates all scores. It returns the number of
+// runRound solves the problem of one working set and updates all scores. It returns the number of
 // steps, or 0 if no variable changed.
-func (s *search) round(ctx context.Context, d *dual, gap float64, most int) (int, error) {
-	s.choose.choose(s.opt.Kernels, d, s.ends)
-	set := s.choose.slots
-	if err := s.load(ctx, d, set); err != nil {
+func (s *singleSMO) runRound(ctx context.Context, d *dual, gap float64, most int) (int, error) {
+	s.selector.selectSet(s.opt.Kernels, d, s.extremes)
+	set := s.selector.slots
+	if err := s.loadRows(ctx, d, set); err != nil {
 		return 0, err
 	}
-	in := s.in
-	in.load(d, s.columns, set, s.choose.fresh, s.byVar)
-	steps := in.solve(max(innerShare*gap, s.opt.Tolerance), min(innerSteps*len(s.choose.set), most))
-	if s.m.partial {
+	in := s.subproblem
+	in.load(d, s.columns, set, s.selector.changedSlots, s.rowByVariable)
+	steps := in.solve(max(subproblemGapFactor*gap, s.opt.Tolerance), min(subproblemStepFactor*len(s.selector.set), most))
+	if s.m.onDemand {
 		in.extrapolate(d, set)
 	}
-	s.moved, s.by = s.moved[:0], s.by[:0]
+	s.changedRows, s.factors = s.changedRows[:0], s.factors[:0]
 	for r, t := range set {
 		if t >= 0 && in.alpha[r] != d.alpha[t] {
-			s.moved, s.by = append(s.moved, s.byVar[r]), append(s.by, float64(d.sign[t])*(d.alpha[t]-in.alpha[r]))
+			s.changedRows, s.factors = append(s.changedRows, s.rowByVariable[r]),
+				append(s.factors, float64(d.sign[t])*(d.alpha[t]-in.alpha[r]))
 			d.alpha[t], d.mask[t] = in.alpha[r], in.mask[r]
 		}
 	}
-	if len(s.by) == 0 {
+	if len(s.factors) == 0 {
 		return 0, nil
 	}
-	return steps, s.apply(ctx, d, s.moved, s.by)
+	return steps, s.addRows(ctx, d, s.changedRows, s.factors)
 }
 
 // An inner problem is solved until its violation is at most innerShare times the violation of the
 // whole problem, or until it has taken innerSteps steps per variable.
 const (
-	innerShare = 0.5
-	innerSteps = 16
+	subproblemGapFactor  = 0.5
+	subproblemStepFactor = 16
 )
 
 // Before the submatrix of the working set is gathered, new rows are prefetched into the L2 cache if
 // their total size is at most prefetchBytes.
-const prefetchBytes = 512 << 10
+const maxPrefetchBytes = 512 << 10
 
-func (s *search) load(ctx context.Context, d *dual, set []int32) error {
+func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	n := int32(len(d.docs))
 	shared := int(n) < len(d.sign) // the two variables of a document share its row
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
@@ -337,21 +340,21 @@ func (s *search) load(ctx context.Context, d *dual, set []int32) error {
 			s.docs, s.rowOf = appendOnce(s.docs, s.rowOf, t%n, shared)
 		}
 	}
-	if err := s.store.fetch(ctx, s.docs, s.rows[:len(s.docs)]); err != nil {
+	if err := s.cache.fetch(ctx, s.docs, s.rows[:len(s.docs)]); err != nil {
 		return err
 	}
 	for r, at := range s.rowOf {
 		if at >= 0 {
-			s.byVar[r], s.columns[r] = s.rows[at], s.store.column(set[r]%n)
+			s.rowByVariable[r], s.columns[r] = s.rows[at], s.cache.column(set[r]%n)
 		}
 	}
-	if len(s.choose.fresh)*len(d.docs)*4 <= prefetchBytes {
-		s.moved = s.moved[:0]
-		for _, r := range s.choose.fresh {
-			s.moved = append(s.moved, s.byVar[r])
+	if len(s.selector.changedSlots)*len(d.docs)*4 <= maxPrefetchBytes {
+		s.changedRows = s.changedRows[:0]
+		for _, r := range s.selector.changedSlots {
+			s.changedRows = append(s.changedRows, s.rowByVariable[r])
 		}
-		for _, p := range s.store.pieces() {
-			s.opt.Kernels.Prefetch(s.moved, p.from, p.from+p.n)
+		for _, p := range s.cache.segments() {
+			s.opt.Kernels.Prefetch(s.changedRows, p.column, p.column+p.n)
 		}
 	}
 	return nil
@@ -373,32 +376,32 @@ func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 // Scores are updated in blocks of scoreBlock, which stay in the L1 cache while all rows are added.
 // Threads share the blocks if at least shareUpdates products are added.
 const (
-	scoreBlock   = 2048
-	shareUpdates = 1 << 19
+	scoreBlock         = 2048
+	minParallelUpdates = 1 << 19
 )
 
-// apply adds by[r] times rows[r] to the scores of all variables, for each r.
-func (s *search) apply(ctx context.Context, d *dual, rows [][]float32, by []float64) error {
+// addRows adds by[r] times rows[r] to the scores of all variables, for each r.
+func (s *singleSMO) addRows(ctx context.Context, d *dual, rows [][]float32, by []float64) error {
 	n := len(d.docs)
-	if s.threads <= 1 || n*len(rows) < shareUpdates {
-		s.applyRange(d, rows, by, 0, n)
+	if s.threads <= 1 || n*len(rows) < minParallelUpdates {
+		s.addRowsRange(d, rows, by, 0, n)
 		return nil
 	}
 	each := (n/s.threads + scoreBlock) / scoreBlock * scoreBlock
 	return run.Tasks(ctx, s.threads, (n+each-1)/each, func(_ context.Context, _, task int) error {
-		s.applyRange(d, rows, by, task*each, min((task+1)*each, n))
+		s.addRowsRange(d, rows, by, task*each, min((task+1)*each, n))
 		return nil
 	})
 }
 
-func (s *search) applyRange(d *dual, rows [][]float32, by []float64, from, to int) {
+func (s *singleSMO) addRowsRange(d *dual, rows [][]float32, by []float64, from, to int) {
 	n, add := len(d.docs), s.opt.Kernels.AddRows
-	for _, p := range s.store.pieces() {
-		end := min(p.to+p.n, to)
-		for lo := max(p.to, from); lo < end; lo += scoreBlock {
+	for _, p := range s.cache.segments() {
+		end := min(p.document+p.n, to)
+		for lo := max(p.document, from); lo < end; lo += scoreBlock {
 			hi := min(lo+scoreBlock, end)
 			for first := 0; first < len(d.sign); first += n {
-				add(d.score[first+lo:first+hi], rows, p.from+lo-p.to, by)
+				add(d.score[first+lo:first+hi], rows, p.column+lo-p.document, by)
 			}
 		}
 	}

@@ -27,23 +27,23 @@ func (c *Classifier) Support() []int {
 // Predictor computes the decision values of all decision functions of a classifier. It may be used
 // concurrently. It retains the classifier, which must not change.
 type Predictor struct {
-	c       *Classifier
-	k       *asm.Kernels
-	columns int
-	at      [][]int32 // columns of each decision function's support vectors, increasing
-	starts  []float64 // -Rho of each decision function; 0 if the function is nil
-	entries int       // total number of coefficients
+	c              *Classifier
+	k              *asm.Kernels
+	columns        int
+	supportColumns [][]int32 // columns of each decision function's support vectors, increasing
+	biases         []float64 // -Rho of each decision function; 0 if the function is nil
+	coefCount      int       // total number of coefficients
 
 	once     sync.Once
-	byColumn columnwise // computed before the first prediction of a single object
+	byColumn columnCoefs // computed before the first prediction of a single object
 }
 
-// columnwise holds the coefficients of all decision functions by column. For a single object,
+// columnCoefs holds the coefficients of all decision functions by column. For a single object,
 // successive additions are to different sums, so the additions don't depend on each other.
-type columnwise struct {
-	from    []int // start of each column's entries, and total number of entries
-	machine []int32
-	coef    []float64
+type columnCoefs struct {
+	offsets  []int // start of each column's entries, and total number of entries
+	function []int32
+	coef     []float64
 }
 
 // NewPredictor returns a predictor. columns[s] is the row of the matrix to which column s of the
@@ -51,10 +51,11 @@ type columnwise struct {
 // is nil, asm.Best() is used. All kernel tables give the same bits.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
-		k = asm.Best()
+		k = asm.BestKernels()
 	}
 	p := &Predictor{
-		c: c, k: k, columns: len(columns), at: make([][]int32, len(c.Functions)), starts: make([]float64, len(c.Functions)),
+		c: c, k: k, columns: len(columns), supportColumns: make([][]int32, len(c.Functions)),
+		biases: make([]float64, len(c.Functions)),
 	}
 	for i, m := range c.Functions {
 		if m == nil {
@@ -64,22 +65,23 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 		for _, row := range m.Support {
 			n, found := slices.BinarySearch(columns[from:], row)
 			if !found {
-				return nil, errUser("document %d has a coefficient in decision function %d but no column of kernel values", row, i)
+				return nil, userError("document %d has a coefficient in decision function %d but no column of kernel values", row,
+					i)
 			}
 			from += n + 1
-			p.at[i] = append(p.at[i], int32(from-1))
+			p.supportColumns[i] = append(p.supportColumns[i], int32(from-1))
 		}
-		p.starts[i] = -m.Rho
-		p.entries += len(m.Support)
+		p.biases[i] = -m.Rho
+		p.coefCount += len(m.Support)
 	}
 	return p, nil
 }
 
-func (p *Predictor) columnwise() *columnwise {
+func (p *Predictor) coefsByColumn() *columnCoefs {
 	p.once.Do(func() {
-		b := columnwise{make([]int, p.columns+1), make([]int32, p.entries), make([]float64, p.entries)}
-		next := b.from[1:] // counts, then starts, and finally ends of the columns' entries
-		for _, at := range p.at {
+		b := columnCoefs{make([]int, p.columns+1), make([]int32, p.coefCount), make([]float64, p.coefCount)}
+		next := b.offsets[1:] // counts, then starts, and finally ends of the columns' entries
+		for _, at := range p.supportColumns {
 			for _, s := range at {
 				next[s]++
 			}
@@ -88,9 +90,9 @@ func (p *Predictor) columnwise() *columnwise {
 		for s, n := range next {
 			next[s], end = end, end+n
 		}
-		for i, at := range p.at {
+		for i, at := range p.supportColumns {
 			for k, s := range at {
-				b.machine[next[s]], b.coef[next[s]] = int32(i), p.c.Functions[i].Coef[k]
+				b.function[next[s]], b.coef[next[s]] = int32(i), p.c.Functions[i].Coef[k]
 				next[s]++
 			}
 		}
@@ -100,17 +102,17 @@ func (p *Predictor) columnwise() *columnwise {
 }
 
 // Bytes returns the maximum memory of the predictor in bytes, excluding Sums (see
-// [Predictor.SumsBytes]).
+// [Predictor.AccumulatorBytes]).
 func (p *Predictor) Bytes() int64 {
-	return int64(p.entries)*(4+4+8) + 8*int64(p.columns+1+len(p.starts))
+	return int64(p.coefCount)*(4+4+8) + 8*int64(p.columns+1+len(p.biases))
 }
 
 // predictRows calls each with the row and the decision values of every document of docs. each must
 // not retain the values. Up to opt.Workers goroutines call each concurrently.
 func (c *Classifier) predictRows(
-	ctx context.Context, m *source, docs []int, opt *Options, each func(i int, decisions []float64),
+	ctx context.Context, m *checkedMatrix, docs []int, opt *Options, each func(i int, decisions []float64),
 ) error {
-	ranges, _ := rangesOf(c.Support())
+	ranges, _ := columnRanges(c.Support())
 	var columns []int
 	for _, r := range ranges {
 		for d := r[0]; d < r[1]; d++ {
@@ -122,19 +124,19 @@ func (c *Classifier) predictRows(
 		return err
 	}
 	type worker struct {
-		sums      *Sums
+		sums      *Accumulator
 		values    []float32
 		rows      [][]float32
 		decisions []float64
 	}
-	width := opt.Kernels.Panel
+	width := opt.Kernels.PanelWidth
 	blocks := (len(docs) + width - 1) / width
 	all := make([]worker, max(1, min(opt.Workers, blocks)))
 	return run.Tasks(ctx, len(all), blocks, func(ctx context.Context, at, block int) error {
 		w := &all[at]
 		if w.sums == nil {
-			w.sums = p.NewSums(width)
-			w.values, w.decisions = make([]float32, width*p.columns), make([]float64, len(p.at))
+			w.sums = p.NewAccumulator(width)
+			w.values, w.decisions = make([]float32, width*p.columns), make([]float64, len(p.supportColumns))
 			for r := range width {
 				w.rows = append(w.rows, w.values[r*p.columns:(r+1)*p.columns])
 			}
@@ -145,7 +147,7 @@ func (c *Classifier) predictRows(
 				return err
 			}
 		}
-		w.sums.Start()
+		w.sums.Reset()
 		w.sums.AddRows(w.values, len(own))
 		for r, i := range own {
 			w.sums.Result(r, w.decisions)
@@ -155,99 +157,102 @@ func (c *Classifier) predictRows(
 	})
 }
 
-// Sums accumulates the decision values of objects while their kernel values are computed, so that
+// Accumulator accumulates the decision values of objects while their kernel values are computed, so that
 // kernel values needn't be stored. It must not be used concurrently.
-type Sums struct {
-	p      *Predictor
-	width  int       // number of objects
-	next   int       // next column
-	sums   []float64 // [decision function][object]
-	done   []int     // number of coefficients added per decision function
-	turned []float32 // [column][object], for AddRows
+type Accumulator struct {
+	p          *Predictor
+	width      int       // number of objects
+	nextColumn int       // nextColumn column
+	sums       []float64 // [decision function][object]
+	added      []int     // number of coefficients added per decision function
+	transposed []float32 // [column][object], for AddRows
 }
 
-// NewSums returns a Sums for width objects. width must be positive.
-func (p *Predictor) NewSums(width int) *Sums {
-	s := &Sums{p: p, width: width, sums: make([]float64, len(p.at)*width), done: make([]int, len(p.at))}
-	s.Start()
+// NewAccumulator returns a Sums for width objects. width must be positive.
+func (p *Predictor) NewAccumulator(width int) *Accumulator {
+	s := &Accumulator{p: p, width: width, sums: make([]float64, len(p.supportColumns)*width),
+		added: make([]int, len(p.supportColumns))}
+	s.Reset()
 	return s
 }
 
-// SumsBytes returns the maximum memory of Sums for width objects, in bytes.
-func (p *Predictor) SumsBytes(width int) int64 {
-	return int64(len(p.at))*8*int64(width+1) + 4*turnColumns*int64(width)
+// AccumulatorBytes returns the maximum memory of Sums for width objects, in bytes.
+func (p *Predictor) AccumulatorBytes(width int) int64 {
+	return int64(len(p.supportColumns))*8*int64(width+1) + 4*transposeColumns*int64(width)
 }
 
-// Start resets the sums for new objects.
-func (s *Sums) Start() {
-	s.next = 0
-	clear(s.done)
-	for i, v := range s.p.starts {
-		sum := s.of(i)
+// Reset resets the sums for new objects.
+func (s *Accumulator) Reset() {
+	s.nextColumn = 0
+	clear(s.added)
+	for i, v := range s.p.biases {
+		sum := s.functionSums(i)
 		for r := range sum {
 			sum[r] = v
 		}
 	}
 }
 
-func (s *Sums) of(machine int) []float64 { return s.sums[machine*s.width : (machine+1)*s.width] }
+func (s *Accumulator) functionSums(machine int) []float64 {
+	return s.sums[machine*s.width : (machine+1)*s.width]
+}
 
 // Add adds the next columns. values[c*width+r] is K(x_r, column first+c), where first is the column
-// after the last added column, or 0 after [Sums.Start]. Add panics if first is another column, or
+// after the last added column, or 0 after [Sums.Reset]. Add panics if first is another column, or
 // if there are too many columns.
-func (s *Sums) Add(first int, values []float32) {
+func (s *Accumulator) Add(first int, values []float32) {
 	columns := len(values) / s.width
-	if first != s.next || columns > s.p.columns-first {
+	if first != s.nextColumn || columns > s.p.columns-first {
 		panic(fmt.Sprintf("solver: columns must continue at %d and end below %d, got %d to %d",
-			s.next, s.p.columns, first, first+columns-1))
+			s.nextColumn, s.p.columns, first, first+columns-1))
 	}
-	s.next += columns
+	s.nextColumn += columns
 	if s.width == 1 {
-		s.addOne(first, values)
+		s.addSingle(first, values)
 		return
 	}
-	end := int32(s.next)
-	for i, at := range s.p.at {
-		from := s.done[i]
+	end := int32(s.nextColumn)
+	for i, at := range s.p.supportColumns {
+		from := s.added[i]
 		if from == len(at) || at[from] >= end { // most decision functions have no coefficient in most columns
 			continue
 		}
 		n, _ := slices.BinarySearch(at[from:], end)
-		s.p.k.RowSums(s.of(i), values, first, at[from:from+n], s.p.c.Functions[i].Coef[from:from+n])
-		s.done[i] = from + n
+		s.p.k.RowSums(s.functionSums(i), values, first, at[from:from+n], s.p.c.Functions[i].Coef[from:from+n])
+		s.added[i] = from + n
 	}
 }
 
-// addOne implements Add for a single object. It adds the products of each decision function in
+// addSingle implements Add for a single object. It adds the products of each decision function in
 // column order, so its sums are the same as from Add bit for bit.
-func (s *Sums) addOne(first int, values []float32) {
-	b, sums := s.p.columnwise(), s.sums
+func (s *Accumulator) addSingle(first int, values []float32) {
+	b, sums := s.p.coefsByColumn(), s.sums
 	for c, v := range values {
-		x, from, to := float64(v), b.from[first+c], b.from[first+c+1]
+		x, from, to := float64(v), b.offsets[first+c], b.offsets[first+c+1]
 		coef := b.coef[from:to]
-		machines := b.machine[from:to][:len(coef)]
+		machines := b.function[from:to][:len(coef)]
 		for k, y := range coef {
 			sums[machines[k]] += float64(y * x)
 		}
 	}
 }
 
-// turnColumns is the number of columns that AddRows transposes at a time, so that the transposed
+// transposeColumns is the number of columns that AddRows transposes at a time, so that the transposed
 // values fit in the L1 cache.
-const turnColumns = 64
+const transposeColumns = 64
 
 // AddRows adds all columns of the first objects. values[r*columns+c] is K(x_r, column c), where
 // columns is the number of columns in [Classifier.NewPredictor]. Call AddRows once after
-// [Sums.Start], instead of [Sums.Add].
-func (s *Sums) AddRows(values []float32, objects int) {
+// [Sums.Reset], instead of [Sums.Add].
+func (s *Accumulator) AddRows(values []float32, objects int) {
 	columns := s.p.columns
-	if s.turned == nil {
-		s.turned = make([]float32, min(turnColumns, columns)*s.width)
+	if s.transposed == nil {
+		s.transposed = make([]float32, min(transposeColumns, columns)*s.width)
 	}
-	for first := 0; first < columns; first += turnColumns {
-		n := min(turnColumns, columns-first)
-		s.p.k.Transpose(s.turned, s.width, values[first:], columns, objects, n)
-		s.Add(first, s.turned[:n*s.width])
+	for first := 0; first < columns; first += transposeColumns {
+		n := min(transposeColumns, columns-first)
+		s.p.k.Transpose(s.transposed, s.width, values[first:], columns, objects, n)
+		s.Add(first, s.transposed[:n*s.width])
 	}
 }
 
@@ -255,21 +260,21 @@ func (s *Sums) AddRows(values []float32, objects int) {
 // must have been added. Products are added in float64, in the order of the support vectors. Each
 // operation is rounded separately, without FMA. A nil function has the value 0. The result depends
 // neither on other objects nor on the division of columns among calls of Add.
-func (s *Sums) Result(r int, dst []float64) {
+func (s *Accumulator) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]
 	}
 }
 
-// Decide returns the class that the scheme predicts from the decision values of an object.
+// PredictClass returns the class that the scheme predicts from the decision values of an object.
 //
 // In one-vs-one, the class with the most votes wins. A decision function votes for the first class
 // of its pair if its value is positive, and for the other class otherwise. Ties are broken by the
 // sum of the class's decision values, which are negated if the class is the second of the pair.
 // Remaining ties are broken by class index. So, unlike in LIBSVM, the class doesn't depend on the
 // order of documents. In one-vs-rest, the class with the largest value wins. For labels, see
-// [Classifier.LabelsOf]. NaN is treated as not positive and is never the largest value.
-func (c *Classifier) Decide(decisions []float64) int {
+// [Classifier.PredictLabels]. NaN is treated as not positive and is never the largest value.
+func (c *Classifier) PredictClass(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {
 		for i, v := range decisions {
@@ -280,7 +285,7 @@ func (c *Classifier) Decide(decisions []float64) int {
 		return best
 	}
 	votes, sums := make([]int, c.Classes), make([]float64, c.Classes)
-	for i, pair := range Pairs(c.Classes) {
+	for i, pair := range ClassPairs(c.Classes) {
 		if c.Functions[i] == nil {
 			continue
 		}
@@ -300,8 +305,8 @@ func (c *Classifier) Decide(decisions []float64) int {
 	return best
 }
 
-// LabelsOf appends the labels with positive decision values to dst, in increasing order. If no
+// PredictLabels appends the labels with positive decision values to dst, in increasing order. If no
 // value is positive and AtLeastOne is set, it appends the label with the largest value.
-func (c *Classifier) LabelsOf(dst []int, decisions []float64) []int {
-	return labelsOf(dst, decisions, nil, c.AtLeastOne)
+func (c *Classifier) PredictLabels(dst []int, decisions []float64) []int {
+	return appendLabels(dst, decisions, nil, c.AtLeastOne)
 }

@@ -22,11 +22,11 @@ func classes(x [][]float64, k int) []int {
 
 // decide returns the decision values of objects.
 func decide(p *Predictor, rows [][]float32) [][]float64 {
-	s := p.NewSums(len(rows))
+	s := p.NewAccumulator(len(rows))
 	s.AddRows(slices.Concat(rows...), len(rows))
 	out := make([][]float64, len(rows))
 	for r := range out {
-		out[r] = make([]float64, len(p.at))
+		out[r] = make([]float64, len(p.supportColumns))
 		s.Result(r, out[r])
 	}
 	return out
@@ -64,7 +64,7 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 			}
 			if labels[i] < 0 {
 				held++
-				if c.Decide(dst[i]) == classes(x[i:i+1], k)[0] {
+				if c.PredictClass(dst[i]) == classes(x[i:i+1], k)[0] {
 					right++
 				}
 			}
@@ -91,12 +91,12 @@ func TestVotes(t *testing.T) {
 		{[]float64{0.5, -1, 3}, 1},
 		{[]float64{0, 1, 1}, 1}, // 0 is a vote for the second class, as in LIBSVM
 	} {
-		if got := c.Decide(x.decisions); got != x.want {
+		if got := c.PredictClass(x.decisions); got != x.want {
 			t.Errorf("votes %v: class %d, expected %d", x.decisions, got, x.want)
 		}
 	}
 	c.Functions[0] = nil
-	if got := c.Decide([]float64{0, 1, 1}); got != 0 {
+	if got := c.PredictClass([]float64{0, 1, 1}); got != 0 {
 		t.Errorf("without the first machine class 0 and 1 have a vote each; got %d", got)
 	}
 }
@@ -109,16 +109,16 @@ func TestVotesOfAnyOrder(t *testing.T) {
 		c := &Classifier{Scheme: OneVsOne, Classes: k}
 		beats := map[[2]int]float64{}
 		var decisions []float64
-		for _, p := range Pairs(k) {
+		for _, p := range ClassPairs(k) {
 			f := r.NormFloat64()
 			beats[p], beats[[2]int{p[1], p[0]}] = f, -f
 			c.Functions, decisions = append(c.Functions, &DecisionFunction{}), append(decisions, f)
 		}
-		want, order := c.Decide(decisions), r.Perm(k)
-		for i, p := range Pairs(k) {
+		want, order := c.PredictClass(decisions), r.Perm(k)
+		for i, p := range ClassPairs(k) {
 			decisions[i] = beats[[2]int{order[p[0]], order[p[1]]}]
 		}
-		if got := order[c.Decide(decisions)]; got != want {
+		if got := order[c.PredictClass(decisions)]; got != want {
 			t.Fatalf("class %d in the order %v, expected %d", got, order, want)
 		}
 	}
@@ -129,13 +129,13 @@ func TestPredictorOddities(t *testing.T) {
 		Scheme: OneVsRest, Classes: 2,
 		Functions: []*DecisionFunction{{Support: []int{1}, Coef: []float64{1}}, {Support: []int{0}, Coef: []float64{-1}}},
 	}
-	musttest.Fails(c.NewPredictor([]int{1}, nil))(t,
+	musttest.WantError(c.NewPredictor([]int{1}, nil))(t,
 		"a missing column", "document 0 has a coefficient in decision function 1 but no column")
 	p := musttest.Get(c.NewPredictor([]int{0, 1}, nil))(t)
 	if got := decide(p, [][]float32{{1, 2}})[0]; !slices.Equal(got, []float64{2, -1}) {
 		t.Errorf("decisions %v, expected 2 and -1", got)
 	}
-	s := p.NewSums(4)
+	s := p.NewAccumulator(4)
 	s.Add(0, make([]float32, 4))
 	for what, add := range map[string]func(){
 		"twice": func() { s.Add(0, make([]float32, 4)) }, "beyond": func() { s.Add(1, make([]float32, 8)) },
@@ -144,11 +144,11 @@ func TestPredictorOddities(t *testing.T) {
 			t.Errorf("columns %s: no panic", what)
 		}
 	}
-	if got := c.Decide([]float64{math.NaN(), -3}); got != 1 {
+	if got := c.PredictClass([]float64{math.NaN(), -3}); got != 1 {
 		t.Errorf("class %d by decisions NaN and -3, expected 1", got)
 	}
 	// more folds than documents, and class numbers that are too large for an array
-	if got := Folds([]int{math.MaxInt, -7, 3}, 9, 1); !slices.Equal(got, []int{1, -1, 0}) {
+	if got := StratifiedFolds([]int{math.MaxInt, -7, 3}, 9, 1); !slices.Equal(got, []int{1, -1, 0}) {
 		t.Errorf("parts %v, expected 1, -1, 0", got)
 	}
 }
@@ -171,7 +171,7 @@ func TestSumsOfOne(t *testing.T) {
 		}
 		c.Functions[i] = m
 	}
-	p := musttest.Get(c.NewPredictor(run.Numbers(0, columns), nil))(t)
+	p := musttest.Get(c.NewPredictor(run.Range(0, columns), nil))(t)
 	rows := make([][]float32, objects)
 	for i := range rows {
 		for range columns {
@@ -179,9 +179,9 @@ func TestSumsOfOne(t *testing.T) {
 		}
 	}
 	want, got := decide(p, rows), make([]float64, len(c.Functions))
-	one := p.NewSums(1)
+	one := p.NewAccumulator(1)
 	for i, row := range rows {
-		one.Start()
+		one.Reset()
 		for first := 0; first < columns; {
 			n := min(1+r.IntN(100), columns-first)
 			one.Add(first, row[first:first+n])
@@ -192,7 +192,7 @@ func TestSumsOfOne(t *testing.T) {
 			t.Fatalf("object %d: decisions %v alone, %v among others", i, got, want[i])
 		}
 	}
-	if least := int64(16 * p.entries); p.Bytes() < least {
+	if least := int64(16 * p.coefCount); p.Bytes() < least {
 		t.Errorf("%d bytes, expected %d for the entries alone", p.Bytes(), least)
 	}
 }

@@ -30,7 +30,7 @@ func (s Sigmoid) Probability(f float64) float64 {
 func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	for i, f := range decisions {
 		if !(math.Abs(f) <= maxDecision) {
-			return Sigmoid{}, errUser("decision value of document %d must be between %v and %v, got %v",
+			return Sigmoid{}, userError("decision value of document %d must be between %v and %v, got %v",
 				i, -maxDecision, maxDecision, f)
 		}
 	}
@@ -118,14 +118,15 @@ const sigmoidFolds = 5
 // sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
 // document stays in the problem with the upper bound 0. So the solver also computes the document's
 // score, from which its decision value follows. In ν-SVC, decision values are 0 if the margin is 0.
-func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid, error) {
+func (p *problem) sigmoid(ctx context.Context, s *singleSMO, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
 		if pos {
 			signs[t] = 1
 		}
 	}
-	decisions, err := p.heldOut(ctx, s, Folds(signs, min(sigmoidFolds, len(signs)), p.par.Seed), sigmoidFolds, nil, bytes)
+	decisions, err := p.heldOutDecisions(ctx, s, StratifiedFolds(signs, min(sigmoidFolds, len(signs)), p.params.Seed),
+		sigmoidFolds, nil, bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -133,14 +134,14 @@ func (p *problem) sigmoid(ctx context.Context, s *search, bytes int64) (*Sigmoid
 	return &fit, err
 }
 
-// heldOut returns out-of-fold decision values. from is the warm start of each fold. If from is nil,
+// heldOutDecisions returns out-of-fold decision values. from is the warm start of each fold. If from is nil,
 // training starts at 0.
-func (p *problem) heldOut(
-	ctx context.Context, s *search, fold []int, folds int, from start, bytes int64,
+func (p *problem) heldOutDecisions(
+	ctx context.Context, s *singleSMO, fold []int, folds int, from initialSolution, bytes int64,
 ) ([]float64, error) {
 	decisions := make([]float64, len(p.docs))
 	for f := range folds {
-		d, err := p.dual(s.m, func(t int) bool { return fold[t] == f })
+		d, err := p.newDual(s.m, func(t int) bool { return fold[t] == f })
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +149,7 @@ func (p *problem) heldOut(
 			left := 0.0
 			for t := range fold {
 				if fold[t] != f {
-					left = float64(1 - 2*p.side(t))
+					left = float64(1 - 2*p.signIndex(t))
 				}
 			}
 			for t := range fold {
@@ -191,38 +192,38 @@ const minProbability = 1e-7
 //
 // It fails if a decision function has no sigmoid, or if a decision value is NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
-	if err := c.probable(decisions); err != nil {
+	if err := c.checkProbabilities(decisions); err != nil {
 		return err
 	}
 	if t := c.Temperature; t != nil {
-		c.scores(dst, decisions, t.Odds)
-		t.soften(dst)
+		c.temperatureScores(dst, decisions, t.UsesLogOdds)
+		t.softmax(dst)
 		return nil
 	}
-	c.plain(dst, decisions)
+	c.unscaledProbabilities(dst, decisions)
 	return nil
 }
 
-func (c *Classifier) probable(decisions []float64) error {
+func (c *Classifier) checkProbabilities(decisions []float64) error {
 	for i, m := range c.Functions {
 		if m == nil {
 			continue
 		}
 		if m.Sigmoid == nil {
-			return errUser("decision function %d has no sigmoid; train the classifier with probabilities", i)
+			return userError("decision function %d has no sigmoid; train the classifier with probabilities", i)
 		}
 		if math.IsNaN(m.Sigmoid.Probability(decisions[i])) {
-			return errUser("decision value %v of decision function %d does not give a probability", decisions[i], i)
+			return userError("decision value %v of decision function %d does not give a probability", decisions[i], i)
 		}
 	}
 	return nil
 }
 
-// plain sets dst to the probabilities before temperature scaling.
-func (c *Classifier) plain(dst, decisions []float64) {
+// unscaledProbabilities sets dst to the probabilities before temperature scaling.
+func (c *Classifier) unscaledProbabilities(dst, decisions []float64) {
 	clear(dst)
 	if c.Scheme == OneVsOne {
-		c.couple(dst, decisions)
+		c.pairwiseProbabilities(dst, decisions)
 		return
 	}
 	var sum float64
@@ -241,7 +242,7 @@ func (c *Classifier) plain(dst, decisions []float64) {
 	}
 }
 
-func (c *Classifier) couple(dst, decisions []float64) {
+func (c *Classifier) pairwiseProbabilities(dst, decisions []float64) {
 	k := c.Classes
 	if k == 1 {
 		dst[0] = 1
@@ -249,33 +250,33 @@ func (c *Classifier) couple(dst, decisions []float64) {
 	}
 	place := make([]int, k) // index of each class among the classes that have decision functions
 	n := 0
-	for a, yes := range c.Present() {
+	for a, yes := range c.PresentClasses() {
 		if place[a] = n; yes {
 			n++
 		}
 	}
 	r := make([]float64, n*n)
-	for i, of := range Pairs(k) {
+	for i, of := range ClassPairs(k) {
 		if m := c.Functions[i]; m != nil {
 			a, b := place[of[0]], place[of[1]]
 			p := min(max(m.Sigmoid.Probability(decisions[i]), minProbability), 1-minProbability)
 			r[a*n+b], r[b*n+a] = p, 1-p
 		}
 	}
-	p := couple(r, n)
-	for a, yes := range c.Present() {
+	p := coupleProbabilities(r, n)
+	for a, yes := range c.PresentClasses() {
 		if yes {
 			dst[a] = p[place[a]]
 		}
 	}
 }
 
-// couple computes the class probabilities p for n >= 2 classes. r[a*n+b] = P(a | a or b) must not
+// coupleProbabilities computes the class probabilities p for n >= 2 classes. r[a*n+b] = P(a | a or b) must not
 // be 0 for a ≠ b. The optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and
 // Q[a][b] = -r[a][b]·r[b][a]. Each step solves the condition of a class for the probability of this
 // class. The iteration converges. It ends when no probability changes by more than 1e-9 in a round,
 // which gives six correct digits.
-func couple(r []float64, n int) []float64 {
+func coupleProbabilities(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {
 		p[a] = 1 / float64(n)

@@ -76,7 +76,7 @@ func TestCoupling(t *testing.T) {
 		}
 	}
 	got := make([]float64, 5)
-	musttest.Do(t, c.Probabilities(got, decisions))
+	musttest.NoError(t, c.Probabilities(got, decisions))
 	for a, i := range at {
 		if !(math.Abs(got[a]-want[i]) <= 1e-7) { // coupling gives six correct digits
 			t.Errorf("class %d: probability %v, expected %v", a, got[a], want[i])
@@ -117,8 +117,8 @@ func TestCouplingIsTheMinimiser(t *testing.T) {
 			}
 		}
 		var want mat.VecDense
-		musttest.Do(t, want.SolveVec(m, right))
-		for a, p := range couple(pairs, n) {
+		musttest.NoError(t, want.SolveVec(m, right))
+		for a, p := range coupleProbabilities(pairs, n) {
 			if !(math.Abs(p-want.AtVec(a)) <= 5e-7) {
 				t.Fatalf("%d classes: class %d has the probability %v, expected %v", n, a, p, want.AtVec(a))
 			}
@@ -156,7 +156,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		var said, right float64
 		err := c.predictRows(context.Background(), sourceOf(t, m), held, &opt, func(i int, decisions []float64) {
 			p := make([]float64, k)
-			musttest.Do(t, c.Probabilities(p, decisions))
+			musttest.NoError(t, c.Probabilities(p, decisions))
 			best := 0
 			for a := range p {
 				if p[a] > p[best] {
@@ -168,7 +168,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 				right++
 			}
 		})
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		// For 300 documents with accuracy 0.8, the tolerance is four standard errors of 7.
 		if !(math.Abs(said-right) <= 28) || right < 200 {
 			t.Errorf("%+v: %v of %d right, by the probabilities %v", par, right, len(held), said)

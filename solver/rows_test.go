@@ -14,11 +14,11 @@ import (
 func TestRowsReplaced(t *testing.T) {
 	const n, room = 8, 4
 	m := sourceOf(t, struct{ Matrix }{matrixOf(t, n, func(i, j int) float64 { return 1 })}) // without Row
-	s := newRowStore(m, []int{0, 1, 2, 3, 4, 5, 6, 7}, room, nil)
-	s.need = func(doc int32) float64 { return []float64{3, -1, 7, 5, 0, 0, 9, 9}[doc] }
+	s := newRowCache(m, []int{0, 1, 2, 3, 4, 5, 6, 7}, room, nil)
+	s.priority = func(doc int32) float64 { return []float64{3, -1, 7, 5, 0, 0, 9, 9}[doc] }
 	rows := make([][]float32, room)
 	fetch := func(docs ...int32) {
-		musttest.Do(t, s.fetch(t.Context(), docs, rows[:len(docs)]))
+		musttest.NoError(t, s.fetch(t.Context(), docs, rows[:len(docs)]))
 	}
 	fetch(0, 1, 2, 3)
 	for _, step := range []struct{ docs, held []int32 }{
@@ -41,7 +41,7 @@ func (partly) Whole() bool { return false }
 // Over-relaxation reaches the same optimum in fewer steps.
 func TestOverRelaxation(t *testing.T) {
 	m, x := gaussian(t, 5, 900, 6, 0.2)
-	docs, positive := run.Numbers(0, 900), noisySigns(5, x)
+	docs, positive := run.Range(0, 900), noisySigns(5, x)
 	par := Parameters{Regularization: Regularization{C: 10}}
 	opt := Options{Tolerance: 1e-5, workingSet: 64}
 	whole := musttest.Get(trainBinary(t.Context(), m, docs, positive, par, opt))(t)
@@ -74,7 +74,7 @@ func (c countedRows) Rows(ctx context.Context, rows []int, columns [][2]int, dst
 func TestCachedRowsFirst(t *testing.T) {
 	const n = 900
 	m, x := gaussian(t, 5, n, 6, 0.2)
-	docs, positive := run.Numbers(0, n), noisySigns(5, x)
+	docs, positive := run.Range(0, n), noisySigns(5, x)
 	for _, par := range []Parameters{
 		{Regularization: Regularization{C: 10}}, {Regularization: Regularization{Nu: 0.5}},
 	} {
@@ -99,12 +99,12 @@ func TestRowsRestricted(t *testing.T) {
 	const n, room = 20, 5
 	whole := matrixOf(t, n, func(i, j int) float64 { return float64(100*i + j) })
 	m := sourceOf(t, struct{ Matrix }{whole})
-	s := newRowStore(m, run.Numbers(0, n), room, nil)
+	s := newRowCache(m, run.Range(0, n), room, nil)
 	rows := make([][]float32, n)
-	fetch := func(s *rowStore, hits int64, docs ...int32) {
+	fetch := func(s *rowCache, hits int64, docs ...int32) {
 		t.Helper()
 		before := s.hits
-		musttest.Do(t, s.fetch(t.Context(), docs, rows[:len(docs)]))
+		musttest.NoError(t, s.fetch(t.Context(), docs, rows[:len(docs)]))
 		if s.hits-before != hits {
 			t.Errorf("documents %v: %d rows were cached, expected %d", docs, s.hits-before, hits)
 		}

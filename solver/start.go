@@ -4,31 +4,31 @@ import "math"
 
 // A start is the initial solution of a solver run. It is a linear combination of decision functions
 // of similar problems. Documents that aren't support vectors of a function have coefficient 0.
-type start []multiple
+type initialSolution []scaledFunction
 
-type multiple struct {
-	machine *DecisionFunction
-	by      float64
+type scaledFunction struct {
+	function *DecisionFunction
+	factor   float64
 }
 
-func startFrom(m *DecisionFunction) start {
+func initialSolutionFrom(m *DecisionFunction) initialSolution {
 	if m == nil {
 		return nil
 	}
-	return start{{m, 1}}
+	return initialSolution{{m, 1}}
 }
 
-// begin sets the variables to a start, clamped to their bounds, and reports whether the start was
+// applyStart sets the variables to a start, clamped to their bounds, and reports whether the start was
 // used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. If keep is
 // set and the sum of the free variables is large enough, only free variables are scaled. keep suits
 // a start from a solution for nearly the same documents.
-func (d *dual) begin(from start, keep bool) (started bool) {
-	if from == nil || d.fixed {
+func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
+	if from == nil || d.fixedSum {
 		return false
 	}
-	plus, minus := d.place(from)
+	plus, minus := d.loadStart(from)
 	if !keep {
-		d.shrink(plus, minus)
+		d.equalizeSums(plus, minus)
 		return true
 	}
 	free, side := 0.0, int8(1)
@@ -50,23 +50,23 @@ func (d *dual) begin(from start, keep bool) (started bool) {
 			}
 		}
 	case excess > rounding*(plus+minus):
-		d.shrink(plus, minus)
+		d.equalizeSums(plus, minus)
 	}
 	return true
 }
 
-// place sets the variables to a start, clamped to their bounds, and returns the sums of α over the
+// loadStart sets the variables to a start, clamped to their bounds, and returns the sums of α over the
 // two signs.
-func (d *dual) place(from start) (plus, minus float64) {
+func (d *dual) loadStart(from initialSolution) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {
 		at := 0
 		for t, doc := range d.docs {
-			for at < len(f.machine.Support) && f.machine.Support[at] < doc {
+			for at < len(f.function.Support) && f.function.Support[at] < doc {
 				at++
 			}
-			if at < len(f.machine.Support) && f.machine.Support[at] == doc {
-				near[t] += float64(f.by * f.machine.Coef[at])
+			if at < len(f.function.Support) && f.function.Support[at] == doc {
+				near[t] += float64(f.factor * f.function.Coef[at])
 			}
 		}
 	}
@@ -81,8 +81,8 @@ func (d *dual) place(from start) (plus, minus float64) {
 	return plus, minus
 }
 
-// shrink scales down the variables of the sign with the larger sum, so that both sums are equal.
-func (d *dual) shrink(plus, minus float64) {
+// equalizeSums scales down the variables of the sign with the larger sum, so that both sums are equal.
+func (d *dual) equalizeSums(plus, minus float64) {
 	common := min(plus, minus)
 	for t, s := range d.sign {
 		switch {
@@ -96,9 +96,9 @@ func (d *dual) shrink(plus, minus float64) {
 	}
 }
 
-// stretch multiplies all variables by the factor that minimises the objective. least is the minimum
+// rescale multiplies all variables by the factor that minimises the objective. least is the minimum
 // factor. The maximum factor is determined by the upper bounds of variables.
-func (d *dual) stretch(least float64) {
+func (d *dual) rescale(least float64) {
 	var square, linear float64
 	most := math.Inf(1)
 	for t, a := range d.alpha {

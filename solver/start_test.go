@@ -26,7 +26,7 @@ func TestBeginAt(t *testing.T) {
 		d := emptyDual([]int{0, 1, 2, 3}, 1)
 		copy(d.upper, q.upper)
 		copy(d.sign, []int8{1, -1, 1, -1})
-		d.begin(startFrom(&DecisionFunction{Support: d.docs, Coef: q.coef}), true)
+		d.applyStart(initialSolutionFrom(&DecisionFunction{Support: d.docs, Coef: q.coef}), true)
 		var sum float64
 		for i, a := range d.alpha {
 			sum += float64(d.sign[i]) * a
@@ -48,9 +48,9 @@ func TestStartEndsAtBounds(t *testing.T) {
 	bounded := 0
 	for seed := range uint64(12) {
 		m, _ := gaussian(t, seed, n, 20, 0.01)
-		labels := musttest.Make(n, func(i int) int { return i % 2 })
+		labels := musttest.MakeSlice(n, func(i int) int { return i % 2 })
 		of := func(c float64, start *Classifier) *Classifier {
-			p := Training{Labels: labels, Classes: 2, Parameters: withC(c), Start: start}
+			p := Training{Labels: labels, Classes: 2, Parameters: withC(c), StartFrom: start}
 			return musttest.Get(Train(t.Context(), m, p, Options{}))(t)
 		}
 		c := 0.003 * float64(seed+1)

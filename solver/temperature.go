@@ -14,12 +14,12 @@ import (
 // log odds -A·f - B of class c in one-vs-rest, or the sum of the log odds of class c against all
 // other classes in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
 type Temperature struct {
-	T    float64 `json:"t"`
-	Odds bool    `json:"odds,omitempty"`
+	T           float64 `json:"t"`
+	UsesLogOdds bool    `json:"odds,omitempty"`
 }
 
-// sharpest is the maximum of 1/T, and 1/sharpest the minimum.
-const sharpest = 1e3
+// maxInverseTemperature is the maximum of 1/T, and 1/sharpest the minimum.
+const maxInverseTemperature = 1e3
 
 // FitTemperature fits the temperature to decision values of objects with known classes by maximum
 // likelihood, using the classifier's sigmoids. An object is excluded if its decision values are
@@ -34,15 +34,15 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 		if own == nil {
 			continue
 		}
-		if err := c.probable(own); err != nil {
+		if err := c.checkProbabilities(own); err != nil {
 			return nil, err
 		}
 		z, of := make([]float64, c.Classes), class[i]
-		if c.scores(z, own, odds); !math.IsInf(z[of], -1) {
+		if c.temperatureScores(z, own, odds); !math.IsInf(z[of], -1) {
 			fit.add(z, of)
 		}
 	}
-	least, most, b := 1/sharpest, sharpest, 1.0
+	least, most, b := 1/maxInverseTemperature, maxInverseTemperature, 1.0
 	const rounds = 100 // about ten suffice
 	for range rounds {
 		slope, curve := fit.derivatives(b)
@@ -68,8 +68,8 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 
 // temperatureFit holds the scores of each object relative to the score of the object's class.
 type temperatureFit struct {
-	scores  [][]float64 // scores of the other classes with decision functions, per object
-	targets float64     // sum over objects of the mean score of the other classes
+	scores    [][]float64 // scores of the other classes with decision functions, per object
+	targetSum float64     // sum over objects of the mean score of the other classes
 }
 
 func (f *temperatureFit) add(z []float64, of int) {
@@ -79,7 +79,7 @@ func (f *temperatureFit) add(z []float64, of int) {
 		z[k] -= own
 		mean += z[k] / float64(len(z))
 	}
-	f.scores, f.targets = append(f.scores, z), f.targets+mean
+	f.scores, f.targetSum = append(f.scores, z), f.targetSum+mean
 }
 
 // derivatives returns the first and second derivative of the negative log-likelihood with respect
@@ -100,25 +100,25 @@ func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 		slope, curve = slope+first, curve+second/sum-float64(first*first)
 		k = max(k, len(z)+1)
 	}
-	return slope - f.targets*float64(k-1)/float64(len(f.scores)+k), curve
+	return slope - f.targetSum*float64(k-1)/float64(len(f.scores)+k), curve
 }
 
-// scores sets dst to the z[c] of [Temperature], which is -Inf for a class without a decision
+// temperatureScores sets dst to the z[c] of [Temperature], which is -Inf for a class without a decision
 // function.
-func (c *Classifier) scores(dst, decisions []float64, odds bool) {
+func (c *Classifier) temperatureScores(dst, decisions []float64, odds bool) {
 	switch {
 	case !odds && c.Scheme == OneVsOne:
-		c.plain(dst, decisions)
+		c.unscaledProbabilities(dst, decisions)
 		for k, p := range dst {
 			dst[k] = math.Log(p)
 		}
 	case c.Scheme == OneVsOne:
-		for k, yes := range c.Present() {
+		for k, yes := range c.PresentClasses() {
 			if dst[k] = 0; !yes && c.Classes > 1 {
 				dst[k] = math.Inf(-1)
 			}
 		}
-		for i, of := range Pairs(c.Classes) {
+		for i, of := range ClassPairs(c.Classes) {
 			if m := c.Functions[i]; m != nil {
 				x := m.Sigmoid.logit(decisions[i])
 				dst[of[0]] += x
@@ -141,8 +141,8 @@ func (s Sigmoid) logit(f float64) float64 {
 	return min(max(-s.A*f-s.B, -most), most)
 }
 
-// soften replaces the scores in dst by probabilities at temperature T.
-func (t *Temperature) soften(dst []float64) {
+// softmax replaces the scores in dst by probabilities at temperature T.
+func (t *Temperature) softmax(dst []float64) {
 	top, sum := slices.Max(dst), 0.0
 	for k, z := range dst {
 		dst[k] = math.Exp((z - top) / t.T)

@@ -17,7 +17,7 @@ func TestTemperature(t *testing.T) {
 		for _, odds := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/odds=%t", scheme, odds), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(2, 2))
-				machines, _ := scheme.machines(classes)
+				machines, _ := scheme.functionCount(classes)
 				c := &Classifier{Scheme: scheme, Classes: classes, Temperature: &Temperature{0.4, odds}}
 				for range machines {
 					c.Functions = append(c.Functions, &DecisionFunction{Sigmoid: &Sigmoid{-1 - r.Float64(), r.Float64()}})
@@ -28,14 +28,14 @@ func TestTemperature(t *testing.T) {
 					for range machines {
 						decisions[i] = append(decisions[i], r.NormFloat64()/2)
 					}
-					musttest.Do(t, c.Probabilities(p, decisions[i]))
+					musttest.NoError(t, c.Probabilities(p, decisions[i]))
 					u := r.Float64()
 					for class[i] = 0; class[i] < classes-1 && u >= p[class[i]]; class[i]++ {
 						u -= p[class[i]]
 					}
 				}
 				got := musttest.Get(FitTemperature(c, odds, decisions, class))(t)
-				if !(math.Abs(got.T-0.4) <= 0.02) || got.Odds != odds { // the standard error is below 0.004
+				if !(math.Abs(got.T-0.4) <= 0.02) || got.UsesLogOdds != odds { // the standard error is below 0.004
 					t.Errorf("found %+v, expected 0.4", got)
 				}
 				if odds && scheme == OneVsOne {
@@ -43,7 +43,7 @@ func TestTemperature(t *testing.T) {
 				}
 				c.Temperature = nil
 				plain := make([]float64, classes)
-				musttest.Do(t, c.Probabilities(plain, decisions[0]))
+				musttest.NoError(t, c.Probabilities(plain, decisions[0]))
 				if c.Temperature = (&Temperature{1, odds}); odds { // p/(1-p) for p, divided by the sum
 					sum := 0.0
 					for k, m := range c.Functions {
@@ -55,7 +55,7 @@ func TestTemperature(t *testing.T) {
 						plain[k] /= sum
 					}
 				}
-				musttest.Do(t, c.Probabilities(p, decisions[0]))
+				musttest.NoError(t, c.Probabilities(p, decisions[0]))
 				for k := range p {
 					if !(math.Abs(p[k]-plain[k]) <= 1e-12) {
 						t.Errorf("probabilities %v at temperature 1, expected %v", p, plain)
@@ -75,7 +75,7 @@ func TestTemperatureOfExtremes(t *testing.T) {
 		got := musttest.Get(FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0}))(t)
 		c.Temperature = got
 		p := make([]float64, 3)
-		musttest.Do(t, c.Probabilities(p, []float64{5, 0, 0}))
+		musttest.NoError(t, c.Probabilities(p, []float64{5, 0, 0}))
 		if !(math.Abs(p[0]-0.75) <= 1e-3) || p[2] != 0 { // (2+1)/(2+2)
 			t.Errorf("probabilities %v at %+v, expected 0.75 and 0 for the third class", p, got)
 		}

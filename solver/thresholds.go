@@ -42,144 +42,146 @@ type Thresholds struct {
 //
 // It fails if there are no documents, or if a decision value is NaN.
 func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
-	k, err := newTuning(decisions, sets, parts)
+	k, err := newThresholdTuner(decisions, sets, parts)
 	if err != nil {
 		return nil, nil, err
 	}
-	var rules []rule
+	var rules []tuningRule
 	best := 0
-	for _, fit := range []func(part int) []float64{k.sign, k.common, k.each} {
+	for _, fit := range []func(part int) []float64{k.zeroThresholds, k.commonThreshold, k.labelThresholds} {
 		var above [][]float64 // thresholds tuned without each fold
-		for f := range k.parts {
+		for f := range k.foldCount {
 			above = append(above, fit(f))
 		}
 		for _, atLeastOne := range []bool{false, true} {
-			r := rule{fit: fit, atLeastOne: atLeastOne}
-			r.labels = k.apply(above, atLeastOne)
-			r.micro, r.macro, r.byDocument = k.score(r.labels)
-			if rules = append(rules, r); r.micro > rules[best].micro {
+			r := tuningRule{fit: fit, atLeastOne: atLeastOne}
+			r.labels = k.predictLabels(above, atLeastOne)
+			r.microF1, r.macroF1, r.byDocument = k.score(r.labels)
+			if rules = append(rules, r); r.microF1 > rules[best].microF1 {
 				best = len(rules) - 1
 			}
 		}
 	}
 	chosen := rules[best]
 	for _, r := range rules {
-		if r.macro > chosen.macro && !r.clearlyWorse(rules[best]) {
+		if r.macroF1 > chosen.macroF1 && !r.isClearlyWorse(rules[best]) {
 			chosen = r
 		}
 	}
 	return &Thresholds{
-		Above: chosen.fit(-1), AtLeastOne: chosen.atLeastOne, F1: chosen.micro, Sign: rules[0].micro,
+		Above: chosen.fit(-1), AtLeastOne: chosen.atLeastOne, F1: chosen.microF1, Sign: rules[0].microF1,
 	}, chosen.labels, nil
 }
 
-// rule is a way to tune thresholds. It also holds the results. fit tunes on all folds except part,
+// tuningRule is a way to tune thresholds. It also holds the results. fit tunes on all folds except part,
 // or on all folds if part is -1.
-type rule struct {
-	fit          func(part int) []float64
-	atLeastOne   bool
-	labels       [][]int // cross-validated labels by document
-	micro, macro float64 // F1 over all documents
-	byDocument   []counts
+type tuningRule struct {
+	fit              func(part int) []float64
+	atLeastOne       bool
+	labels           [][]int // cross-validated labels by document
+	microF1, macroF1 float64 // F1 over all documents
+	byDocument       []labelCounts
 }
 
-// counts holds the number of correct labels, and the number of predicted plus true labels.
-type counts struct{ right, both int }
+// labelCounts holds the number of correct labels, and the number of predicted plus true labels.
+type labelCounts struct{ correct, total int }
 
-func (c counts) f1() float64 { return 2 * float64(c.right) / float64(max(c.both, 1)) }
+func (c labelCounts) f1() float64 { return 2 * float64(c.correct) / float64(max(c.total, 1)) }
 
-// clearlyWorse reports whether a rule's micro F1 is below another rule's by more than the standard
+// isClearlyWorse reports whether a rule's micro F1 is below another rule's by more than the standard
 // error of their difference. The derivative of F = 2·Σ right/Σ both with respect to the weight of
 // document i is (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared
 // differences of the derivatives (the delta method). The standard error over three folds would be
 // unreliable, with a relative error of one half.
-func (r rule) clearlyWorse(than rule) bool {
-	var sums [2]counts
+func (r tuningRule) isClearlyWorse(than tuningRule) bool {
+	var sums [2]labelCounts
 	for i := range r.byDocument {
-		for side, of := range [2]rule{r, than} {
-			sums[side].right += of.byDocument[i].right
-			sums[side].both += of.byDocument[i].both
+		for side, of := range [2]tuningRule{r, than} {
+			sums[side].correct += of.byDocument[i].correct
+			sums[side].total += of.byDocument[i].total
 		}
 	}
-	influence := func(side int, c counts) float64 {
-		return (2*float64(c.right) - sums[side].f1()*float64(c.both)) / float64(max(sums[side].both, 1))
+	influence := func(side int, c labelCounts) float64 {
+		return (2*float64(c.correct) - sums[side].f1()*float64(c.total)) / float64(max(sums[side].total, 1))
 	}
 	var variance float64
 	for i := range r.byDocument {
 		d := influence(1, than.byDocument[i]) - influence(0, r.byDocument[i])
 		variance += d * d
 	}
-	return !(than.micro-r.micro <= math.Sqrt(variance))
+	return !(than.microF1-r.microF1 <= math.Sqrt(variance))
 }
 
-type tuning struct {
-	decisions [][]float64
-	sets      [][]int
-	of        []int // fold of each document
-	labels    int
-	parts     int
-	near      [][]valued // decision values in (-1, 1] of each label, decreasing
-	sure      [][]valued // decision values above 1 of each label
+type thresholdTuner struct {
+	decisions  [][]float64
+	sets       [][]int
+	foldOf     []int // fold of each document
+	labelCount int
+	foldCount  int
+	uncertain  [][]labelDecision // decision values in (-1, 1] of each label, decreasing
+	confident  [][]labelDecision // decision values above 1 of each label
 }
 
-// valued is the decision value of a label for a document. right is true if the document has the
+// labelDecision is the decision value of a label for a document. right is true if the document has the
 // label.
-type valued struct {
-	value float64
-	doc   int32
-	right bool
+type labelDecision struct {
+	value    float64
+	doc      int32
+	hasLabel bool
 }
 
-func newTuning(decisions [][]float64, sets [][]int, parts []int) (*tuning, error) {
-	k := &tuning{decisions: decisions, sets: sets, of: parts}
+func newThresholdTuner(decisions [][]float64, sets [][]int, parts []int) (*thresholdTuner, error) {
+	k := &thresholdTuner{decisions: decisions, sets: sets, foldOf: parts}
 	for i, own := range decisions {
 		if own == nil {
 			continue
 		}
-		if k.near == nil {
-			k.labels = len(own)
-			k.near, k.sure = make([][]valued, k.labels), make([][]valued, k.labels)
+		if k.uncertain == nil {
+			k.labelCount = len(own)
+			k.uncertain, k.confident = make([][]labelDecision, k.labelCount), make([][]labelDecision, k.labelCount)
 		}
-		k.parts = max(k.parts, parts[i]+1)
+		k.foldCount = max(k.foldCount, parts[i]+1)
 		for l, v := range own {
-			at := valued{v, int32(i), slices.Contains(sets[i], l)}
+			at := labelDecision{v, int32(i), slices.Contains(sets[i], l)}
 			switch {
 			case math.IsNaN(v):
-				return nil, errUser("decision value of label %d for document %d is NaN", l, i)
+				return nil, userError("decision value of label %d for document %d is NaN", l, i)
 			case v > 1:
-				k.sure[l] = append(k.sure[l], at)
+				k.confident[l] = append(k.confident[l], at)
 			case v > -1:
-				k.near[l] = append(k.near[l], at)
+				k.uncertain[l] = append(k.uncertain[l], at)
 			}
 		}
 	}
-	if k.near == nil {
-		return nil, errUser("there are no documents to tune thresholds on")
+	if k.uncertain == nil {
+		return nil, userError("there are no documents to tune thresholds on")
 	}
-	for _, near := range k.near {
-		slices.SortStableFunc(near, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
+	for _, near := range k.uncertain {
+		slices.SortStableFunc(near, func(a, b labelDecision) int { return cmp.Compare(b.value, a.value) })
 	}
 	return k, nil
 }
 
-func (k *tuning) sign(int) []float64 { return make([]float64, k.labels) }
+func (k *thresholdTuner) zeroThresholds(int) []float64 { return make([]float64, k.labelCount) }
 
-// common tunes a common threshold for all labels on the documents outside a fold.
-func (k *tuning) common(part int) []float64 {
-	all := slices.Concat(k.near...)
-	slices.SortStableFunc(all, func(a, b valued) int { return cmp.Compare(b.value, a.value) })
-	sure := slices.Concat(k.sure...)
-	return slices.Repeat(k.cuts([][]valued{all}, [][]valued{sure}, part), k.labels)
+// commonThreshold tunes a common threshold for all labels on the documents outside a fold.
+func (k *thresholdTuner) commonThreshold(part int) []float64 {
+	all := slices.Concat(k.uncertain...)
+	slices.SortStableFunc(all, func(a, b labelDecision) int { return cmp.Compare(b.value, a.value) })
+	sure := slices.Concat(k.confident...)
+	return slices.Repeat(k.tuneJointly([][]labelDecision{all}, [][]labelDecision{sure}, part), k.labelCount)
 }
 
-// each tunes a threshold for each label on the documents outside a fold.
-func (k *tuning) each(part int) []float64 { return k.cuts(k.near, k.sure, part) }
+// labelThresholds tunes a threshold for each label on the documents outside a fold.
+func (k *thresholdTuner) labelThresholds(part int) []float64 {
+	return k.tuneJointly(k.uncertain, k.confident, part)
+}
 
-// cuts jointly tunes a threshold for each list of values on the documents outside a fold.
-func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
+// tuneJointly jointly tunes a threshold for each list of values on the documents outside a fold.
+func (k *thresholdTuner) tuneJointly(near, sure [][]labelDecision, part int) []float64 {
 	of := 0 // number of true labels
 	for i, own := range k.decisions {
-		if own != nil && k.of[i] != part {
+		if own != nil && k.foldOf[i] != part {
 			of += len(k.sets[i])
 		}
 	}
@@ -188,7 +190,7 @@ func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	for f, round := 0.0, 0; round < rounds; round++ {
 		right, given := 0, 0
 		for l := range near {
-			above[l] = k.cut(near[l], sure[l], part, f, &right, &given)
+			above[l] = k.bestThreshold(near[l], sure[l], part, f, &right, &given)
 		}
 		next := 0.0
 		if given+of > 0 {
@@ -202,14 +204,14 @@ func (k *tuning) cuts(near, sure [][]valued, part int) []float64 {
 	return above
 }
 
-// cut returns the threshold of a list that maximises 2·right - f·given. Ties are broken in favour
+// bestThreshold returns the threshold of a list that maximises 2·right - f·given. Ties are broken in favour
 // of the smallest absolute value. It adds the counts at this threshold to right and given.
-func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int) float64 {
+func (k *thresholdTuner) bestThreshold(near, sure []labelDecision, part int, f float64, right, given *int) float64 {
 	r, g := 0, 0
 	for _, v := range sure {
-		if k.of[v.doc] != part {
+		if k.foldOf[v.doc] != part {
 			g++
-			if v.right {
+			if v.hasLabel {
 				r++
 			}
 		}
@@ -229,7 +231,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 		return lo + float64((hi-lo)/2)
 	}
 	for _, v := range near {
-		if k.of[v.doc] == part {
+		if k.foldOf[v.doc] == part {
 			continue
 		}
 		if v.value < last {
@@ -237,7 +239,7 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 		}
 		last = v.value
 		g++
-		if v.right {
+		if v.hasLabel {
 			r++
 		}
 	}
@@ -246,11 +248,11 @@ func (k *tuning) cut(near, sure []valued, part int, f float64, right, given *int
 	return above
 }
 
-func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
+func (k *thresholdTuner) predictLabels(above [][]float64, atLeastOne bool) [][]int {
 	labels := make([][]int, len(k.decisions))
 	for i, own := range k.decisions {
 		if own != nil {
-			labels[i] = labelsOf([]int{}, own, above[k.of[i]], atLeastOne)
+			labels[i] = appendLabels([]int{}, own, above[k.foldOf[i]], atLeastOne)
 		}
 	}
 	return labels
@@ -258,9 +260,9 @@ func (k *tuning) apply(above [][]float64, atLeastOne bool) [][]int {
 
 // score returns the micro F1, the macro F1 and the counts of each document. The macro F1 excludes
 // labels that are neither true nor predicted for any document.
-func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []counts) {
-	all, byLabel := counts{}, make([]counts, k.labels)
-	byDocument = make([]counts, len(labels))
+func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument []labelCounts) {
+	all, byLabel := labelCounts{}, make([]labelCounts, k.labelCount)
+	byDocument = make([]labelCounts, len(labels))
 	for i, given := range labels {
 		if k.decisions[i] == nil {
 			continue
@@ -268,21 +270,21 @@ func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []count
 		own := &byDocument[i]
 		for _, l := range given {
 			if slices.Contains(k.sets[i], l) {
-				own.right++
-				byLabel[l].right++
+				own.correct++
+				byLabel[l].correct++
 			}
-			byLabel[l].both++
+			byLabel[l].total++
 		}
 		for _, l := range k.sets[i] {
-			byLabel[l].both++
+			byLabel[l].total++
 		}
-		own.both = len(given) + len(k.sets[i])
-		all.right += own.right
-		all.both += own.both
+		own.total = len(given) + len(k.sets[i])
+		all.correct += own.correct
+		all.total += own.total
 	}
 	known := 0
 	for _, c := range byLabel {
-		if c.both > 0 {
+		if c.total > 0 {
 			known++
 			macro += c.f1()
 		}
@@ -290,9 +292,9 @@ func (k *tuning) score(labels [][]int) (micro, macro float64, byDocument []count
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// labelsOf appends the labels whose values are above their thresholds. If above is nil, thresholds
+// appendLabels appends the labels whose values are above their thresholds. If above is nil, thresholds
 // are 0.
-func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
+func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {
 		if above != nil {
@@ -313,11 +315,11 @@ func labelsOf(dst []int, values, above []float64, atLeastOne bool) []int {
 
 // Apply applies the thresholds to a classifier of labels. It adds each threshold to the Rho of its
 // decision function, so that labels are predicted by the sign of the decision value. Probabilities
-// don't change. Apply fails unless the scheme is [Labels] with one threshold per decision function.
+// don't change. Apply fails unless the scheme is [MultiLabel] with one threshold per decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
-	if c.Scheme != Labels || len(t.Above) != len(c.Functions) {
-		return errUser("thresholds require scheme %s and one threshold per decision function, got scheme %s with %d "+
-			"thresholds for %d functions", Labels, c.Scheme, len(t.Above), len(c.Functions))
+	if c.Scheme != MultiLabel || len(t.Above) != len(c.Functions) {
+		return userError("thresholds require scheme %s and one threshold per decision function, got scheme %s with %d "+
+			"thresholds for %d functions", MultiLabel, c.Scheme, len(t.Above), len(c.Functions))
 	}
 	for l, m := range c.Functions {
 		own := *m
@@ -331,25 +333,25 @@ func (t *Thresholds) Apply(c *Classifier) error {
 	return nil
 }
 
-// parts returns the number of folds for tuning thresholds, or 0 if thresholds aren't tuned.
-func (t *Training) parts(n int) (int, error) {
+// foldCount returns the number of folds for tuning thresholds, or 0 if thresholds aren't tuned.
+func (t *Training) foldCount(n int) (int, error) {
 	if t.Folds == nil {
 		return 0, nil
 	}
-	if t.Sets == nil || len(t.Folds) != n || n == 0 {
-		return 0, errUser("tuning thresholds requires Sets and one fold per document; Folds has length %d for %d documents",
+	if t.LabelSets == nil || len(t.Folds) != n || n == 0 {
+		return 0, userError("tuning thresholds requires Sets and one fold per document; Folds has length %d for %d documents",
 			len(t.Folds), n)
 	}
 	return slices.Max(t.Folds) + 1, nil
 }
 
-// tune tunes the thresholds of trained labels, and applies them to the classifier. Solver runs for
+// tuneThresholds tunes the thresholds of trained labels, and applies them to the classifier. Solver runs for
 // a fold are warm-started from the solution for all documents.
-func (t *Training) tune(
-	ctx context.Context, m *source, open []*problem, c *Classifier, parts int, report *reporter, opt *Options,
+func (t *Training) tuneThresholds(
+	ctx context.Context, m *checkedMatrix, open []*problem, c *Classifier, parts int, report *reporter, opt *Options,
 ) (err error) {
 	decisions := make([][]float64, m.n)
-	for i, set := range t.Sets {
+	for i, set := range t.LabelSets {
 		if set == nil {
 			continue
 		}
@@ -358,24 +360,25 @@ func (t *Training) tune(
 			decisions[i][l] = -machine.Rho // constant decision functions
 		}
 	}
-	var jobs []job
+	var jobs []solverJob
 	for _, p := range open {
-		jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-			own, err := p.heldOut(ctx, s, run.Pick(t.Folds, p.docs), parts, startFrom(c.Functions[p.place]), bytes)
+		jobs = append(jobs, solverJob{len(p.docs), p.classes, func(ctx context.Context, s *singleSMO, bytes int64) error {
+			own, err := p.heldOutDecisions(ctx, s, run.Select(t.Folds, p.docs), parts,
+				initialSolutionFrom(c.Functions[p.index]), bytes)
 			if err != nil {
 				return err
 			}
 			for k, v := range own {
-				decisions[p.docs[k]][p.place] = v
+				decisions[p.docs[k]][p.index] = v
 			}
-			report.solved()
+			report.countSolved()
 			return nil
 		}})
 	}
-	if err := runAll(ctx, m, jobs, report, opt); err != nil {
+	if err := runJobs(ctx, m, jobs, report, opt); err != nil {
 		return err
 	}
-	if c.Thresholds, _, err = TuneThresholds(decisions, t.Sets, t.Folds); err != nil {
+	if c.Thresholds, _, err = TuneThresholds(decisions, t.LabelSets, t.Folds); err != nil {
 		return err
 	}
 	return c.Thresholds.Apply(c)

@@ -51,7 +51,7 @@ func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
 func TestTuneThresholdsBest(t *testing.T) {
 	for seed := range uint64(5) {
 		decisions, sets, parts := scattered(seed, 40, 2, 0.8)
-		k := musttest.Get(newTuning(decisions, sets, parts))(t)
+		k := musttest.Get(newThresholdTuner(decisions, sets, parts))(t)
 		best := 0.0
 		cuts := func(l int) []float64 {
 			out := []float64{-1, 1}
@@ -67,8 +67,8 @@ func TestTuneThresholdsBest(t *testing.T) {
 				best = math.Max(best, microF1(decisions, sets, []float64{a, b}))
 			}
 		}
-		if got := microF1(decisions, sets, k.each(-1)); !(math.Abs(got-best) <= 1e-12) {
-			t.Errorf("seed %d: %v by %v, expected %v", seed, got, k.each(-1), best)
+		if got := microF1(decisions, sets, k.labelThresholds(-1)); !(math.Abs(got-best) <= 1e-12) {
+			t.Errorf("seed %d: %v by %v, expected %v", seed, got, k.labelThresholds(-1), best)
 		}
 	}
 }
@@ -113,11 +113,11 @@ func TestTuneThresholds(t *testing.T) {
 // With applied thresholds, a classifier decides by the sign as the thresholds do. Its probabilities
 // don't change.
 func TestThresholdsApply(t *testing.T) {
-	c := &Classifier{Scheme: Labels, Classes: 2, Functions: []*DecisionFunction{
+	c := &Classifier{Scheme: MultiLabel, Classes: 2, Functions: []*DecisionFunction{
 		{Rho: 0.25, Sigmoid: &Sigmoid{-2, 0.5}}, {Rho: -1},
 	}}
 	before := c.Functions[0].Sigmoid.Probability(0.75)
-	musttest.Do(t, (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c))
+	musttest.NoError(t, (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c))
 	if c.Functions[0].Rho != -0.25 || c.Functions[1].Rho != -0.75 || !c.AtLeastOne {
 		t.Errorf("%+v", c)
 	}
@@ -125,7 +125,7 @@ func TestThresholdsApply(t *testing.T) {
 		t.Errorf("probability %v, expected %v", after, before)
 	}
 	for want, values := range map[int][]float64{0: {-1, -2}, 1: {-3, -2}} {
-		if got := c.LabelsOf(nil, values); !slices.Equal(got, []int{want}) {
+		if got := c.PredictLabels(nil, values); !slices.Equal(got, []int{want}) {
 			t.Errorf("%v: labels %v, expected %d", values, got, want)
 		}
 	}
@@ -150,9 +150,9 @@ func TestTrainThresholds(t *testing.T) {
 		parts[i] = i % 3
 	}
 	opt := Options{Tolerance: 1e-6}
-	c := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: labels, Folds: parts}, opt))(t)
-	trial := &Trial{Sets: sets, Classes: labels, Folds: parts, Thresholds: true}
-	v := musttest.Get(trial.Validate(t.Context(), m, []Parameters{{}}, nil, opt))(t)
+	c := musttest.Get(Train(t.Context(), m, Training{LabelSets: sets, Classes: labels, Folds: parts}, opt))(t)
+	trial := &CrossValidation{LabelSets: sets, Classes: labels, Folds: parts, TuneThresholds: true}
+	v := musttest.Get(trial.Run(t.Context(), m, []Parameters{{}}, nil, opt))(t)
 	got, want := c.Thresholds, v[0].Thresholds
 	if got == nil || want == nil || v[0].Decisions != nil {
 		t.Fatalf("%+v, %+v", got, want)
@@ -161,7 +161,7 @@ func TestTrainThresholds(t *testing.T) {
 		got.AtLeastOne != want.AtLeastOne {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
-	musttest.Fails(Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Folds: parts}, opt))(t,
+	musttest.WantError(Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Folds: parts}, opt))(t,
 		"parts without sets")
 }
 
@@ -192,13 +192,13 @@ func TestTuneThresholdsChoice(t *testing.T) {
 	for seed := range uint64(20) {
 		const n, all = 300, 10
 		decisions, sets, parts := scattered(seed, n, all, 0.7)
-		k := musttest.Get(newTuning(decisions, sets, parts))(t)
+		k := musttest.Get(newThresholdTuner(decisions, sets, parts))(t)
 		var micro, macro []float64
 		var without [][]float64 // per rule and document: micro F1 without the document
-		for _, fit := range []func(int) []float64{k.sign, k.common, k.each} {
+		for _, fit := range []func(int) []float64{k.zeroThresholds, k.commonThreshold, k.labelThresholds} {
 			above := [][]float64{fit(0), fit(1), fit(2)}
 			for _, atLeastOne := range []bool{false, true} {
-				labels := k.apply(above, atLeastOne)
+				labels := k.predictLabels(above, atLeastOne)
 				micro = append(micro, f1(labels, sets, func(int, int) bool { return true }))
 				sum, of := 0.0, make([]float64, n)
 				for label := range all {
@@ -236,11 +236,12 @@ func TestTuneThresholdsChoice(t *testing.T) {
 	if macros == 0 || macros == 20 {
 		t.Errorf("macro F1 decides %d of 20 choices, want some", macros)
 	}
-	worse, better := rule{micro: 0.5}, rule{micro: 1}
+	worse, better := tuningRule{microF1: 0.5}, tuningRule{microF1: 1}
 	for range 8 {
-		worse.byDocument, better.byDocument = append(worse.byDocument, counts{1, 4}), append(better.byDocument, counts{2, 4})
+		worse.byDocument, better.byDocument = append(worse.byDocument, labelCounts{1, 4}),
+			append(better.byDocument, labelCounts{2, 4})
 	}
-	if !worse.clearlyWorse(better) || better.clearlyWorse(worse) {
+	if !worse.isClearlyWorse(better) || better.isClearlyWorse(worse) {
 		t.Error("a rule that is worse by the same on all documents isn't clearly worse, or the other is")
 	}
 }

@@ -59,9 +59,9 @@ func noisySigns(seed uint64, x [][]float64) []bool {
 }
 
 // sourceOf returns a matrix as a source.
-func sourceOf(t *testing.T, m Matrix) *source {
+func sourceOf(t *testing.T, m Matrix) *checkedMatrix {
 	t.Helper()
-	return musttest.Get(newSource(m))(t)
+	return musttest.Get(newCheckedMatrix(m))(t)
 }
 
 // trainBinary trains a binary classifier on docs; class 0 is the positive class.

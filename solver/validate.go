@@ -13,11 +13,11 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Folds divides documents into k stratified folds of nearly equal size. The documents of each class
+// StratifiedFolds divides documents into k stratified folds of nearly equal size. The documents of each class
 // are shuffled and assigned to the folds in turn. It returns the fold of each document, 0 … k-1, or
 // -1 for documents with a negative class. If there are fewer documents than folds, the last folds
 // are empty. The result is the same on all platforms. Folds panics if k is below 1.
-func Folds(labels []int, k int, seed uint64) []int {
+func StratifiedFolds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
 		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
 	}
@@ -47,35 +47,35 @@ func Folds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
-// Trial describes a cross-validation of documents with labels or targets. Exactly one of Labels,
+// CrossValidation describes a cross-validation of documents with labels or targets. Exactly one of Labels,
 // Sets and Targets must be set, as in [Training].
-type Trial struct {
-	Labels  []int     // class by document, 0 … Classes-1; -1 excludes the document
-	Sets    [][]int   // labels by document; nil excludes the document
-	Targets []float64 // regression target by document; NaN excludes the document
+type CrossValidation struct {
+	Labels    []int     // class by document, 0 … Classes-1; -1 excludes the document
+	LabelSets [][]int   // labels by document; nil excludes the document
+	Targets   []float64 // regression target by document; NaN excludes the document
 
 	Classes int
 	Scheme  Scheme // scheme for Labels
 	Folds   []int  // fold by document; -1 excludes the document
 
-	Decisions  bool // store decision values
-	Thresholds bool // tune thresholds for Sets, and predict each fold with thresholds tuned on the other folds
+	StoreDecisions bool // store decision values
+	TuneThresholds bool // tune thresholds for Sets, and predict each fold with thresholds tuned on the other folds
 
-	// Only, if not nil, lists the folds to validate. Other folds have no predictions, and their
+	// OnlyFolds, if not nil, lists the folds to validate. Other folds have no predictions, and their
 	// classifiers in Fits are nil. The results of a fold don't depend on Only. Thresholds need all
 	// folds. Default: all.
-	Only []int
+	OnlyFolds []int
 }
 
 // Validation is the result of a cross-validation with a set of parameters.
 type Validation struct {
 	// Out-of-fold predictions. One of the three fields is set.
-	Predicted []int     // class by document; -1 if excluded
-	Sets      [][]int   // labels by document, increasing; nil if excluded
-	Values    []float64 // estimate by document; NaN if excluded
+	PredictedClasses []int     // class by document; -1 if excluded
+	LabelSets        [][]int   // labels by document, increasing; nil if excluded
+	Estimates        []float64 // estimate by document; NaN if excluded
 
-	Fits []*Classifier // classifier by fold, trained without the fold
-	Busy time.Duration // total solver time of all workers
+	Classifiers []*Classifier // classifier by fold, trained without the fold
+	SolverTime  time.Duration // total solver time of all workers
 
 	Decisions  [][]float64 // decision values by document; nil unless Trial.Decisions is set
 	Thresholds *Thresholds // tuned thresholds; nil unless Trial.Thresholds is set
@@ -83,11 +83,11 @@ type Validation struct {
 
 // WarmStart is a multiple of the decision functions of another validation.
 type WarmStart struct {
-	Of *Validation
-	By float64
+	Validation *Validation
+	Factor     float64
 }
 
-// Validate trains a classifier for each fold and each set of parameters on the documents of all
+// Run trains a classifier for each fold and each set of parameters on the documents of all
 // other folds, and predicts the documents of the fold. Results are in the order of pars.
 //
 // For each problem and fold, the binary classifiers are trained on the same cached rows in order of
@@ -95,10 +95,10 @@ type WarmStart struct {
 // The first classifier is warm-started from near, a linear combination of solutions of the same
 // trial with another kernel. If near is nil, training starts at 0. Predictions agree with [Train]
 // up to the tolerance.
-func (t *Trial) Validate(
+func (t *CrossValidation) Run(
 	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
 ) ([]*Validation, error) {
-	src, err := newSource(m)
+	src, err := newCheckedMatrix(m)
 	if err != nil {
 		return nil, err
 	}
@@ -106,74 +106,74 @@ func (t *Trial) Validate(
 		return nil, err
 	}
 	if len(pars) == 0 {
-		return nil, errUser("there are no parameters to validate")
+		return nil, userError("there are no parameters to validate")
 	}
-	parts, only, err := t.parts(src.n)
+	parts, only, err := t.selectedFolds(src.n)
 	if err != nil {
 		return nil, err
 	}
-	v := &validating{m: src, pars: slices.Clone(pars), order: run.Numbers(0, len(pars))}
-	v.busy = make([]atomic.Int64, len(pars))
+	v := &pathTrainer{m: src, params: slices.Clone(pars), trainingOrder: run.Range(0, len(pars))}
+	v.solverTime = make([]atomic.Int64, len(pars))
 	var whole Classifier
 	problems, err := t.problems(&whole, src.n, parts)
 	if err != nil {
 		return nil, err
 	}
 	for i := range pars {
-		if v.pars[i], err = pars[i].resolve(whole.Classes, src.n); err != nil {
+		if v.params[i], err = pars[i].resolve(whole.Classes, src.n); err != nil {
 			return nil, err
 		}
-		v.pars[i].Probabilities = false // the predicted class does not depend on the sigmoid
+		v.params[i].Probabilities = false // the predicted class does not depend on the sigmoid
 	}
-	slices.SortStableFunc(v.order, func(i, j int) int {
-		a, b := &v.pars[i], &v.pars[j]
+	slices.SortStableFunc(v.trainingOrder, func(i, j int) int {
+		a, b := &v.params[i], &v.params[j]
 		return cmp.Or(cmp.Compare(a.Nu, b.Nu), cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.C, b.C))
 	})
 	for _, s := range near {
-		if err := s.fits(whole.Scheme, parts, only, len(problems), src.n); err != nil {
+		if err := s.check(whole.Scheme, parts, only, len(problems), src.n); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]*Validation, len(pars))
 	for i := range out {
-		out[i] = &Validation{Fits: make([]*Classifier, parts)}
+		out[i] = &Validation{Classifiers: make([]*Classifier, parts)}
 		for _, f := range only {
 			own := whole
 			own.Functions = make([]*DecisionFunction, len(problems))
-			out[i].Fits[f] = &own
+			out[i].Classifiers[f] = &own
 		}
-		if t.Decisions || t.Sets != nil && t.Thresholds {
+		if t.StoreDecisions || t.LabelSets != nil && t.TuneThresholds {
 			out[i].Decisions = make([][]float64, src.n)
 		}
 		switch {
 		case t.Targets != nil:
-			out[i].Values = slices.Repeat([]float64{math.NaN()}, src.n)
-		case t.Sets != nil:
-			out[i].Sets = make([][]int, src.n)
+			out[i].Estimates = slices.Repeat([]float64{math.NaN()}, src.n)
+		case t.LabelSets != nil:
+			out[i].LabelSets = make([][]int, src.n)
 		default:
-			out[i].Predicted = slices.Repeat([]int{-1}, src.n)
+			out[i].PredictedClasses = slices.Repeat([]int{-1}, src.n)
 		}
 	}
-	var jobs []job
+	var jobs []solverJob
 	for _, f := range only {
 		for i, p := range problems {
 			if p == nil {
 				continue
 			}
-			jobs = append(jobs, job{len(p.docs), p.classes, func(ctx context.Context, s *search, bytes int64) error {
-				own := p.without(t.Folds, f)
+			jobs = append(jobs, solverJob{len(p.docs), p.classes, func(ctx context.Context, s *singleSMO, bytes int64) error {
+				own := p.withoutFold(t.Folds, f)
 				for _, w := range near {
-					if machine := w.Of.Fits[f].Functions[i]; machine != nil {
-						own.start = append(own.start, multiple{machine, w.By})
+					if machine := w.Validation.Classifiers[f].Functions[i]; machine != nil {
+						own.initial = append(own.initial, scaledFunction{machine, w.Factor})
 					}
 				}
-				return v.sweep(ctx, s, own, bytes, func(par int, trained *DecisionFunction) {
-					out[par].Fits[f].Functions[i] = trained
+				return v.trainPath(ctx, s, own, bytes, func(par int, trained *DecisionFunction) {
+					out[par].Classifiers[f].Functions[i] = trained
 				})
 			}})
 		}
 	}
-	if err := runAll(ctx, src, jobs, newReporter(opt.Progress, len(jobs)*len(pars)), &opt); err != nil {
+	if err := runJobs(ctx, src, jobs, newReporter(opt.Progress, len(jobs)*len(pars)), &opt); err != nil {
 		return nil, err
 	}
 	for _, f := range only {
@@ -182,23 +182,23 @@ func (t *Trial) Validate(
 		}
 	}
 	for i, o := range out {
-		o.Busy = time.Duration(v.busy[i].Load())
-		if t.Sets != nil && t.Thresholds {
-			if o.Thresholds, o.Sets, err = TuneThresholds(o.Decisions, t.Sets, t.Folds); err != nil {
+		o.SolverTime = time.Duration(v.solverTime[i].Load())
+		if t.LabelSets != nil && t.TuneThresholds {
+			if o.Thresholds, o.LabelSets, err = TuneThresholds(o.Decisions, t.LabelSets, t.Folds); err != nil {
 				return nil, err
 			}
 		}
-		if !t.Decisions {
+		if !t.StoreDecisions {
 			o.Decisions = nil
 		}
 	}
 	return out, nil
 }
 
-// Check returns an error if n documents can't be validated, because folds or labels are out of
+// Validate returns an error if n documents can't be validated, because folds or labels are out of
 // range, or because the documents outside a fold have only one class.
-func (t *Trial) Check(n int) error {
-	parts, _, err := t.parts(n)
+func (t *CrossValidation) Validate(n int) error {
+	parts, _, err := t.selectedFolds(n)
 	if err == nil {
 		_, err = t.problems(&Classifier{}, n, parts)
 	}
@@ -207,17 +207,17 @@ func (t *Trial) Check(n int) error {
 
 // predict predicts the documents of a fold with the classifiers of all sets of parameters, which
 // share kernel values.
-func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int, opt *Options) error {
+func (t *CrossValidation) predict(ctx context.Context, m *checkedMatrix, out []*Validation, f int, opt *Options) error {
 	var held []int
 	for i, part := range t.Folds {
-		if part == f && (t.Labels == nil || t.Labels[i] >= 0) && (t.Sets == nil || t.Sets[i] != nil) &&
+		if part == f && (t.Labels == nil || t.Labels[i] >= 0) && (t.LabelSets == nil || t.LabelSets[i] != nil) &&
 			(t.Targets == nil || t.Targets[i] == t.Targets[i]) {
 			held = append(held, i)
 		}
 	}
 	var all Classifier
 	for _, o := range out {
-		all.Functions = append(all.Functions, o.Fits[f].Functions...)
+		all.Functions = append(all.Functions, o.Classifiers[f].Functions...)
 	}
 	n := len(all.Functions) / len(out)
 	return all.predictRows(ctx, m, held, opt, func(i int, decisions []float64) {
@@ -228,27 +228,27 @@ func (t *Trial) predict(ctx context.Context, m *source, out []*Validation, f int
 			}
 			switch {
 			case t.Targets != nil:
-				o.Values[i] = own[0]
-			case t.Sets != nil:
-				o.Sets[i] = o.Fits[f].LabelsOf([]int{}, own)
+				o.Estimates[i] = own[0]
+			case t.LabelSets != nil:
+				o.LabelSets[i] = o.Classifiers[f].PredictLabels([]int{}, own)
 			default:
-				o.Predicted[i] = o.Fits[f].Decide(own)
+				o.PredictedClasses[i] = o.Classifiers[f].PredictClass(own)
 			}
 		}
 	})
 }
 
-// fits checks that a warm start has the given scheme, number of folds and number of problems.
-func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) error {
-	if s.Of == nil || len(s.Of.Fits) != parts {
-		return errUser("the warm start must have the %d folds of this trial", parts)
+// check checks that a warm start has the given scheme, number of folds and number of problems.
+func (s *WarmStart) check(scheme Scheme, parts int, only []int, problems, n int) error {
+	if s.Validation == nil || len(s.Validation.Classifiers) != parts {
+		return userError("the warm start must have the %d folds of this trial", parts)
 	}
 	for _, f := range only {
-		c := s.Of.Fits[f]
+		c := s.Validation.Classifiers[f]
 		if c == nil {
-			return errUser("the warm start is from a trial without fold %d", f)
+			return userError("the warm start is from a trial without fold %d", f)
 		}
-		if err := c.startsFor(scheme, problems, n); err != nil {
+		if err := c.checkStart(scheme, problems, n); err != nil {
 			return fmt.Errorf("fold %d: %w", f, err)
 		}
 	}
@@ -256,10 +256,11 @@ func (s *WarmStart) fits(scheme Scheme, parts int, only []int, problems, n int) 
 }
 
 // problems returns the problems over all documents that have a fold.
-func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
+func (t *CrossValidation) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	training := Training{
-		Labels: slices.Clone(t.Labels), Sets: slices.Clone(t.Sets), Targets: slices.Clone(t.Targets), Classes: t.Classes,
-		Scheme: t.Scheme,
+		Labels: slices.Clone(t.Labels), LabelSets: slices.Clone(t.LabelSets), Targets: slices.Clone(t.Targets),
+		Classes: t.Classes,
+		Scheme:  t.Scheme,
 	}
 	labels := training.Labels
 	for i, part := range t.Folds {
@@ -267,14 +268,14 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 		case part >= 0:
 		case i < len(labels):
 			labels[i] = -1
-		case i < len(training.Sets):
-			training.Sets[i] = nil
+		case i < len(training.LabelSets):
+			training.LabelSets[i] = nil
 		case i < len(training.Targets):
 			training.Targets[i] = math.NaN()
 		}
 	}
 	problems, err := training.problems(c, n)
-	if err != nil || t.Sets != nil {
+	if err != nil || t.LabelSets != nil {
 		return problems, err
 	}
 	for f := range parts { // the other folds must have at least two classes
@@ -286,15 +287,15 @@ func (t *Trial) problems(c *Classifier, n, parts int) ([]*problem, error) {
 			}
 		}
 		if !several {
-			return nil, errUser("without fold %d of %d, all documents belong to one class", f+1,
+			return nil, userError("without fold %d of %d, all documents belong to one class", f+1,
 				parts)
 		}
 	}
 	return problems, nil
 }
 
-func (p *problem) without(parts []int, f int) *problem {
-	own := &problem{kind: p.kind, classes: p.classes, weighs: p.weighs}
+func (p *problem) withoutFold(parts []int, f int) *problem {
+	own := &problem{kind: p.kind, classes: p.classes, negativeWeightClass: p.negativeWeightClass}
 	for t, d := range p.docs {
 		if parts[d] == f {
 			continue
@@ -309,88 +310,88 @@ func (p *problem) without(parts []int, f int) *problem {
 	return own
 }
 
-// parts returns the number of folds, and the folds to validate in increasing order.
-func (t *Trial) parts(n int) (count int, only []int, err error) {
+// selectedFolds returns the number of folds, and the folds to validate in increasing order.
+func (t *CrossValidation) selectedFolds(n int) (count int, only []int, err error) {
 	if len(t.Folds) != n {
-		return 0, nil, errUser("Folds has length %d, but there are %d documents", len(t.Folds), n)
+		return 0, nil, userError("Folds has length %d, but there are %d documents", len(t.Folds), n)
 	}
 	for i, f := range t.Folds {
 		if f < -1 || f >= n {
-			return 0, nil, errUser("fold of document %d must be between 0 and %d, or -1 to exclude it, got %d", i, n-1, f)
+			return 0, nil, userError("fold of document %d must be between 0 and %d, or -1 to exclude it, got %d", i, n-1, f)
 		}
 		count = max(count, f+1)
 	}
 	if count < 2 {
-		return 0, nil, errUser("validation needs at least 2 folds, got %d", count)
+		return 0, nil, userError("validation needs at least 2 folds, got %d", count)
 	}
 	for f := range count {
-		if t.Only == nil || slices.Contains(t.Only, f) {
+		if t.OnlyFolds == nil || slices.Contains(t.OnlyFolds, f) {
 			only = append(only, f)
 		}
 	}
-	if t.Only != nil && (len(only) != len(t.Only) || t.Thresholds && len(only) < count) {
-		return 0, nil, errUser("Only must have distinct folds from 0 to %d, and all folds for thresholds, got %v",
-			count-1, t.Only)
+	if t.OnlyFolds != nil && (len(only) != len(t.OnlyFolds) || t.TuneThresholds && len(only) < count) {
+		return 0, nil, userError("Only must have distinct folds from 0 to %d, and all folds for thresholds, got %v",
+			count-1, t.OnlyFolds)
 	}
 	return count, only, nil
 }
 
-type validating struct {
-	m     *source
-	pars  []Parameters
-	order []int          // order in which the elements of pars are used for training
-	busy  []atomic.Int64 // solver time in nanoseconds per element of pars
+type pathTrainer struct {
+	m             *checkedMatrix
+	params        []Parameters
+	trainingOrder []int          // trainingOrder in which the elements of pars are used for training
+	solverTime    []atomic.Int64 // solver time in nanoseconds per element of pars
 }
 
-// sweep trains the binary classifiers of a problem for all sets of parameters, and passes each
+// trainPath trains the binary classifiers of a problem for all sets of parameters, and passes each
 // classifier to keep. Each classifier is warm-started from the classifier before it.
-func (v *validating) sweep(
-	ctx context.Context, s *search, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
+func (v *pathTrainer) trainPath(
+	ctx context.Context, s *singleSMO, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
-	constant := p.constant(false)
+	constant := p.constantFunction(false)
 	var last *dual
-	for _, i := range v.order {
+	for _, i := range v.trainingOrder {
 		if constant != nil {
 			if p.classes[1] < 0 { // in one-vs-one, a class without documents gets no votes
 				keep(i, constant)
 			}
-			s.report.solved()
+			s.report.countSolved()
 			continue
 		}
-		begin, before := time.Now(), p.par
-		p.set(&v.pars[i])
-		var o outcome
+		begin, before := time.Now(), p.params
+		p.setParameters(&v.params[i])
+		var o runResult
 		var err error
-		if last != nil && p.par.Nu == 0 && p.par.Epsilon == before.Epsilon && p.raise(last) {
+		if last != nil && p.params.Nu == 0 && p.params.Epsilon == before.Epsilon && p.raiseBounds(last) {
 			o, err = s.resume(ctx, last)
-		} else if last, err = p.dual(v.m, nil); err == nil {
-			o, err = s.solve(ctx, last, p.start, false, bytes)
+		} else if last, err = p.newDual(v.m, nil); err == nil {
+			o, err = s.solve(ctx, last, p.initial, false, bytes)
 		}
 		if err != nil {
 			return err
 		}
-		machine, err := p.machine(last, o)
+		machine, err := p.decisionFunction(last, o)
 		if err != nil {
 			return err
 		}
 		keep(i, machine)
-		p.start = startFrom(machine)
-		v.busy[i].Add(int64(time.Since(begin)))
-		s.report.solved()
+		p.initial = initialSolutionFrom(machine)
+		v.solverTime[i].Add(int64(time.Since(begin)))
+		s.report.countSolved()
 	}
 	return nil
 }
 
-// raise sets the bounds of a solved problem to the bounds of p. If a bound would decrease, it
+// raiseBounds sets the bounds of a solved problem to the bounds of p. If a bound would decrease, it
 // changes nothing and returns false.
-func (p *problem) raise(d *dual) bool {
+func (p *problem) raiseBounds(d *dual) bool {
 	for v := range d.upper {
-		if d.upper[v] > p.bound(v) {
+		if d.upper[v] > p.upperBound(v) {
 			return false
 		}
 	}
 	for v := range d.upper {
-		d.upper[v] = p.bound(v)
+		d.upper[v] = p.upperBound(v)
 	}
 	return true
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // masked returns a trial's labels, without the labels of fold f.
-func masked(t *Trial, f int) []int {
+func masked(t *CrossValidation, f int) []int {
 	out := slices.Clone(t.Labels)
 	for i, own := range t.Folds {
 		if own == f || own < 0 {
@@ -28,7 +28,7 @@ func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
 	out := make([][]float64, m.Len())
 	copied := func(i int, decisions []float64) { out[i] = slices.Clone(decisions) }
-	musttest.Do(t, c.predictRows(t.Context(), sourceOf(t, m), docs, &opt, copied))
+	musttest.NoError(t, c.predictRows(t.Context(), sourceOf(t, m), docs, &opt, copied))
 	return out
 }
 
@@ -54,14 +54,14 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 	labels[7] = -1
 	for _, matrix := range []Matrix{m, &counted{Dense: m, t: t}} {
 		for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
-			trial := &Trial{Labels: labels, Classes: k, Scheme: scheme, Folds: Folds(labels, 4, 9)}
+			trial := &CrossValidation{Labels: labels, Classes: k, Scheme: scheme, Folds: StratifiedFolds(labels, 4, 9)}
 			trial.Folds[11] = -1
 			pars := []Parameters{withC(50), withC(0.5),
 				withC(2), {Regularization: Regularization{C: 2}, Weights: []float64{3, 1, 1, 1}}}
-			got := musttest.Get(trial.Validate(ctx, matrix, pars, nil, Options{}))(t)
+			got := musttest.Get(trial.Run(ctx, matrix, pars, nil, Options{}))(t)
 			for at, v := range got {
-				if v.Predicted[7] != -1 || v.Predicted[11] != -1 {
-					t.Errorf("documents that were left out have classes %d and %d", v.Predicted[7], v.Predicted[11])
+				if v.PredictedClasses[7] != -1 || v.PredictedClasses[11] != -1 {
+					t.Errorf("documents that were left out have classes %d and %d", v.PredictedClasses[7], v.PredictedClasses[11])
 				}
 				differ, right := 0, 0
 				for f := range 4 {
@@ -69,8 +69,8 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 						Training{Labels: masked(trial, f), Classes: k, Scheme: scheme, Parameters: pars[at]}, Options{}))(t)
 					held := heldOut(trial.Folds, f)
 					want := decisionsOf(t, matrix, own, held)
-					have := decisionsOf(t, matrix, v.Fits[f], held)
-					for i, machine := range v.Fits[f].Functions {
+					have := decisionsOf(t, matrix, v.Classifiers[f], held)
+					for i, machine := range v.Classifiers[f].Functions {
 						for _, doc := range machine.Support {
 							if trial.Folds[doc] == f || trial.Folds[doc] < 0 || labels[doc] < 0 {
 								t.Fatalf("document %d is in the machine that it is predicted by", doc)
@@ -83,14 +83,14 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 						}
 					}
 					for _, i := range held {
-						if v.Predicted[i] != v.Fits[f].Decide(have[i]) {
-							t.Fatalf("document %d has class %d, its decisions say %d", i, v.Predicted[i],
-								v.Fits[f].Decide(have[i]))
+						if v.PredictedClasses[i] != v.Classifiers[f].PredictClass(have[i]) {
+							t.Fatalf("document %d has class %d, its decisions say %d", i, v.PredictedClasses[i],
+								v.Classifiers[f].PredictClass(have[i]))
 						}
-						if v.Predicted[i] == labels[i] {
+						if v.PredictedClasses[i] == labels[i] {
 							right++
 						}
-						if v.Predicted[i] != own.Decide(want[i]) {
+						if v.PredictedClasses[i] != own.PredictClass(want[i]) {
 							differ++
 							near := math.Inf(1) // change of a decision value that would explain the difference
 							for j := range want[i] {
@@ -98,7 +98,7 @@ func TestValidateLikeSeparateTrainings(t *testing.T) {
 							}
 							if scheme == OneVsOne && near > 0.05 {
 								t.Errorf("C=%v: document %d has class %d, alone %d, with decisions %v and %v",
-									pars[at].C, i, v.Predicted[i], own.Decide(want[i]), have[i], want[i])
+									pars[at].C, i, v.PredictedClasses[i], own.PredictClass(want[i]), have[i], want[i])
 							}
 						}
 					}
@@ -122,7 +122,7 @@ func sizeOf(m *DecisionFunction) (size float64) {
 
 func steps(v *Validation) int {
 	sum := 0
-	for _, fit := range v.Fits {
+	for _, fit := range v.Classifiers {
 		for _, m := range fit.Functions {
 			sum += m.Iterations
 		}
@@ -138,20 +138,20 @@ func TestValidateStartsNear(t *testing.T) {
 	wide, x := gaussian(t, 22, n, 4, 0.4)
 	middle, _ := gaussian(t, 22, n, 4, 0.5)
 	narrow, _ := gaussian(t, 22, n, 4, 0.6)
-	trial := &Trial{Labels: classes(x, k), Classes: k, Folds: Folds(classes(x, k), 3, 9)}
+	trial := &CrossValidation{Labels: classes(x, k), Classes: k, Folds: StratifiedFolds(classes(x, k), 3, 9)}
 	validate := func(m Matrix, start []WarmStart, c ...float64) []*Validation {
 		t.Helper()
 		var pars []Parameters
 		for _, v := range c {
 			pars = append(pars, withC(v))
 		}
-		return musttest.Get(trial.Validate(ctx, m, pars, start, Options{}))(t)
+		return musttest.Get(trial.Run(ctx, m, pars, start, Options{}))(t)
 	}
 	same := func(what string, got, want *Validation) {
 		t.Helper()
-		for f, fit := range got.Fits {
+		for f, fit := range got.Classifiers {
 			for i, m := range fit.Functions {
-				own := want.Fits[f].Functions[i]
+				own := want.Classifiers[f].Functions[i]
 				if !(math.Abs(m.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 					t.Errorf("%s: objective %v, expected %v", what, m.Objective, own.Objective)
 				}
@@ -199,11 +199,11 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 	sets[5] = nil
-	v := musttest.Get((&Trial{Sets: sets, Classes: 3, Folds: parts}).Validate(ctx, m,
+	v := musttest.Get((&CrossValidation{LabelSets: sets, Classes: 3, Folds: parts}).Run(ctx, m,
 		[]Parameters{withC(10), withC(1)}, nil, Options{}))(t)
 	for _, own := range v {
 		wrong := 0
-		for i, got := range own.Sets {
+		for i, got := range own.LabelSets {
 			if i == 5 {
 				if got != nil {
 					t.Errorf("a document that was left out has labels %v", got)
@@ -223,15 +223,15 @@ func TestValidateOthers(t *testing.T) {
 		}
 	}
 
-	nu := musttest.Get((&Trial{Labels: labels, Classes: 2, Folds: parts}).Validate(ctx, m,
+	nu := musttest.Get((&CrossValidation{Labels: labels, Classes: 2, Folds: parts}).Run(ctx, m,
 		[]Parameters{{Regularization: Regularization{Nu: 0.3}}, {Regularization: Regularization{Nu: 0.1}}}, nil,
 		Options{}))(t)
 	for at, par := range []Parameters{{Regularization: Regularization{Nu: 0.3}},
 		{Regularization: Regularization{Nu: 0.1}}} {
 		own := musttest.Get(Train(ctx, m,
-			Training{Labels: masked(&Trial{Labels: labels, Folds: parts}, 1), Classes: 2, Parameters: par},
+			Training{Labels: masked(&CrossValidation{Labels: labels, Folds: parts}, 1), Classes: 2, Parameters: par},
 			Options{}))(t)
-		if got, want := nu[at].Fits[1].Functions[0], own.Functions[0]; !slices.Equal(got.Coef, want.Coef) ||
+		if got, want := nu[at].Classifiers[1].Functions[0], own.Functions[0]; !slices.Equal(got.Coef, want.Coef) ||
 			got.Rho != want.Rho {
 			t.Errorf("ν = %v: another machine than alone", par.Nu)
 		}
@@ -243,14 +243,14 @@ func TestValidateOthers(t *testing.T) {
 			few[i] = 2
 		}
 	}
-	lost, err := (&Trial{Labels: few, Classes: 3, Folds: parts}).Validate(ctx, m, []Parameters{{}}, nil, Options{})
-	musttest.Do(t, err)
-	for i, c := range lost[0].Predicted {
+	lost, err := (&CrossValidation{Labels: few, Classes: 3, Folds: parts}).Run(ctx, m, []Parameters{{}}, nil, Options{})
+	musttest.NoError(t, err)
+	for i, c := range lost[0].PredictedClasses {
 		if parts[i] == 0 && c == 2 {
 			t.Fatalf("document %d has a class that its classifier doesn't know", i)
 		}
 	}
-	if machines := lost[0].Fits[0].Functions; machines[0] == nil || machines[1] != nil || machines[2] != nil {
+	if machines := lost[0].Classifiers[0].Functions; machines[0] == nil || machines[1] != nil || machines[2] != nil {
 		t.Error("machines for a class without documents")
 	}
 }
@@ -260,12 +260,12 @@ func TestValidateWorkers(t *testing.T) {
 	const n = 300
 	ctx := context.Background()
 	m, x := gaussian(t, 24, n, 2, 1)
-	trial := &Trial{Labels: classes(x, 4), Classes: 4, Folds: Folds(classes(x, 4), 3, 1)}
+	trial := &CrossValidation{Labels: classes(x, 4), Classes: 4, Folds: StratifiedFolds(classes(x, 4), 3, 1)}
 	pars := []Parameters{withC(1), withC(30)}
-	one := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: 1}))(t)
-	three := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{Workers: 3}))(t)
+	one := musttest.Get(trial.Run(ctx, m, pars, nil, Options{Workers: 1}))(t)
+	three := musttest.Get(trial.Run(ctx, m, pars, nil, Options{Workers: 3}))(t)
 	for c := range one {
-		if !reflect.DeepEqual(one[c].Fits, three[c].Fits) {
+		if !reflect.DeepEqual(one[c].Classifiers, three[c].Classifiers) {
 			t.Fatalf("machines of choice %d differ", c)
 		}
 	}
@@ -275,8 +275,8 @@ func TestValidateWorkers(t *testing.T) {
 func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
-	p := &problem{docs: run.Numbers(0, n), positive: noisySigns(3, x), par: &Parameters{}, bounds: [2]float64{2, 5}}
-	d := musttest.Get(p.dual(sourceOf(t, m), nil))(t)
+	p := &problem{docs: run.Range(0, n), positive: noisySigns(3, x), params: &Parameters{}, bounds: [2]float64{2, 5}}
+	d := musttest.Get(p.newDual(sourceOf(t, m), nil))(t)
 	from := &DecisionFunction{}
 	for i := range n {
 		if i%4 != 0 {
@@ -295,14 +295,14 @@ func TestStart(t *testing.T) {
 		}
 		return sum
 	}
-	d.begin(start{{from, 2}, {from, -0.5}}, false)
+	d.applyStart(initialSolution{{from, 2}, {from, -0.5}}, false)
 	before := slices.Clone(d.alpha)
 	copy(d.score, d.offset)
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
-	s := &search{opt: &opt, m: sourceOf(t, m), threads: 1, report: newReporter(nil, 1)}
+	s := &singleSMO{opt: &opt, m: sourceOf(t, m), threads: 1, report: newReporter(nil, 1)}
 	s.prepare(d, opt.RowBytes)
-	musttest.Do(t, s.update(context.Background(), d, nil))
-	d.stretch(0)
+	musttest.NoError(t, s.updateScores(context.Background(), d, nil))
+	d.rescale(0)
 	var sum float64
 	for i, a := range d.alpha {
 		sum += float64(d.sign[i]) * a
@@ -340,10 +340,10 @@ func TestValidateRegression(t *testing.T) {
 	pars := []Parameters{{Regularization: Regularization{C: 10, Epsilon: 0.05}}, {Regularization: Regularization{C: 0.1,
 		Epsilon: 0.05}}, {Regularization: Regularization{C: 1, Nu: 0.4}}, {Regularization: Regularization{C: 5,
 		Epsilon: 0.2}}}
-	trial := &Trial{Targets: targets, Folds: parts}
-	got := musttest.Get(trial.Validate(ctx, m, pars, nil, Options{}))(t)
+	trial := &CrossValidation{Targets: targets, Folds: parts}
+	got := musttest.Get(trial.Run(ctx, m, pars, nil, Options{}))(t)
 	for at, e := range got {
-		if !math.IsNaN(e.Values[9]) {
+		if !math.IsNaN(e.Estimates[9]) {
 			t.Error("an estimate for a document that was left out")
 		}
 		var loss float64
@@ -354,26 +354,26 @@ func TestValidateRegression(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			own := musttest.Get(trainRegression(ctx, m, docs, run.Pick(targets, docs), pars[at], Options{}))(t)
-			if machine := e.Fits[f].Functions[0]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+			own := musttest.Get(trainRegression(ctx, m, docs, run.Select(targets, docs), pars[at], Options{}))(t)
+			if machine := e.Classifiers[f].Functions[0]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
 			}
 			for _, i := range heldOut(parts, f) {
 				// For two solutions with gap ε, the objectives differ by less than ε·Σ|β|, so ‖w -
 				// w'‖² < 2ε·Σ|β|, and K = 1 on the diagonal.
 				bound := 2 * math.Sqrt(2*defaultTolerance*sizeOf(own))
-				if !(math.Abs(decision(m, own, i)-e.Values[i]) <= bound) {
-					t.Errorf("document %d is estimated as %v, alone %v", i, e.Values[i], decision(m, own, i))
+				if !(math.Abs(decision(m, own, i)-e.Estimates[i]) <= bound) {
+					t.Errorf("document %d is estimated as %v, alone %v", i, e.Estimates[i], decision(m, own, i))
 				}
-				loss += (e.Values[i] - targets[i]) * (e.Values[i] - targets[i])
+				loss += (e.Estimates[i] - targets[i]) * (e.Estimates[i] - targets[i])
 			}
 		}
 		if loss/n > 0.2 {
 			t.Errorf("%+v: mean squared error %v", pars[at], loss/n)
 		}
 	}
-	cold := musttest.Get(trial.Validate(ctx, m, pars[:1], nil, Options{}))(t)
-	warm := musttest.Get(trial.Validate(ctx, m, pars[:1], []WarmStart{{cold[0], 1}}, Options{}))(t)
+	cold := musttest.Get(trial.Run(ctx, m, pars[:1], nil, Options{}))(t)
+	warm := musttest.Get(trial.Run(ctx, m, pars[:1], []WarmStart{{cold[0], 1}}, Options{}))(t)
 	if steps(warm[0]) > steps(cold[0])/10 {
 		t.Errorf("%d steps from the solution, %d from nothing", steps(warm[0]), steps(cold[0]))
 	}

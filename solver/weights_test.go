@@ -15,7 +15,7 @@ import (
 // weighing is a problem on points, solved with weights and with repeated documents. Document i of
 // the matrix is point docs[i].
 type weighing struct {
-	kind
+	problemKind
 	Parameters
 	most float64 // maximum of the sum of α / Σ weights
 }
@@ -24,13 +24,13 @@ func (w weighing) train(
 	x [][]float64, m Matrix, weights []float64, docs []int, opt Options,
 ) (*DecisionFunction, error) {
 	w.DocumentWeights = weights
-	of := Training{Parameters: w.Parameters, OneClass: w.kind == oneClass, Classes: 2}
+	of := Training{Parameters: w.Parameters, OneClass: w.problemKind == oneClass, Classes: 2}
 	signs := noisySigns(5, x)
 	for _, d := range docs {
-		if w.kind == regression {
+		if w.problemKind == regression {
 			of.Targets = append(of.Targets, x[d][0]*x[d][1]+0.1*x[d][2])
 		} else {
-			of.Labels = append(of.Labels, sideOf(signs[d]))
+			of.Labels = append(of.Labels, signIndexOf(signs[d]))
 		}
 	}
 	return first(Train(context.Background(), m, of, opt))
@@ -58,7 +58,7 @@ func decision(m *Dense, of *DecisionFunction, i int) float64 {
 
 // decisions returns f for the first n documents of a matrix.
 func decisions(m *Dense, of *DecisionFunction, n int) []float64 {
-	return musttest.Make(n, func(i int) float64 { return decision(m, of, i) })
+	return musttest.MakeSlice(n, func(i int) float64 { return decision(m, of, i) })
 }
 
 // A document of integer weight w counts as w documents.
@@ -70,8 +70,8 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	const n, tolerance = 60, 1e-10
 	m, x := gaussian(t, 3, n, 4, 0.4)
 	r := rand.New(rand.NewPCG(3, 1))
-	weights, all, sum := make([]float64, n), run.Numbers(0, n), 0.0
-	docs := run.Numbers(0, n) // each document once, then repeated according to its weight
+	weights, all, sum := make([]float64, n), run.Range(0, n), 0.0
+	docs := run.Range(0, n) // each document once, then repeated according to its weight
 	for i := range weights {
 		weights[i] = float64(1 + r.IntN(4))
 		sum += weights[i]
@@ -92,7 +92,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			t.Errorf("%s: objective %v with weights, %v of repeated documents", name, a.Objective, b.Objective)
 		}
 		bound := 4*math.Sqrt(2*tolerance*w.most*sum) + 2*tolerance
-		margin, divided := 1.0, w.kind == twoClasses && w.Nu > 0 // ν-SVC functions are divided by the margin
+		margin, divided := 1.0, w.problemKind == twoClasses && w.Nu > 0 // ν-SVC functions are divided by the margin
 		if divided {
 			margin = w.Nu * sum / sizeOf(b)
 		}
@@ -139,8 +139,8 @@ func TestWeightsInParts(t *testing.T) {
 	for _, scheme := range []Scheme{OneVsOne, OneVsRest} {
 		pars := []Parameters{{Regularization: Regularization{C: 0.5}, DocumentWeights: weights},
 			{Regularization: Regularization{C: 3}, DocumentWeights: weights}}
-		trial := &Trial{Labels: labels, Classes: 3, Scheme: scheme, Folds: parts}
-		found := musttest.Get(trial.Validate(t.Context(), m, pars, nil, opt))(t)
+		trial := &CrossValidation{Labels: labels, Classes: 3, Scheme: scheme, Folds: parts}
+		found := musttest.Get(trial.Run(t.Context(), m, pars, nil, opt))(t)
 		for p, par := range pars {
 			for part := range 2 {
 				some := make([]int, n)
@@ -152,7 +152,7 @@ func TestWeightsInParts(t *testing.T) {
 				of := Training{Labels: some, Classes: 3, Scheme: scheme, Parameters: par}
 				c := musttest.Get(Train(t.Context(), m, of, opt))(t)
 				for k := range c.Functions {
-					near(scheme.String(), found[p].Fits[part].Functions[k], c.Functions[k])
+					near(scheme.String(), found[p].Classifiers[part].Functions[k], c.Functions[k])
 					var docs []int
 					var positive []bool
 					for i, l := range some {
@@ -174,8 +174,8 @@ func TestWeightsInParts(t *testing.T) {
 		{Regularization: Regularization{C: 0.5, Epsilon: 0.1}, DocumentWeights: weights},
 		{Regularization: Regularization{C: 3, Epsilon: 0.1}, DocumentWeights: weights},
 	}
-	trial := &Trial{Targets: targets, Folds: parts}
-	found := musttest.Get(trial.Validate(t.Context(), m, numbers, nil, opt))(t)
+	trial := &CrossValidation{Targets: targets, Folds: parts}
+	found := musttest.Get(trial.Run(t.Context(), m, numbers, nil, opt))(t)
 	for p, par := range numbers {
 		for part := range 2 {
 			var docs []int
@@ -184,8 +184,8 @@ func TestWeightsInParts(t *testing.T) {
 					docs = append(docs, i)
 				}
 			}
-			one := musttest.Get(trainRegression(t.Context(), m, docs, run.Pick(targets, docs), par, opt))(t)
-			near("regression", found[p].Fits[part].Functions[0], one)
+			one := musttest.Get(trainRegression(t.Context(), m, docs, run.Select(targets, docs), par, opt))(t)
+			near("regression", found[p].Classifiers[part].Functions[0], one)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestBadWeights(t *testing.T) {
 	}
 	for kind, w := range weighings {
 		for name, weights := range bad {
-			musttest.Fails(w.train(x, m, weights, run.Numbers(0, n), Options{}))(t,
+			musttest.WantError(w.train(x, m, weights, run.Range(0, n), Options{}))(t,
 				fmt.Sprintf("%s: weights that are %s", kind, name))
 		}
 	}
@@ -239,11 +239,11 @@ func TestWeightsOfTheRest(t *testing.T) {
 		sets[i] = []int{l}
 	}
 	par := Parameters{Regularization: Regularization{C: 2}, Weights: []float64{3, 0.2}}
-	separate := musttest.Get(Train(t.Context(), m, Training{Sets: sets, Classes: 2, Parameters: par}, Options{}))(t)
+	separate := musttest.Get(Train(t.Context(), m, Training{LabelSets: sets, Classes: 2, Parameters: par}, Options{}))(t)
 	if machine := separate.Functions[0]; near(machine) {
 		t.Errorf("of two labels the rest has a weight: objective %v", machine.Objective)
 	}
-	parts := Folds(labels, 3, 1)
+	parts := StratifiedFolds(labels, 3, 1)
 	without := slices.Clone(labels)
 	for i, part := range parts {
 		if part == 1 {
@@ -251,11 +251,11 @@ func TestWeightsOfTheRest(t *testing.T) {
 		}
 	}
 	for _, s := range []Scheme{OneVsOne, OneVsRest} {
-		trial := &Trial{Labels: labels, Classes: 2, Scheme: s, Folds: parts}
-		v := musttest.Get(trial.Validate(t.Context(), m, []Parameters{par}, nil, Options{}))(t)
+		trial := &CrossValidation{Labels: labels, Classes: 2, Scheme: s, Folds: parts}
+		v := musttest.Get(trial.Run(t.Context(), m, []Parameters{par}, nil, Options{}))(t)
 		separate := Training{Labels: without, Classes: 2, Scheme: s, Parameters: par}
 		alone := musttest.Get(Train(t.Context(), m, separate, Options{}))(t)
-		a, b := v[0].Fits[1].Functions[0].Objective, alone.Functions[0].Objective
+		a, b := v[0].Classifiers[1].Functions[0].Objective, alone.Functions[0].Objective
 		if !(math.Abs(a-b) <= 1e-3*math.Abs(b)) {
 			t.Errorf("%s, in folds: objective %v, alone %v", s, a, b)
 		}

@@ -24,7 +24,7 @@ type CSR struct {
 	Values  []float32 // the stored values
 	Views   []View    // column blocks that are embedded separately, in ascending order; nil for none
 
-	all *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil for the matrix itself
+	dfSource *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil for the matrix itself
 }
 
 // FromDense returns the matrix with the nonzero values of data, where data[i*cols+j] is the value
@@ -64,8 +64,8 @@ func (m *CSR) Row(i int) (terms []uint32, values []float32) {
 	return m.Terms[lo:hi:hi], m.Values[lo:hi:hi]
 }
 
-// LongestRow returns the maximum number of stored values in a row.
-func (m *CSR) LongestRow() int {
+// MaxRowLen returns the maximum number of stored values in a row.
+func (m *CSR) MaxRowLen() int {
 	longest := int64(0)
 	for i := range m.Rows() {
 		longest = max(longest, m.Offsets[i+1]-m.Offsets[i])
@@ -80,7 +80,7 @@ func (m *CSR) Bytes() int64 {
 
 // SelectRows returns a matrix of the rows rows[0], rows[1], … of m. A row may be repeated.
 func (m *CSR) SelectRows(rows []int) *CSR {
-	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, all: m.all}
+	out := &CSR{Cols: m.Cols, Offsets: make([]int64, len(rows)+1), Views: m.Views, dfSource: m.dfSource}
 	for k, i := range rows {
 		out.Offsets[k+1] = m.Offsets[i+1] - m.Offsets[i]
 	}
@@ -98,12 +98,12 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 // scales of the selected rows.
 func (m *CSR) FoldRows(rows []int) *CSR {
 	out := m.SelectRows(rows)
-	out.all = cmp.Or(m.all, m)
+	out.dfSource = cmp.Or(m.dfSource, m)
 	return out
 }
 
-// EmptyRows returns the number of rows without nonzero values.
-func (m *CSR) EmptyRows() (count int) {
+// EmptyRowCount returns the number of rows without nonzero values.
+func (m *CSR) EmptyRowCount() (count int) {
 	for i := range m.Rows() {
 		_, values := m.Row(i)
 		if !slices.ContainsFunc(values, func(v float32) bool { return v != 0 }) {
@@ -138,9 +138,9 @@ func (m *CSR) DocumentFrequency() []int32 {
 	return df
 }
 
-// Block is the number of documents whose dot products are computed together. Column ranges of a
+// BlockSize is the number of documents whose dot products are computed together. Column ranges of a
 // Gram matrix start at multiples of Block.
-const Block = 128
+const BlockSize = 128
 
 // MaxCols is the maximum number of columns of a matrix.
 const MaxCols = 1 << 32
@@ -152,7 +152,7 @@ func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
 	}
-	return m.eachRow(m.validateRow)
+	return m.checkRows(m.validateRow)
 }
 
 // validateShape checks the lengths, the first and last offset, and the number of columns, without a
@@ -197,9 +197,9 @@ func (m *CSR) validateRow(i int) error {
 	return nil
 }
 
-// eachRow checks rows concurrently and returns the error of the first invalid row.
-func (m *CSR) eachRow(check func(i int) error) error {
-	return run.Chunks(context.Background(), run.Workers(0), m.Rows(), func(_, lo, hi int) error {
+// checkRows checks rows concurrently and returns the error of the first invalid row.
+func (m *CSR) checkRows(check func(i int) error) error {
+	return run.ForEachChunk(context.Background(), run.NumWorkers(0), m.Rows(), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			if err := check(i); err != nil {
 				return err
@@ -214,7 +214,7 @@ func (m *CSR) eachRow(check func(i int) error) error {
 // stored values. The number of columns may be much larger, for hashed features or in a malicious
 // file.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
-	if int64(m.Cols) <= tableLimit(m.NNZ()) {
+	if int64(m.Cols) <= maxTableLen(m.NNZ()) {
 		for t, n := range m.DocumentFrequency() {
 			if n > 0 {
 				terms, df = append(terms, uint32(t)), append(df, n)
@@ -263,19 +263,19 @@ func (m *CSR) LimitDF(minDF, maxDF int) {
 	m.Terms, m.Values = m.Terms[:to:to], m.Values[:to:to]
 }
 
-// tableLimit returns the maximum size of a table of columns for a matrix of nnz stored values.
-func tableLimit(nnz int64) int64 { return nnz + 1<<20 }
+// maxTableLen returns the maximum size of a table of columns for a matrix of nnz stored values.
+func maxTableLen(nnz int64) int64 { return nnz + 1<<20 }
 
 // termTable finds terms in an ascending list. It uses a table indexed by term if the table is small
 // enough, otherwise binary search.
 type termTable struct {
-	terms []uint32
-	all   bool     // terms are 0, 1, 2, ...
-	place []uint32 // index+1 of each term, 0 for terms outside the list; nil for binary search
+	terms      []uint32
+	contiguous bool     // terms are 0, 1, 2, ...
+	positions  []uint32 // index+1 of each term, 0 for terms outside the list; nil for binary search
 }
 
-// of reports whether the table was made for this slice of terms.
-func (t *termTable) of(terms []uint32) bool {
+// isFor reports whether the table was made for this slice of terms.
+func (t *termTable) isFor(terms []uint32) bool {
 	return t != nil && len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
 }
 
@@ -285,13 +285,13 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 	if len(terms) == 0 {
 		return t
 	}
-	if t.all = int(terms[len(terms)-1]) == len(terms)-1; t.all {
+	if t.contiguous = int(terms[len(terms)-1]) == len(terms)-1; t.contiguous {
 		return t
 	}
-	if last := int64(terms[len(terms)-1]); last < tableLimit(nnz) {
-		t.place = make([]uint32, last+1)
+	if last := int64(terms[len(terms)-1]); last < maxTableLen(nnz) {
+		t.positions = make([]uint32, last+1)
 		for j, term := range terms {
-			t.place[term] = uint32(j) + 1
+			t.positions[term] = uint32(j) + 1
 		}
 	}
 	return t
@@ -299,14 +299,14 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 
 // find returns the index of a term, or false if the term isn't in the list.
 func (t *termTable) find(term uint32) (uint32, bool) {
-	if t.all {
+	if t.contiguous {
 		return term, int64(term) < int64(len(t.terms))
 	}
-	if t.place != nil {
-		if int64(term) >= int64(len(t.place)) {
+	if t.positions != nil {
+		if int64(term) >= int64(len(t.positions)) {
 			return 0, false
 		}
-		p := t.place[term]
+		p := t.positions[term]
 		return p - 1, p > 0
 	}
 	j, ok := slices.BinarySearch(t.terms, term)
@@ -315,7 +315,7 @@ func (t *termTable) find(term uint32) (uint32, bool) {
 
 // RowSorter sorts rows by term.
 type RowSorter struct {
-	pairs []uint64 // term and value bits of each entry, so that sorting moves both
+	entries []uint64 // term and value bits of each entry, so that sorting moves both
 }
 
 // Sort sorts a row in place.
@@ -323,12 +323,12 @@ func (s *RowSorter) Sort(terms []uint32, values []float32) {
 	if slices.IsSorted(terms) {
 		return
 	}
-	s.pairs = s.pairs[:0]
+	s.entries = s.entries[:0]
 	for k, t := range terms {
-		s.pairs = append(s.pairs, uint64(t)<<32|uint64(math.Float32bits(values[k])))
+		s.entries = append(s.entries, uint64(t)<<32|uint64(math.Float32bits(values[k])))
 	}
-	slices.Sort(s.pairs)
-	for k, x := range s.pairs {
+	slices.Sort(s.entries)
+	for k, x := range s.entries {
 		terms[k], values[k] = uint32(x>>32), math.Float32frombits(uint32(x))
 	}
 }

@@ -44,7 +44,7 @@ func TestTermFrequencies(t *testing.T) {
 		var columns []uint32
 		var df []int32
 		bytes := allocated(func() { columns, df = m.TermFrequencies() })
-		if limit := uint64(8 * tableLimit(m.NNZ())); bytes > limit {
+		if limit := uint64(8 * maxTableLen(m.NNZ())); bytes > limit {
 			t.Errorf("%s: %d bytes allocated, expected at most %d", name, bytes, limit)
 		}
 		got := make([]int32, terms)

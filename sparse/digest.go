@@ -15,15 +15,15 @@ import (
 // column times 2³² plus the bits of its value.
 func (x *Embedded) Digest() [32]byte {
 	d := NewDigester()
-	d.Text(x.Embedder.String() + "\x00")
-	d.Uint64(uint64(x.Rows()))
-	d.Uint64(uint64(x.Cols))
-	d.Offsets(x.Rows(), x.Offsets)
+	d.WriteText(x.Embedder.String() + "\x00")
+	d.WriteUint64(uint64(x.Rows()))
+	d.WriteUint64(uint64(x.Cols))
+	d.WriteOffsets(x.Rows(), x.Offsets)
 	for k, t := range x.Terms {
-		d.Uint64(uint64(t)<<32 | uint64(math.Float32bits(x.Values[k])))
+		d.WriteUint64(uint64(t)<<32 | uint64(math.Float32bits(x.Values[k])))
 	}
 	for _, v := range x.Norms {
-		d.Uint64(math.Float64bits(v))
+		d.WriteUint64(math.Float64bits(v))
 	}
 	return d.Sum()
 }
@@ -40,27 +40,27 @@ func NewDigester() *Digester {
 	return &Digester{h, bufio.NewWriterSize(h, 32<<10)}
 }
 
-// Uint64 adds a number in 8 bytes.
-func (d *Digester) Uint64(x uint64) {
+// WriteUint64 adds a number in 8 bytes.
+func (d *Digester) WriteUint64(x uint64) {
 	d.buffer.Write(binary.LittleEndian.AppendUint64(d.buffer.AvailableBuffer(), x))
 }
 
-// Uint32 adds a number in 4 bytes.
-func (d *Digester) Uint32(x uint32) {
+// WriteUint32 adds a number in 4 bytes.
+func (d *Digester) WriteUint32(x uint32) {
 	d.buffer.Write(binary.LittleEndian.AppendUint32(d.buffer.AvailableBuffer(), x))
 }
 
-// Text adds the bytes of s.
-func (d *Digester) Text(s string) { d.buffer.WriteString(s) }
+// WriteText adds the bytes of s.
+func (d *Digester) WriteText(s string) { d.buffer.WriteString(s) }
 
-// Offsets adds rows+1 offsets, with 0 for missing offsets.
-func (d *Digester) Offsets(rows int, offsets []int64) {
+// WriteOffsets adds rows+1 offsets, with 0 for missing offsets.
+func (d *Digester) WriteOffsets(rows int, offsets []int64) {
 	for i := range rows + 1 {
 		var x int64
 		if i < len(offsets) {
 			x = offsets[i]
 		}
-		d.Uint64(uint64(x))
+		d.WriteUint64(uint64(x))
 	}
 }
 

@@ -12,22 +12,22 @@ import (
 // [Embedded.Unit64] computes a row in float64 from Raw and Divisors. Values holds the row rounded
 // to float32. An Embedded is immutable and may be used concurrently.
 type Embedded struct {
-	CSR                // unit rows in float32, with the columns of Embedder and without stored zeros
-	Embedder *Embedder // embedder of the documents
-	From     []int     // row i was embedded from row From[i] of the matrix; nil if From[i] = i
-	Norms    []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
-	Raw      []float32 // raw value of each entry, such as a count
+	CSR                  // unit rows in float32, with the columns of Embedder and without stored zeros
+	Embedder   *Embedder // embedder of the documents
+	SourceRows []int     // row i was embedded from row From[i] of the matrix; nil if From[i] = i
+	Norms      []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
+	RawValues  []float32 // raw value of each entry, such as a count
 	// Divisor of each row's weighted values v: Σ|v| with a square root and for histograms, ‖v‖₂
 	// without a power, and √Σ (v/max v)^2p for another power p
 	Divisors []float64
 }
 
-// Source returns the index of the matrix row from which row i was embedded.
-func (x *Embedded) Source(i int) int {
-	if x.From == nil {
+// SourceRow returns the index of the matrix row from which row i was embedded.
+func (x *Embedded) SourceRow(i int) int {
+	if x.SourceRows == nil {
 		return i
 	}
-	return x.From[i]
+	return x.SourceRows[i]
 }
 
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
@@ -39,14 +39,14 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	switch {
 	case int(column) >= len(f.Terms):
 		return v, 1
-	case f.isVector(column) && f.Power == Root:
+	case f.isVector(column) && f.Power == SquareRoot:
 		return float64(v * math.Abs(v)), 1
 	case f.isVector(column) && f.Power != 0 && v != 0:
 		return math.Copysign(power(math.Abs(v), 1/f.Power), v), 1
 	case f.isVector(column):
 		return v, 1
 	}
-	if f.Weighting.Damped() {
+	if f.Weighting.DampsCounts() {
 		v = f.damp(v)
 	}
 	if int(column) >= len(f.Weights) { // the column has no weight from idf or scaling
@@ -77,36 +77,36 @@ func (f *Embedder) damp(v float64) float64 {
 // The power must be 0 or Root.
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
-	case f.Pairing != Dot, f.Power == Root && f.Norm == NormL1:
+	case f.Pairing != Cosine, f.Power == SquareRoot && f.Norm == NormL1:
 		return 1
 	case l1 == 0:
 		return 0
-	case f.Power == Root:
-		return math.Sqrt(l1 / f.length(l1, l2))
+	case f.Power == SquareRoot:
+		return math.Sqrt(l1 / f.divisor(l1, l2))
 	}
-	return l2 / f.length(l1, l2)
+	return l2 / f.divisor(l1, l2)
 }
 
-// length returns the norm n by which the weighted values are divided.
-func (f *Embedder) length(l1, l2 float64) float64 {
+// divisor returns the norm n by which the weighted values are divided.
+func (f *Embedder) divisor(l1, l2 float64) float64 {
 	return [...]float64{NormNone: 1, NormL1: l1, NormL2: l2}[f.Norm]
 }
 
-// Unit64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) with a
+// UnitVector64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) with a
 // square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for histograms. It
 // writes to dst, which grows if necessary.
 //
 // A value has at most 2 roundings in addition to the roundings of the divisor, or an error of at
 // most 4+2p ulp for a power p. Documents with proportional counts have equal values with a power
 // and as histograms, because correctly rounded quotients of proportional integers are equal.
-func (x *Embedded) Unit64(i int, dst []float64) []float64 {
+func (x *Embedded) UnitVector64(i int, dst []float64) []float64 {
 	d := x.Divisors[i]
-	if x.Embedder.general() {
+	if x.Embedder.hasGeneralPower() {
 		dst, _ = x.powers(i, dst)
 	} else {
 		dst = x.weightedRow(i, dst)
 	}
-	root := x.Embedder.Power == Root
+	root := x.Embedder.Power == SquareRoot
 	for k, v := range dst {
 		if dst[k] = v / d; root {
 			dst[k] = signedRoot(dst[k])
@@ -124,32 +124,32 @@ func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
 	if dst = dst[:0]; cap(dst) < int(hi-lo) {
 		dst = make([]float64, 0, hi-lo)
 	}
-	w := weigher{f: x.Embedder}
+	w := weighter{f: x.Embedder}
 	for k := lo; k < hi; k++ {
-		dst = append(dst, w.weighted(x.Terms[k], x.Raw[k]))
+		dst = append(dst, w.weightedValue(x.Terms[k], x.RawValues[k]))
 	}
 	return dst
 }
 
-// weigher computes the weighted values of a row.
-type weigher struct {
+// weighter computes the weighted values of a row.
+type weighter struct {
 	f    *Embedder
-	damp memo
+	damp valueCache
 }
 
-// weighted returns the weighted value of a raw value, or NaN if a count can't be damped.
-func (w *weigher) weighted(column uint32, raw float32) float64 {
+// weightedValue returns the weighted value of a raw value, or NaN if a count can't be damped.
+func (w *weighter) weightedValue(column uint32, raw float32) float64 {
 	v, weight := w.factors(column, raw)
 	return float64(v * weight)
 }
 
 // factors is like [Embedder.Factors], but caches damped counts.
-func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
+func (w *weighter) factors(column uint32, raw float32) (v, weight float64) {
 	f := w.f
-	if !f.Weighting.Damped() || int(column) >= len(f.Terms) || f.isVector(column) {
+	if !f.Weighting.DampsCounts() || int(column) >= len(f.Terms) || f.isVector(column) {
 		return f.Factors(column, raw)
 	}
-	damped := w.damp.of(raw)
+	damped := w.damp.lookup(raw)
 	if *damped == 0 {
 		*damped = f.damp(float64(raw))
 	}
@@ -159,15 +159,15 @@ func (w *weigher) factors(column uint32, raw float32) (v, weight float64) {
 	return *damped, f.Weights[column]
 }
 
-// memo caches a result per raw value, because a row has few distinct counts. Computing logarithms
+// valueCache caches a result per raw value, because a row has few distinct counts. Computing logarithms
 // and powers takes most of the time of embedding.
-type memo [64]struct {
+type valueCache [64]struct {
 	raw   float32
 	value float64
 }
 
-// of returns a pointer to the cached result for a raw value; the result is 0 if it isn't cached.
-func (m *memo) of(raw float32) *float64 {
+// lookup returns a pointer to the cached result for a raw value; the result is 0 if it isn't cached.
+func (m *valueCache) lookup(raw float32) *float64 {
 	at := &m[math.Float32bits(raw)*0x9e3779b1>>26] // Fibonacci hashing
 	if at.raw != raw {
 		at.raw, at.value = raw, 0
@@ -195,7 +195,7 @@ func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float
 
 // Bytes returns the memory of the matrix in bytes, without the embedder.
 func (x *Embedded) Bytes() int64 {
-	return x.CSR.Bytes() + 4*int64(len(x.Raw)) + 8*int64(len(x.Norms)+len(x.Divisors))
+	return x.CSR.Bytes() + 4*int64(len(x.RawValues)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
 // EmbeddedBytes returns [Embedded.Bytes] for the given numbers of rows and values, at most
@@ -207,19 +207,19 @@ func EmbeddedBytes(rows int, values int64) int64 {
 	return 12*values + 24*int64(rows) + 8
 }
 
-// Empty returns the number of documents without terms in the embedding.
-func (x *Embedded) Empty() int {
+// EmptyCount returns the number of documents without terms in the embedding.
+func (x *Embedded) EmptyCount() int {
 	n := 0
 	for i := range x.Rows() {
-		if x.EmptyRow(i) {
+		if x.IsEmptyRow(i) {
 			n++
 		}
 	}
 	return n
 }
 
-// EmptyRow reports whether document i has no terms in the embedding.
-func (x *Embedded) EmptyRow(i int) bool {
+// IsEmptyRow reports whether document i has no terms in the embedding.
+func (x *Embedded) IsEmptyRow(i int) bool {
 	unseen := x.Embedder != nil && x.Embedder.Open && i < len(x.Norms) && x.Norms[i] > 0
 	terms, _ := x.Row(i)
 	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
@@ -236,7 +236,7 @@ func (x *Embedded) EmptyRow(i int) bool {
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	f, norm := x.Embedder, x.Norms[i]
 	if f.Norm != NormNone || norm == 0 {
-		dst = x.Unit64(i, dst)
+		dst = x.UnitVector64(i, dst)
 		for k := range dst {
 			dst[k] *= norm
 		}
@@ -245,9 +245,9 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	dst = x.weightedRow(i, dst)
 	for k, v := range dst {
 		switch {
-		case f.Power == Root:
+		case f.Power == SquareRoot:
 			dst[k] = signedRoot(v)
-		case f.general():
+		case f.hasGeneralPower():
 			dst[k] = math.Copysign(power(math.Abs(v), f.Power), v)
 		}
 	}
@@ -265,7 +265,7 @@ func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err
 	}
-	return x.eachRow(x.validateUnit)
+	return x.checkRows(x.validateUnit)
 }
 
 // validateUnit checks that row i is a unit vector or a histogram.
@@ -277,7 +277,7 @@ func (x *Embedded) validateUnit(i int) error {
 	_, values := x.Row(i)
 	for _, v := range values {
 		u := float64(v)
-		if x.Embedder.Pairing == Dot {
+		if x.Embedder.Pairing == Cosine {
 			u *= u
 		}
 		sum += float64(u)
@@ -309,9 +309,9 @@ func (x *Embedded) validateShape() error {
 	case x.Cols != x.Embedder.Cols():
 		return fmt.Errorf("sparse: the embedded documents have %d columns, but the embedder has %d",
 			x.Cols, x.Embedder.Cols())
-	case len(x.Raw) != len(x.Values) || len(x.Divisors) != n || x.Norms != nil && len(x.Norms) != n:
+	case len(x.RawValues) != len(x.Values) || len(x.Divisors) != n || x.Norms != nil && len(x.Norms) != n:
 		return fmt.Errorf("sparse: embedded documents have %d raw values, %d divisors and %d norms; they need %d, %d, "+
-			"and %d or none", len(x.Raw), len(x.Divisors), len(x.Norms), len(x.Values), n, n)
+			"and %d or none", len(x.RawValues), len(x.Divisors), len(x.Norms), len(x.Values), n, n)
 	}
 	return nil
 }

@@ -28,10 +28,10 @@ type Embedder struct {
 	// models, need Open.
 	Open bool
 
-	columns *termTable // index of Terms; nil if the fields were set directly
-	vectors []bool     // set of the columns of vector views; nil if there are none
-	filled  []uint32   // terms whose zeros become nonzero by scaling, ascending
-	err     error      // error of Fit
+	termIndex     *termTable // index of Terms; nil if the fields were set directly
+	vectorColumns []bool     // set of the columns of vector views; nil if there are none
+	filledTerms   []uint32   // terms whose zeros become nonzero by scaling, ascending
+	err           error      // error of Fit
 }
 
 // Fit fits the embedding to the training documents: it collects their terms and computes the
@@ -42,11 +42,11 @@ type Embedder struct {
 // return this error.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
-	f.learn(train, nil, 0)
+	f.fit(train, nil, 0)
 	return f
 }
 
-func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
+func (f *Embedder) fit(train *CSR, labels *Labels, classes int) {
 	e := f.Embedding
 	if f.err = e.validate(); f.err != nil {
 		return
@@ -56,20 +56,20 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 		return
 	}
 	if f.Views = train.Views; f.Views != nil {
-		if f.err = e.wantsViews(f.Views); f.err != nil {
+		if f.err = e.checkViews(f.Views); f.err != nil {
 			return
 		}
 	}
 	all := train
-	if train.all != nil && !e.Scales() && !e.Supervised() {
-		all = train.all
+	if train.dfSource != nil && !e.Scales() && !e.Supervised() {
+		all = train.dfSource
 	}
 	f.Documents = all.Rows()
 	f.Terms, f.DF = all.TermFrequencies()
-	f.Trailing = all.Cols - f.Width()
-	f.columns = newTermTable(f.Terms, train.NNZ())
+	f.Trailing = all.Cols - f.TrainingCols()
+	f.termIndex = newTermTable(f.Terms, train.NNZ())
 	f.findVectors()
-	if e.Weighting.IDF() {
+	if e.Weighting.UsesIDF() {
 		f.Weights = make([]float64, len(f.DF))
 		for j, df := range f.DF {
 			f.Weights[j] = logRatio(float64(f.Documents), float64(df))
@@ -95,10 +95,10 @@ func (f *Embedder) learn(train *CSR, labels *Labels, classes int) {
 
 // Column returns the column of a term, or false if the term isn't in the training documents.
 func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
-	if f.columns == nil {
+	if f.termIndex == nil {
 		return 0, false
 	}
-	return f.columns.find(term)
+	return f.termIndex.find(term)
 }
 
 // Cols returns the number of columns of an embedded matrix: one per term, and one for documents
@@ -107,9 +107,9 @@ func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
 // Bytes returns the memory of the embedder in bytes, including its table of terms.
 func (f *Embedder) Bytes() int64 {
-	bytes := 4*int64(cap(f.Terms)+cap(f.DF)+cap(f.filled)) + 8*int64(cap(f.Weights)+cap(f.Shifts))
-	if f.columns != nil {
-		bytes += 4 * int64(len(f.columns.place))
+	bytes := 4*int64(cap(f.Terms)+cap(f.DF)+cap(f.filledTerms)) + 8*int64(cap(f.Weights)+cap(f.Shifts))
+	if f.termIndex != nil {
+		bytes += 4 * int64(len(f.termIndex.positions))
 	}
 	return bytes
 }
@@ -119,19 +119,19 @@ func (f *Embedder) Bytes() int64 {
 // changed. It fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
-	f.columns, f.vectors, f.filled, f.err = nil, nil, nil, nil
+	f.termIndex, f.vectorColumns, f.filledTerms, f.err = nil, nil, nil, nil
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
 	const valuesPerTerm = 16 // assumed mean frequency of a term, because the training documents are unknown here
-	f.columns = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
+	f.termIndex = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
 	f.findVectors()
-	f.fill()
+	f.findFilled()
 	return f, nil
 }
 
-// Width returns the number of columns of the training matrix.
-func (f *Embedder) Width() int {
+// TrainingCols returns the number of columns of the training matrix.
+func (f *Embedder) TrainingCols() int {
 	if len(f.Terms) == 0 {
 		return f.Trailing
 	}
@@ -146,7 +146,7 @@ func (f *Embedder) Validate() error {
 		return fmt.Errorf("sparse: embedder is nil")
 	case f.err != nil:
 		return f.err
-	case !f.columns.of(f.Terms):
+	case !f.termIndex.isFor(f.Terms):
 		return fmt.Errorf("sparse: the fields of the embedder (%d terms) were set directly: use Fit or RestoreEmbedder",
 			len(f.Terms))
 	}
@@ -177,7 +177,7 @@ func (f *Embedder) validateLengths() error {
 	case f.Open:
 		return fmt.Errorf("sparse: an embedding of views cannot be open, because the view weights depend on all terms")
 	}
-	if err := f.wantsViews(f.Views); err != nil {
+	if err := f.checkViews(f.Views); err != nil {
 		return err
 	}
 	return validateViews(f.Views, math.MaxUint32)
@@ -212,7 +212,7 @@ func (f *Embedder) validateFields() error {
 // UnseenWeight returns the weight of a term outside the training documents.
 func (f *Embedder) UnseenWeight() float64 {
 	switch {
-	case f.Weighting.IDF():
+	case f.Weighting.UsesIDF():
 		return math.Log(float64(max(f.Documents, 1)))
 	case f.Supervised():
 		return minDivergence

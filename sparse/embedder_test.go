@@ -63,7 +63,7 @@ func TestOpenEmbedder(t *testing.T) {
 	vector := func(x *Embedded, i int) []float64 {
 		v := make([]float64, 10)
 		terms, _ := x.Row(i)
-		for k, u := range x.Unit64(i, nil) {
+		for k, u := range x.UnitVector64(i, nil) {
 			v[terms[k]] = u * x.Norms[i]
 		}
 		return v
@@ -87,12 +87,12 @@ func TestOpenEmbedder(t *testing.T) {
 			}
 		}
 	}
-	if y.Empty() != 1 {
-		t.Errorf("%d documents are empty, expected 1", y.Empty())
+	if y.EmptyCount() != 1 {
+		t.Errorf("%d documents are empty, expected 1", y.EmptyCount())
 	}
 	for bad, want := range map[float32]string{float32(math.Inf(-1)): "row 1, term 4: value must be finite, got -Inf",
 		math.MaxFloat32: "row 1: the terms"} {
 		m := csrOf([][]float32{{1}, {0, 0, 0, 0, bad, bad}})
-		musttest.Fails(open.Transform(m))(t, fmt.Sprintf("unseen values %v", bad), want)
+		musttest.WantError(open.Transform(m))(t, fmt.Sprintf("unseen values %v", bad), want)
 	}
 }

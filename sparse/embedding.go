@@ -10,12 +10,12 @@ import (
 type Weighting uint8
 
 const (
-	TF       Weighting = iota // raw counts
-	TFIDF                     // counts times log(D/df), for D training documents of which df contain the term
-	LogTF                     // damped counts, 1 + ln count, as with sublinear_tf in scikit-learn
-	LogTFIDF                  // damped counts times log(D/df)
-	Standard                  // columns of measurements, scaled to mean 0 and variance 1, see [Embedding.Scales]
-	Range                     // columns of measurements, scaled to the range Lower to Upper
+	TF              Weighting = iota // raw counts
+	TFIDF                            // counts times log(D/df), for D training documents of which df contain the term
+	LogTF                            // damped counts, 1 + ln count, as with sublinear_tf in scikit-learn
+	LogTFIDF                         // damped counts times log(D/df)
+	StandardScaling                  // columns of measurements, scaled to mean 0 and variance 1, see [Embedding.Scales]
+	MinMaxScaling                    // columns of measurements, scaled to the range Lower to Upper
 
 	// TFKL multiplies counts by the Kullback-Leibler divergence from the class distribution given
 	// the term to the prior distribution,
@@ -29,11 +29,11 @@ const (
 	TFKL
 )
 
-// IDF reports whether weights include log(D/df).
-func (w Weighting) IDF() bool { return w == TFIDF || w == LogTFIDF }
+// UsesIDF reports whether weights include log(D/df).
+func (w Weighting) UsesIDF() bool { return w == TFIDF || w == LogTFIDF }
 
-// Damped reports whether counts become 1 + ln count, which requires counts of at least 1.
-func (w Weighting) Damped() bool { return w == LogTF || w == LogTFIDF }
+// DampsCounts reports whether counts become 1 + ln count, which requires counts of at least 1.
+func (w Weighting) DampsCounts() bool { return w == LogTF || w == LogTFIDF }
 
 // Norm is the normalisation of a weighted document.
 type Norm uint8
@@ -53,17 +53,17 @@ type Pairing uint8
 // without a power and without negative values. Chi-square and Jensen-Shannon are inner products:
 // Hein and Bousquet, AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
 const (
-	Dot           Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
+	Cosine        Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
 	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// MinShare is the smallest value of a histogram in float32. Smaller values are rounded up to
+// MinHistogramValue is the smallest value of a histogram in float32. Smaller values are rounded up to
 // MinShare, so that no pairing divides by 0. The effect on a similarity is negligible.
-const MinShare = 0x1p-60
+const MinHistogramValue = 0x1p-60
 
 // Embedding describes the map from counts to a vector: counts are weighted, normalised, and raised
-// to Power elementwise. The power [Root] maps an L1-normalised document to the unit sphere. The
+// to Power elementwise. The power [SquareRoot] maps an L1-normalised document to the unit sphere. The
 // zero value leaves raw counts unchanged. Two embeddings are the same map if and only if they are
 // equal (==).
 type Embedding struct {
@@ -75,45 +75,45 @@ type Embedding struct {
 	Lower, Upper float64 // bounds of Range with Lower < Upper, both from -MaxBound to MaxBound; otherwise 0
 }
 
-// Root is the exponent of the square root.
-const Root = 0.5
+// SquareRoot is the exponent of the square root.
+const SquareRoot = 0.5
 
 // MinPower and MaxPower bound an embedding's power. [Embedder.Transform] fails if a norm overflows
 // float64.
 const MinPower, MaxPower = 0.01, 8
 
-// Sphere is the embedding for the kernels of information geometry: θ = counts / total, a = √θ.
+// SphereEmbedding is the embedding for the kernels of information geometry: θ = counts / total, a = √θ.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.
-var Sphere = Embedding{Norm: NormL1, Power: Root}
+var SphereEmbedding = Embedding{Norm: NormL1, Power: SquareRoot}
 
 var (
 	weightingNames = [...]string{TF: "tf", TFIDF: "tfidf", LogTF: "logtf", LogTFIDF: "logtfidf",
-		Standard: "standard", Range: "scale", TFKL: "tfkl"}
+		StandardScaling: "standard", MinMaxScaling: "scale", TFKL: "tfkl"}
 	normNames    = [...]string{NormNone: "", NormL1: "-l1", NormL2: "-l2"}
-	pairingNames = [...]string{Dot: "", ChiSquare: "-chi2", JensenShannon: "-js"}
+	pairingNames = [...]string{Cosine: "", ChiSquare: "-chi2", JensenShannon: "-js"}
 )
 
 // String returns the text form for [ParseEmbedding], such as "tf-l1-sqrt", "tf-l1-pow0.75" or
 // "tf-l1-chi2". For an invalid embedding, it lists the values of the fields.
 func (e Embedding) String() string {
-	if !e.named() {
+	if !e.isKnown() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)
 	}
 	s := weightingNames[e.Weighting]
-	if e.Weighting == Range {
-		s += number(e.Lower) + ".." + number(e.Upper)
+	if e.Weighting == MinMaxScaling {
+		s += formatNumber(e.Lower) + ".." + formatNumber(e.Upper)
 	}
 	s += normNames[e.Norm] + pairingNames[e.Pairing]
 	switch e.Power {
 	case 0:
 		return s
-	case Root:
+	case SquareRoot:
 		return s + "-sqrt"
 	}
-	return s + powerSuffix + number(e.Power)
+	return s + powerSuffix + formatNumber(e.Power)
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // powerSuffix precedes a power other than the square root in the text form.
 const powerSuffix = "-pow"
@@ -125,7 +125,7 @@ func Embeddings() []Embedding {
 	counts := []Weighting{TF, TFIDF, LogTF, LogTFIDF, TFKL}
 	for _, w := range counts {
 		for n := range normNames {
-			for _, power := range []float64{0, Root} {
+			for _, power := range []float64{0, SquareRoot} {
 				all = append(all, Embedding{Weighting: w, Norm: Norm(n), Power: power})
 			}
 		}
@@ -135,16 +135,16 @@ func Embeddings() []Embedding {
 			all = append(all, Embedding{Weighting: w, Norm: NormL1, Pairing: p})
 		}
 	}
-	return append(all, Embedding{Weighting: Standard}, Embedding{Weighting: Range, Upper: 1})
+	return append(all, Embedding{Weighting: StandardScaling}, Embedding{Weighting: MinMaxScaling, Upper: 1})
 }
 
 // ParseEmbedding parses "tf", "tfidf", "logtf", "logtfidf" or "tfkl", optionally followed by "-l1"
 // or "-l2", and then by "-sqrt" or "-pow" with a number from MinPower to MaxPower, as in
 // "tf-l1-pow0.75". "-pow0.5" means "-sqrt", and "-pow1" means no power. "-chi2" or "-js" after
-// "-l1" selects [ChiSquare] or [JensenShannon]. "standard" selects [Standard], and "scale" with two
-// numbers, as in "scale-1..1", selects [Range].
+// "-l1" selects [ChiSquare] or [JensenShannon]. "standard" selects [StandardScaling], and "scale" with two
+// numbers, as in "scale-1..1", selects [MinMaxScaling].
 func ParseEmbedding(s string) (Embedding, error) {
-	if bounds, ok := strings.CutPrefix(s, weightingNames[Range]); ok {
+	if bounds, ok := strings.CutPrefix(s, weightingNames[MinMaxScaling]); ok {
 		return parseRange(bounds)
 	}
 	name, power, raised := strings.Cut(s, powerSuffix)
@@ -153,7 +153,7 @@ func ParseEmbedding(s string) (Embedding, error) {
 		switch {
 		case e.String() == name && !raised:
 			return e, nil
-		case e.String() == name && e.Power == 0 && e.Pairing == Dot && !e.Scales():
+		case e.String() == name && e.Power == 0 && e.Pairing == Cosine && !e.Scales():
 			p, err := strconv.ParseFloat(power, 64)
 			if err != nil || !(p >= MinPower && p <= MaxPower) {
 				return Embedding{}, fmt.Errorf("sparse: embedding %q: power must be a number from %v to %v, got %q", s,
@@ -171,17 +171,17 @@ func ParseEmbedding(s string) (Embedding, error) {
 			"and scale takes a range, as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
-// named reports whether weighting, normalisation and pairing are valid.
-func (e Embedding) named() bool {
+// isKnown reports whether weighting, normalisation and pairing are valid.
+func (e Embedding) isKnown() bool {
 	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }
 
 func (e Embedding) validate() error {
-	if !e.named() {
+	if !e.isKnown() {
 		return fmt.Errorf("sparse: unknown embedding with weighting %d, norm %d and pairing %d", e.Weighting, e.Norm,
 			e.Pairing)
 	}
-	if e.Pairing != Dot && (e.Norm != NormL1 || e.Power != 0) {
+	if e.Pairing != Cosine && (e.Norm != NormL1 || e.Power != 0) {
 		return fmt.Errorf("sparse: embedding %s compares histograms, so it needs -l1 and no power", e)
 	}
 	if err := e.validateScale(); err != nil {
@@ -195,16 +195,16 @@ func (e Embedding) validate() error {
 	return nil
 }
 
-// general reports whether the power is neither 0 nor the square root.
-func (e Embedding) general() bool { return e.Power != 0 && e.Power != Root }
+// hasGeneralPower reports whether the power is neither 0 nor the square root.
+func (e Embedding) hasGeneralPower() bool { return e.Power != 0 && e.Power != SquareRoot }
 
-// wantsNonNegative returns the reason why the embedding requires values of at least 0 or 1, or ""
+// nonNegativeReason returns the reason why the embedding requires values of at least 0 or 1, or ""
 // if it accepts negative values.
-func (e Embedding) wantsNonNegative() string {
+func (e Embedding) nonNegativeReason() string {
 	switch {
-	case e.Weighting.Damped():
+	case e.Weighting.DampsCounts():
 		return fmt.Sprintf(" and at least 1 for embedding %s (it takes the logarithm of counts)", e)
-	case e.Pairing != Dot:
+	case e.Pairing != Cosine:
 		return fmt.Sprintf(" and nonnegative for embedding %s (it compares histograms)", e)
 	case e.Power != 0:
 		return fmt.Sprintf(" and nonnegative for embedding %s (it takes powers of %v)", e, e.Power)

@@ -30,7 +30,7 @@ func csrOf(rows [][]float32) *CSR {
 func mustTransform(t *testing.T, f *Embedder, m *CSR) *Embedded {
 	t.Helper()
 	x := musttest.Get(f.Transform(m))(t)
-	musttest.Do(t, x.Validate())
+	musttest.NoError(t, x.Validate())
 	return x
 }
 
@@ -45,10 +45,10 @@ func TestTransformDefinition(t *testing.T) {
 			v := make([]float64, len(r))
 			for j, c := range r {
 				v[j] = float64(c)
-				if e.Weighting.Damped() && c > 0 {
+				if e.Weighting.DampsCounts() && c > 0 {
 					v[j] = 1 + math.Log(float64(c))
 				}
-				if e.Weighting.IDF() {
+				if e.Weighting.UsesIDF() {
 					v[j] *= math.Log(4 / df[j])
 				}
 				if e.Supervised() {
@@ -79,7 +79,7 @@ func TestTransformDefinition(t *testing.T) {
 			terms, values := x.Row(i)
 			for k, got := range x.Vector64(i, nil) {
 				want, tol := v[terms[k]], 1e-14
-				if e.Norm == NormNone && !e.Weighting.Damped() && !e.Weighted() && !e.general() {
+				if e.Norm == NormNone && !e.Weighting.DampsCounts() && !e.Weighted() && !e.hasGeneralPower() {
 					tol = 0
 				}
 				if !(math.Abs(got-want) <= tol*math.Abs(want)) {
@@ -88,13 +88,13 @@ func TestTransformDefinition(t *testing.T) {
 			}
 			// 10⁻¹⁴ bounds the error of about 20 roundings and two powers.
 			norm := length(v, 2)
-			if e.Pairing != Dot { // the row is the histogram itself
+			if e.Pairing != Cosine { // the row is the histogram itself
 				norm = 1
 			}
 			if err := math.Abs(x.Norms[i]-norm) / norm; !(err <= 1e-14) {
 				t.Errorf("%v: norm of row %d is %v, expected %v", e, i, x.Norms[i], norm)
 			}
-			for k, u := range x.Unit64(i, nil) {
+			for k, u := range x.UnitVector64(i, nil) {
 				want := v[terms[k]] / norm
 				if err := math.Abs((u - want) / want); !(err <= 1e-14) {
 					t.Errorf("%v: row %d, column %d is %v, expected %v", e, i, terms[k], u, want)
@@ -111,7 +111,7 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 	train := csrOf([][]float32{{1, 0, 2, 0, 0}, {0, 0, 3, 0, 1}})
 	test := csrOf([][]float32{{0, 4, 0, 0, 0}, {}, {1, 9, 0, 9, 0}, {0, 0, 2, 0, 0}})
 	test.Cols = 9
-	for _, e := range []Embedding{Sphere, {Weighting: TFIDF, Norm: NormL1, Power: Root}, {}} {
+	for _, e := range []Embedding{SphereEmbedding, {Weighting: TFIDF, Norm: NormL1, Power: SquareRoot}, {}} {
 		f := e.Fit(train)
 		x := mustTransform(t, f, test)
 		last := uint32(f.Cols() - 1)
@@ -131,7 +131,7 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 		if terms, _ := x.Row(3); (terms[0] == last) != (e.Weighting == TFIDF) {
 			t.Errorf("%v: row 3 has columns %v", e, terms)
 		}
-		if got, want := x.Empty(), 2+map[bool]int{true: 1}[e.Weighting == TFIDF]; got != want {
+		if got, want := x.EmptyCount(), 2+map[bool]int{true: 1}[e.Weighting == TFIDF]; got != want {
 			t.Errorf("%v: %d documents without terms, expected %d", e, got, want)
 		}
 		if got, want := EmbeddedBytes(x.Rows(), x.NNZ()), x.Bytes(); got != want {
@@ -148,9 +148,9 @@ func TestFitHashedIndices(t *testing.T) {
 		Terms:   []uint32{5, 4_000_000_000, 5, 9},
 		Values:  []float32{1, 2, 3, 4},
 	}
-	f := Sphere.Fit(m)
+	f := SphereEmbedding.Fit(m)
 	if !slices.Equal(f.Terms, []uint32{5, 9, 4_000_000_000}) || !slices.Equal(f.DF, []int32{2, 1, 1}) ||
-		f.columns.place != nil {
+		f.termIndex.positions != nil {
 		t.Fatalf("terms %v, df %v", f.Terms, f.DF)
 	}
 	for j, term := range f.Terms {

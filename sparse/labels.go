@@ -11,9 +11,9 @@ type Labels struct {
 	IDs     []int32 // class indices
 }
 
-// Of returns the classes of document i, which the caller must not change. It returns nil for zero
+// Classes returns the classes of document i, which the caller must not change. It returns nil for zero
 // Labels.
-func (l Labels) Of(i int) []int32 {
+func (l Labels) Classes(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 func withPowers() []Embedding {
 	all := Embeddings()
 	for _, e := range Embeddings() {
-		if e.Power == 0 && e.Pairing == Dot && !e.Scales() {
+		if e.Power == 0 && e.Pairing == Cosine && !e.Scales() {
 			for _, p := range []float64{MinPower, 0.75, 3} {
 				e.Power = p
 				all = append(all, e)
@@ -69,16 +69,16 @@ func TestPower(t *testing.T) {
 // exactly 0. Values of any size stay in range.
 func TestPowersOfProportionalAndOfExtremeDocuments(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 3}, {7, 14, 21}, {3, 6, 9}, {1e-38, 1e38, 1}})
-	for _, p := range []float64{MinPower, 0.3, Root, 0.75, 2, MaxPower} {
+	for _, p := range []float64{MinPower, 0.3, SquareRoot, 0.75, 2, MaxPower} {
 		x := mustTransform(t, Embedding{Weighting: TF, Norm: NormL1, Power: p}.Fit(m), m)
 		for i := 1; i < 3; i++ {
-			if !slices.Equal(x.Unit64(0, nil), x.Unit64(i, nil)) {
+			if !slices.Equal(x.UnitVector64(0, nil), x.UnitVector64(i, nil)) {
 				t.Errorf("power %v: rows 0 and %d differ", p, i)
 			}
 		}
 		for i := range m.Rows() {
 			var sum float64
-			for _, u := range x.Unit64(i, nil) {
+			for _, u := range x.UnitVector64(i, nil) {
 				sum += u * u
 			}
 			if !(math.Abs(sum-1) <= 1e-14) || !(x.Norms[i] > 0) || math.IsInf(x.Norms[i], 1) {
@@ -112,7 +112,7 @@ func TestEmbeddingNames(t *testing.T) {
 		"range must be ascending": "scale1..0 scale0..0 scaleNaN..1 scale0..1e9",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			musttest.Fails(ParseEmbedding(name))(t, name, want)
+			musttest.WantError(ParseEmbedding(name))(t, name, want)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestValuesAreRefused(t *testing.T) {
 	if _, err := (Embedding{}).Fit(handFilled()).Transform(csrOf([][]float32{{1}, {0, -2}})); err != nil {
 		t.Errorf("a negative value without a power: %v", err)
 	}
-	if v := math.Log2(MinShare); v > -50 {
+	if v := math.Log2(MinHistogramValue); v > -50 {
 		t.Errorf("the least share is 2^%v: what is rounded up to it shows", v)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// MaxBound is the maximum absolute value of a bound of [Range].
+// MaxBound is the maximum absolute value of a bound of [MinMaxScaling].
 const MaxBound = 1e6
 
-// Scales reports whether the embedding is [Standard] or [Range], which are for measurements. For
+// Scales reports whether the embedding is [StandardScaling] or [MinMaxScaling], which are for measurements. For
 // each column, a shift s and a weight w are computed from the training documents, and x becomes (x
 // - s)·w. Absent values are zeros. A column that is constant in training becomes 0.
 //
@@ -18,29 +18,31 @@ const MaxBound = 1e6
 //     fewer than half of the documents have a value in a column, s is 0, so that zeros stay zeros.
 //   - Range: the training minimum becomes Lower and the maximum Upper, as in LIBSVM's svm-scale.
 //     Zeros stay zeros if Lower is 0 and the column has no negative values in training.
-func (e Embedding) Scales() bool { return e.Weighting == Standard || e.Weighting == Range }
+func (e Embedding) Scales() bool {
+	return e.Weighting == StandardScaling || e.Weighting == MinMaxScaling
+}
 
 // Weighted reports whether the embedding has column weights: from idf, scaling or labels.
-func (e Embedding) Weighted() bool { return e.Weighting.IDF() || e.Scales() || e.Supervised() }
+func (e Embedding) Weighted() bool { return e.Weighting.UsesIDF() || e.Scales() || e.Supervised() }
 
 func (e Embedding) validateScale() error {
 	lower, upper := e.Lower, e.Upper
 	switch {
-	case e.Weighting != Range && (lower != 0 || upper != 0):
+	case e.Weighting != MinMaxScaling && (lower != 0 || upper != 0):
 		return fmt.Errorf("sparse: embedding %s takes no range, got %v to %v", e, lower, upper)
-	case e.Weighting == Range && !(-MaxBound <= lower && lower < upper && upper <= MaxBound):
+	case e.Weighting == MinMaxScaling && !(-MaxBound <= lower && lower < upper && upper <= MaxBound):
 		return fmt.Errorf("sparse: embedding %s: the range must be ascending and between %v and %v", e, -MaxBound,
 			MaxBound)
-	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Dot):
+	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Cosine):
 		return fmt.Errorf("sparse: embedding %s scales columns, so it takes no norm, power or pairing", e)
 	}
 	return nil
 }
 
-// parseRange reads the bounds of [Range], such as -1..1.
+// parseRange reads the bounds of [MinMaxScaling], such as -1..1.
 func parseRange(s string) (Embedding, error) {
 	lower, upper, _ := strings.Cut(s, "..")
-	e := Embedding{Weighting: Range}
+	e := Embedding{Weighting: MinMaxScaling}
 	var err [2]error
 	e.Lower, err[0] = strconv.ParseFloat(lower, 64)
 	e.Upper, err[1] = strconv.ParseFloat(upper, 64)
@@ -51,24 +53,24 @@ func parseRange(s string) (Embedding, error) {
 	return e, e.validate()
 }
 
-// column holds a column's df and sum over nonzero values, and its minimum, maximum and sum of
+// columnStats holds a column's df and sum over nonzero values, and its minimum, maximum and sum of
 // squared deviations from the mean over all values.
-type column struct {
-	df                     int32
-	sum, least, most, dev2 float64
+type columnStats struct {
+	df                              int32
+	sum, min, max, squaredDeviation float64
 }
 
-// statistics returns one element per term of columns, in the same order. m must be valid.
-func (m *CSR) statistics(columns *termTable, df []int32) []column {
-	all := make([]column, len(df))
+// columnStatistics returns one element per term of columns, in the same order. m must be valid.
+func (m *CSR) columnStatistics(columns *termTable, df []int32) []columnStats {
+	all := make([]columnStats, len(df))
 	n := m.Rows()
 	for j := range all {
 		c := &all[j]
 		if c.df = df[j]; int(c.df) == n {
-			c.least, c.most = math.Inf(1), math.Inf(-1)
+			c.min, c.max = math.Inf(1), math.Inf(-1)
 		}
 	}
-	each := func(do func(c *column, v float64)) {
+	each := func(do func(c *columnStats, v float64)) {
 		for k, t := range m.Terms {
 			if v := float64(m.Values[k]); v != 0 {
 				j, _ := columns.find(t)
@@ -76,11 +78,13 @@ func (m *CSR) statistics(columns *termTable, df []int32) []column {
 			}
 		}
 	}
-	each(func(c *column, v float64) { c.sum, c.least, c.most = c.sum+v, min(c.least, v), max(c.most, v) })
-	each(func(c *column, v float64) { c.dev2 += float64((v - c.sum/float64(n)) * (v - c.sum/float64(n))) })
+	each(func(c *columnStats, v float64) { c.sum, c.min, c.max = c.sum+v, min(c.min, v), max(c.max, v) })
+	each(func(c *columnStats, v float64) {
+		c.squaredDeviation += float64((v - c.sum/float64(n)) * (v - c.sum/float64(n)))
+	})
 	for j := range all {
 		c := &all[j]
-		c.dev2 += float64(float64(n-int(c.df)) * float64(c.sum/float64(n)) * float64(c.sum/float64(n)))
+		c.squaredDeviation += float64(float64(n-int(c.df)) * float64(c.sum/float64(n)) * float64(c.sum/float64(n)))
 	}
 	return all
 }
@@ -88,47 +92,47 @@ func (m *CSR) statistics(columns *termTable, df []int32) []column {
 func (f *Embedder) fitScale(train *CSR) {
 	f.Weights, f.Shifts = make([]float64, len(f.Terms)), make([]float64, len(f.Terms))
 	n := float64(f.Documents)
-	for j, c := range train.statistics(f.columns, f.DF) {
-		switch w := (f.Upper - f.Lower) / (c.most - c.least); {
-		case c.least == c.most:
-			f.Shifts[j] = c.least
-		case f.Weighting == Range:
-			f.Weights[j], f.Shifts[j] = w, c.least-f.Lower/w
+	for j, c := range train.columnStatistics(f.termIndex, f.DF) {
+		switch w := (f.Upper - f.Lower) / (c.max - c.min); {
+		case c.min == c.max:
+			f.Shifts[j] = c.min
+		case f.Weighting == MinMaxScaling:
+			f.Weights[j], f.Shifts[j] = w, c.min-f.Lower/w
 		default:
-			f.Weights[j] = 1 / math.Sqrt(c.dev2/n)
+			f.Weights[j] = 1 / math.Sqrt(c.squaredDeviation/n)
 			if 2*float64(c.df) >= n {
 				f.Shifts[j] = c.sum / n
 			}
 		}
 	}
-	f.fill()
+	f.findFilled()
 }
 
-// fill sets f.filled to the terms whose zeros become nonzero by scaling.
-func (f *Embedder) fill() {
+// findFilled sets f.filled to the terms whose zeros become nonzero by scaling.
+func (f *Embedder) findFilled() {
 	for j, s := range f.Shifts {
 		if s != 0 && f.Weights[j] != 0 {
-			f.filled = append(f.filled, f.Terms[j])
+			f.filledTerms = append(f.filledTerms, f.Terms[j])
 		}
 	}
 }
 
-// Filled returns the number of columns whose zeros become nonzero by scaling. Embedding adds at
+// FilledCount returns the number of columns whose zeros become nonzero by scaling. Embedding adds at
 // most this number of values to a document.
-func (f *Embedder) Filled() int { return len(f.filled) }
+func (f *Embedder) FilledCount() int { return len(f.filledTerms) }
 
-// row returns row i of m with scaled views, including zeros that become nonzero by scaling.
-func (f *Embedder) row(m *CSR, i int) ([]uint32, []float32) {
+// scaledRow returns row i of m with scaled views, including zeros that become nonzero by scaling.
+func (f *Embedder) scaledRow(m *CSR, i int) ([]uint32, []float32) {
 	terms, values := m.Row(i)
 	if len(f.Views) > 1 {
-		return terms, f.balanced(terms, values)
+		return terms, f.balanceViews(terms, values)
 	}
-	if len(f.filled) == 0 {
+	if len(f.filledTerms) == 0 {
 		return terms, values
 	}
-	n := len(terms) + len(f.filled)
+	n := len(terms) + len(f.filledTerms)
 	all, own := make([]uint32, 0, n), make([]float32, 0, n)
-	left := f.filled
+	left := f.filledTerms
 	for k, t := range terms {
 		for ; len(left) > 0 && left[0] < t; left = left[1:] {
 			all, own = append(all, left[0]), append(own, 0)

@@ -17,7 +17,7 @@ func scaledByHand(e Embedding, rows [][]float32, i, j int) float64 {
 		}
 	}
 	v := float64(rows[i][j])
-	if e.Weighting == Range {
+	if e.Weighting == MinMaxScaling {
 		return e.Lower + (e.Upper-e.Lower)*(v-least)/(most-least)
 	}
 	n := float64(len(rows))
@@ -43,7 +43,7 @@ func TestScaledColumns(t *testing.T) {
 		}
 		f := e.Fit(m)
 		x := mustTransform(t, f, m)
-		musttest.Do(t, x.Validate())
+		musttest.NoError(t, x.Validate())
 		restored := musttest.Get(RestoreEmbedder(fields(f)))(t)
 		if y := mustTransform(t, restored, m); x.Digest() != y.Digest() {
 			t.Errorf("%s: other bits from what is restored", name)
@@ -71,10 +71,10 @@ func TestScaledColumns(t *testing.T) {
 		}
 	}
 	// Sparse columns keep their zeros with Standard, and with a range from 0 for values from 0.
-	if f := (Embedding{Weighting: Standard}).Fit(m); f.Filled() != 2 {
-		t.Errorf("standard fills %d columns, expected those of 5 and 4 values", f.Filled())
+	if f := (Embedding{Weighting: StandardScaling}).Fit(m); f.FilledCount() != 2 {
+		t.Errorf("standard fills %d columns, expected those of 5 and 4 values", f.FilledCount())
 	}
-	if f := (Embedding{Weighting: Range, Upper: 1}).Fit(m); f.Filled() != 3 {
-		t.Errorf("a range from 0 fills %d columns, expected those whose least value isn't 0", f.Filled())
+	if f := (Embedding{Weighting: MinMaxScaling, Upper: 1}).Fit(m); f.FilledCount() != 3 {
+		t.Errorf("a range from 0 fills %d columns, expected those whose least value isn't 0", f.FilledCount())
 	}
 }

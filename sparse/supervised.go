@@ -11,7 +11,7 @@ func (e Embedding) Supervised() bool { return e.Weighting == TFKL }
 // documents have fewer than two classes.
 func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 	f := &Embedder{Embedding: e}
-	f.learn(train, &labels, classes)
+	f.fit(train, &labels, classes)
 	return f
 }
 
@@ -28,7 +28,7 @@ const minDivergence = 1e-12
 func (f *Embedder) divergences(train *CSR, labels *Labels, classes int) []float64 {
 	byClass, found := make([][]int, classes), 0
 	for i := range train.Rows() {
-		for _, id := range labels.Of(i) {
+		for _, id := range labels.Classes(i) {
 			if byClass[id] == nil {
 				found++
 			}

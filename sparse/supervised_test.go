@@ -31,7 +31,7 @@ func divergenceByHand(m *CSR, l Labels, classes int, term uint32) float64 {
 	for i := range m.Rows() {
 		terms, values := m.Row(i)
 		k := slices.Index(terms, term)
-		for _, id := range l.Of(i) {
+		for _, id := range l.Classes(i) {
 			of[id]++
 			labels++
 			if k >= 0 && values[k] != 0 {
@@ -53,7 +53,7 @@ func divergenceByHand(m *CSR, l Labels, classes int, term uint32) float64 {
 // Weights are correct for documents with any number of classes, empty classes and stored zeros.
 func TestSupervised(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	e := Embedding{Weighting: TFKL, Norm: NormL1, Power: Root}
+	e := Embedding{Weighting: TFKL, Norm: NormL1, Power: SquareRoot}
 	for trial := range 200 {
 		const classes = 5 // without documents of class 3
 		m, labels := &CSR{Cols: 30, Offsets: []int64{0}}, Labels{}
@@ -80,7 +80,7 @@ func TestSupervised(t *testing.T) {
 			}
 		}
 		f := e.FitLabels(m, labels, classes)
-		musttest.Do(t, f.Validate())
+		musttest.NoError(t, f.Validate())
 		for j, term := range f.Terms {
 			// 5 summands are below 100·ln 100; divided by n, their rounding errors are about 2⁻⁵².
 			if want := max(divergenceByHand(m, labels, classes, term), 1e-12); !(math.Abs(f.Weights[j]-want) <= 1e-13) {
@@ -93,7 +93,7 @@ func TestSupervised(t *testing.T) {
 		order := r.Perm(m.Rows())
 		var permuted Labels
 		for _, i := range order {
-			permuted.Add(labels.Of(i)...)
+			permuted.Add(labels.Classes(i)...)
 		}
 		if again := e.FitLabels(m.SelectRows(order), permuted, classes); !slices.Equal(again.Weights, f.Weights) {
 			t.Fatalf("trial %d: other weights in another order", trial)
@@ -104,18 +104,18 @@ func TestSupervised(t *testing.T) {
 // Without labels of two classes there is an error, not other weights.
 func TestSupervisedRefuses(t *testing.T) {
 	m := csrOf([][]float32{{1, 2, 0}, {0, 1, 1}, {3, 0, 1}})
-	e := Embedding{Weighting: TFKL, Norm: NormL1, Power: Root}
+	e := Embedding{Weighting: TFKL, Norm: NormL1, Power: SquareRoot}
 	one := Labels{Offsets: []int64{0, 1, 1, 2}, IDs: []int32{1, 1}}
 	for what, f := range map[string]*Embedder{
 		"Fit": e.Fit(m), "no labels": e.FitLabels(m, Labels{}, 2), "one class": e.FitLabels(m, one, 2),
 	} {
-		musttest.Fails(f.Transform(m))(t, what, "embedding tfkl-l1-sqrt requires labels")
+		musttest.WantError(f.Transform(m))(t, what, "embedding tfkl-l1-sqrt requires labels")
 	}
 	wrong := twoClasses(m.Rows())
 	wrong.IDs[1] = 7
-	musttest.Fails(e.FitLabels(m, wrong, 2).Validate())(t, "a label of no class", "got 7")
-	musttest.Fails(e.FitLabels(nil, Labels{}, 0).Validate())(t, "no documents")
-	for _, other := range []Embedding{Sphere, {Weighting: TFIDF}} {
+	musttest.WantError(e.FitLabels(m, wrong, 2).Validate())(t, "a label of no class", "got 7")
+	musttest.WantError(e.FitLabels(nil, Labels{}, 0).Validate())(t, "no documents")
+	for _, other := range []Embedding{SphereEmbedding, {Weighting: TFIDF}} {
 		got, want := fit(other, m), other.Fit(m)
 		if fmt.Sprint(got.Weights, got.Terms) != fmt.Sprint(want.Weights, want.Terms) {
 			t.Errorf("%s learns from labels", other)

@@ -45,12 +45,12 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		n = m.Rows()
 	}
 	x := &Embedded{
-		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, From: rows,
+		CSR: CSR{Cols: f.Cols(), Offsets: make([]int64, n+1)}, Embedder: f, SourceRows: rows,
 		Norms: make([]float64, n), Divisors: make([]float64, n),
 	}
-	err := run.Chunks(ctx, run.Workers(workers), n, func(_, lo, hi int) error {
+	err := run.ForEachChunk(ctx, run.NumWorkers(workers), n, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			r := x.Source(i)
+			r := x.SourceRow(i)
 			if r < 0 || r >= m.Rows() {
 				return fmt.Errorf("sparse: row %d is out of range for a matrix with %d rows", r, m.Rows())
 			}
@@ -58,10 +58,10 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 				return err
 			}
 			terms, values := m.Row(r) // scaling of views changes no value to 0
-			if f.filled != nil {
-				terms, values = f.row(m, r)
+			if f.filledTerms != nil {
+				terms, values = f.scaledRow(m, r)
 			}
-			x.Offsets[i+1] = f.kept(terms, values)
+			x.Offsets[i+1] = f.storedCount(terms, values)
 		}
 		return nil
 	})
@@ -69,12 +69,12 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 		return nil, err
 	}
 	x.Allocate()
-	x.Raw = make([]float32, len(x.Values))
-	err = run.Chunks(ctx, run.Workers(workers), n, func(_, lo, hi int) (err error) {
+	x.RawValues = make([]float32, len(x.Values))
+	err = run.ForEachChunk(ctx, run.NumWorkers(workers), n, func(_, lo, hi int) (err error) {
 		var unit []float64
 		for i := lo; i < hi && err == nil; i++ {
-			terms, values := f.row(m, x.Source(i))
-			unit, err = x.embed(i, terms, values, x.Source(i), unit)
+			terms, values := f.scaledRow(m, x.SourceRow(i))
+			unit, err = x.embedRow(i, terms, values, x.SourceRow(i), unit)
 		}
 		return err
 	})
@@ -84,17 +84,17 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	return x, nil
 }
 
-// kept returns the number of stored values of an embedded document.
-func (f *Embedder) kept(terms []uint32, values []float32) int64 {
+// storedCount returns the number of stored values of an embedded document.
+func (f *Embedder) storedCount(terms []uint32, values []float32) int64 {
 	var n int64
-	unseen, w := false, weigher{f: f}
+	unseen, w := false, weighter{f: f}
 	for k, t := range terms {
 		column, ok := f.Column(t)
 		switch {
 		case values[k] == 0 && f.Shifts == nil:
 		case !ok:
 			unseen = f.Open
-		case w.weighted(column, values[k]) != 0:
+		case w.weightedValue(column, values[k]) != 0:
 			n++
 		}
 	}
@@ -104,16 +104,16 @@ func (f *Embedder) kept(terms []uint32, values []float32) int64 {
 	return max(n, 1)
 }
 
-// embed writes row i from the terms and values of row r of the matrix. unit is a buffer.
-func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
+// embedRow writes row i from the terms and values of row r of the matrix. unit is a buffer.
+func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
 	f := x.Embedder
 	at := x.Offsets[i]
 	add := func(column uint32, raw float32) {
-		x.Terms[at], x.Raw[at] = column, raw
+		x.Terms[at], x.RawValues[at] = column, raw
 		at++
 	}
 	var l1, l2, unseen float64
-	w := weigher{f: f}
+	w := weighter{f: f}
 	for k, t := range terms {
 		column, ok := f.Column(t)
 		if !ok && f.Open {
@@ -122,12 +122,12 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		if !ok || values[k] == 0 && f.Shifts == nil {
 			continue
 		}
-		v := w.weighted(column, values[k])
+		v := w.weightedValue(column, values[k])
 		if v == 0 {
 			continue
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Dot) && !f.isVector(column) {
-			return unit, &ValueError{r, t, values[k], "finite" + f.wantsNonNegative()}
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Cosine) && !f.isVector(column) {
+			return unit, &ValueError{r, t, values[k], "finite" + f.nonNegativeReason()}
 		}
 		add(column, values[k])
 		l1 += math.Abs(v)
@@ -153,7 +153,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 		add(uint32(len(f.Terms)), 1)
 		x.Divisors[i] = 1
 		x.Norms[i] = f.norm(0, 0)
-	case f.general(): // reuse the powers, because computing them takes half of the time of embedding
+	case f.hasGeneralPower(): // reuse the powers, because computing them takes half of the time of embedding
 		var largest float64
 		unit, largest = x.powers(i, unit)
 		var squares float64
@@ -161,7 +161,7 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			squares += float64(u * u)
 		}
 		x.Divisors[i] = math.Sqrt(squares)
-		x.Norms[i] = float64(power(largest/f.length(l1, l2), f.Power) * x.Divisors[i]) // (max v/n)^p times the divisor
+		x.Norms[i] = float64(power(largest/f.divisor(l1, l2), f.Power) * x.Divisors[i]) // (max v/n)^p times the divisor
 		if !(x.Norms[i] <= math.MaxFloat64) {
 			return unit, fmt.Errorf("sparse: row %d: norm in embedding %s must be finite, got %v",
 				r, f, x.Norms[i])
@@ -171,15 +171,15 @@ func (x *Embedded) embed(i int, terms []uint32, values []float32, r int, unit []
 			x.Values[x.Offsets[i]+int64(k)] = float32(unit[k])
 		}
 		return unit, nil
-	case f.Power == Root || f.Pairing != Dot:
+	case f.Power == SquareRoot || f.Pairing != Cosine:
 		x.Divisors[i], x.Norms[i] = l1, f.norm(l1, l2)
 	default:
 		x.Divisors[i], x.Norms[i] = l2, f.norm(l1, l2)
 	}
-	unit = x.Unit64(i, unit)
+	unit = x.UnitVector64(i, unit)
 	for k, u := range unit {
-		if f.Pairing != Dot {
-			u = max(u, MinShare)
+		if f.Pairing != Cosine {
+			u = max(u, MinHistogramValue)
 		}
 		x.Values[x.Offsets[i]+int64(k)] = float32(u)
 	}

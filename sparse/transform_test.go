@@ -62,7 +62,7 @@ func TestTransformRowsErrors(t *testing.T) {
 		}
 		m.Terms, m.Values, m.Offsets = append(m.Terms, 0), append(m.Values, v), append(m.Offsets, int64(i+1))
 	}
-	f := Sphere.Fit(m)
-	musttest.Fails(f.TransformRows(t.Context(), m, nil, 3))(t, "row 300", "row 300,")
-	musttest.Fails(f.TransformRows(t.Context(), m, []int{5, 700, 300}, 1))(t, "row 700", "row 700,")
+	f := SphereEmbedding.Fit(m)
+	musttest.WantError(f.TransformRows(t.Context(), m, nil, 3))(t, "row 300", "row 300,")
+	musttest.WantError(f.TransformRows(t.Context(), m, []int{5, 700, 300}, 1))(t, "row 700", "row 700,")
 }

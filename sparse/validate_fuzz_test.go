@@ -85,14 +85,14 @@ func FuzzMatrix(f *testing.F) {
 				t.Fatalf("%s accepts %+v", door, m)
 			}
 			if err == nil {
-				musttest.Do(t, x.Validate())
+				musttest.NoError(t, x.Validate())
 				for i := range x.Rows() {
 					if err := x.validateRaw(i); err != nil {
 						t.Fatalf("%s: %v, of %+v", door, err, m)
 					}
 				}
 				x.Digest()
-				x.Empty()
+				x.EmptyCount()
 				for i := range x.Rows() {
 					x.Vector64(i, nil)
 				}
@@ -116,7 +116,7 @@ func FuzzMatrix(f *testing.F) {
 		if !want {
 			return
 		}
-		if s := m.SelectRows([]int{}); s.Validate() != nil || m.LongestRow() < 0 || m.EmptyRows() > m.Rows() {
+		if s := m.SelectRows([]int{}); s.Validate() != nil || m.MaxRowLen() < 0 || m.EmptyRowCount() > m.Rows() {
 			t.Fatalf("%+v", m)
 		}
 	})
@@ -125,9 +125,9 @@ func FuzzMatrix(f *testing.F) {
 // validateRaw compares values and norm of a row with values computed from raw values in float64.
 func (x *Embedded) validateRaw(i int) error {
 	_, values := x.Row(i)
-	for k, u := range x.Unit64(i, nil) {
-		if x.Embedder.Pairing != Dot {
-			u = max(u, MinShare)
+	for k, u := range x.UnitVector64(i, nil) {
+		if x.Embedder.Pairing != Cosine {
+			u = max(u, MinHistogramValue)
 		}
 		if values[k] != float32(u) {
 			return fmt.Errorf("row %d, value %d is %v, expected %v", i, k, values[k], u)
@@ -137,7 +137,7 @@ func (x *Embedded) validateRaw(i int) error {
 	for _, v := range x.Vector64(i, nil) {
 		length = math.Hypot(length, v)
 	}
-	if x.Embedder.Pairing == Dot && !(math.Abs(x.Norms[i]-length) <= 1e-5*length) {
+	if x.Embedder.Pairing == Cosine && !(math.Abs(x.Norms[i]-length) <= 1e-5*length) {
 		return fmt.Errorf("row %d: norm %v, expected %v", i, x.Norms[i], length)
 	}
 	return nil

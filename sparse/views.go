@@ -41,13 +41,13 @@ func validateViews(views []View, columns int) error {
 	return nil
 }
 
-// wantsViews returns an error if the embedding doesn't support the views.
-func (e Embedding) wantsViews(views []View) error {
-	if e.Pairing != Dot && slices.ContainsFunc(views, func(v View) bool { return v.Vector }) {
+// checkViews returns an error if the embedding doesn't support the views.
+func (e Embedding) checkViews(views []View) error {
+	if e.Pairing != Cosine && slices.ContainsFunc(views, func(v View) bool { return v.Vector }) {
 		return fmt.Errorf("sparse: embedding %s compares histograms, so it cannot be used with vectors", e)
 	}
 	const minPower = 0.25 // factors of values have the exponent 1/2p and must fit in float32
-	normed := e.Weighting.Damped() || e.Supervised()
+	normed := e.Weighting.DampsCounts() || e.Supervised()
 	if e.Scales() || e.Power != 0 && e.Power < minPower || normed && e.Norm == NormNone {
 		return fmt.Errorf("sparse: embedding %s cannot be used with views; use tf, tfidf, or logtf, logtfidf or "+
 			"tfkl with a norm, and no power below %v", e, minPower)
@@ -55,19 +55,19 @@ func (e Embedding) wantsViews(views []View) error {
 	return nil
 }
 
-// balanced scales each view of a row so that the view's squared length in the unit vector is
+// balanceViews scales each view of a row so that the view's squared length in the unit vector is
 // proportional to the view's weight. With damped counts, it scales the damped counts. A row that is
 // already scaled, such as a row of a model, is returned unchanged.
-func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
+func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
 	exponent := 2.0 // squares of the unit vector are proportional to |v|^exponent
 	switch {
-	case f.Pairing != Dot:
+	case f.Pairing != Cosine:
 		exponent = 1
 	case f.Power != 0:
 		exponent = 2 * f.Power
 	}
 	mass, most := make([]float64, len(f.Views)), make([]float64, len(f.Views))
-	least, w := 1.0, weigher{f: f}
+	least, w := 1.0, weighter{f: f}
 	f.eachView(terms, func(k, view int) {
 		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
 			v, weight := w.factors(column, values[k])
@@ -84,27 +84,27 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	// In a row that is already scaled, rounding to float32 changes factors and sums by up to 2⁻²⁴
 	// each, and damped counts by 2⁻²⁴.
 	near := 1e-6
-	if f.Weighting.Damped() {
+	if f.Weighting.DampsCounts() {
 		near += 0x1p-23 / least
 	}
-	factor := f.factors(mass, 1/exponent, near)
+	factor := f.viewFactors(mass, 1/exponent, near)
 	if factor == nil {
 		return values
 	}
-	if f.Weighting.Damped() {
-		bound(factor, most)
+	if f.Weighting.DampsCounts() {
+		limitFactors(factor, most)
 	}
-	out, raised, before := make([]float32, len(values)), memo{}, 0
+	out, raised, before := make([]float32, len(values)), valueCache{}, 0
 	f.eachView(terms, func(k, view int) {
 		if view != before {
-			raised, before = memo{}, view
+			raised, before = valueCache{}, view
 		}
 		switch v := float64(values[k]); {
 		case v == 0:
 		case f.Views[view].Vector:
 			out[k] = float32(v * math.Pow(factor[view], cmp.Or(f.Power, 1)))
-		case f.Weighting.Damped():
-			count := raised.of(values[k])
+		case f.Weighting.DampsCounts():
+			count := raised.lookup(values[k])
 			if *count == 0 {
 				*count = power(math.E, float64(factor[view]*f.damp(v))-1) // count whose damped value is the product
 			}
@@ -118,9 +118,9 @@ func (f *Embedder) balanced(terms []uint32, values []float32) []float32 {
 	return out
 }
 
-// factors returns the factors that make the views' masses proportional to the views' weights,
+// viewFactors returns the factors that make the views' masses proportional to the views' weights,
 // raised to power. It returns nil if all factors are within near of 1, or if a mass is NaN.
-func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
+func (f *Embedder) viewFactors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {
 		if total += m; m > 0 {
@@ -141,9 +141,9 @@ func (f *Embedder) factors(mass []float64, power, near float64) []float64 {
 	return mass
 }
 
-// bound reduces all factors so that scaled counts fit in float32. most[view] is the largest damped
+// limitFactors reduces all factors so that scaled counts fit in float32. most[view] is the largest damped
 // count of a view.
-func bound(factor, most []float64) {
+func limitFactors(factor, most []float64) {
 	const highest = 80 // e⁷⁹ < 2¹¹⁴
 	largest := 0.0
 	for v, q := range factor {
@@ -160,12 +160,12 @@ func (f *Embedder) findVectors() {
 	if !slices.ContainsFunc(f.Views, func(v View) bool { return v.Vector }) {
 		return
 	}
-	f.vectors = make([]bool, len(f.Terms))
-	f.eachView(f.Terms, func(column, view int) { f.vectors[column] = f.Views[view].Vector })
+	f.vectorColumns = make([]bool, len(f.Terms))
+	f.eachView(f.Terms, func(column, view int) { f.vectorColumns[column] = f.Views[view].Vector })
 }
 
 func (f *Embedder) isVector(column uint32) bool {
-	return int(column) < len(f.vectors) && f.vectors[column]
+	return int(column) < len(f.vectorColumns) && f.vectorColumns[column]
 }
 
 // eachView calls do with the index and the view of each term.

@@ -28,8 +28,8 @@ func TestViews(t *testing.T) {
 	m.Views = []View{{0, weights[0], false}, {split, weights[1], false}}
 	parts := []*CSR{part(0, split), part(split, len(rows[0]))}
 	for _, e := range withPowers() {
-		if e.wantsViews(m.Views) != nil {
-			musttest.Fails(e.Fit(m).Validate())(t, e)
+		if e.checkViews(m.Views) != nil {
+			musttest.WantError(e.Fit(m).Validate())(t, e)
 			continue
 		}
 		x := mustTransform(t, fit(e, m), m)
@@ -42,15 +42,15 @@ func TestViews(t *testing.T) {
 				want, all := 0.0, 0.0
 				share := [2]float64{}
 				for v, p := range of {
-					if !p.EmptyRow(i) {
+					if !p.IsEmptyRow(i) {
 						share[0] += weights[v]
 					}
-					if !p.EmptyRow(j) {
+					if !p.IsEmptyRow(j) {
 						share[1] += weights[v]
 					}
 				}
 				for v, p := range of {
-					if !p.EmptyRow(i) && !p.EmptyRow(j) {
+					if !p.IsEmptyRow(i) && !p.IsEmptyRow(j) {
 						s := weights[v] * similarity(p, i, j)
 						all += s
 					}
@@ -58,7 +58,7 @@ func TestViews(t *testing.T) {
 				if share[0] == 0 || share[1] == 0 {
 					continue // no terms of nonzero weight
 				}
-				if want = all / math.Sqrt(share[0]*share[1]); e.Pairing != Dot && share[0] != share[1] {
+				if want = all / math.Sqrt(share[0]*share[1]); e.Pairing != Cosine && share[0] != share[1] {
 					continue // for histograms of different shares the mean doesn't hold
 				}
 				// Raw values are scaled in float32.
@@ -95,7 +95,7 @@ func TestVectorViews(t *testing.T) {
 	m, alone := csrOf(rows), csrOf(counts)
 	m.Views = []View{{0, 1, false}, {words, 3, true}}
 	for _, e := range withPowers() {
-		if err := e.wantsViews(m.Views); err != nil {
+		if err := e.checkViews(m.Views); err != nil {
 			if e.Fit(m).Validate() == nil && e.FitLabels(m, Labels{}, 0).Validate() == nil {
 				t.Errorf("%s takes vectors", e)
 			}
@@ -146,13 +146,14 @@ func TestViewsKept(t *testing.T) {
 // keepsBits tests documents with views for TestViewsKept.
 func keepsBits(t *testing.T, m *CSR) {
 	for _, e := range withPowers() {
-		if e.wantsViews(m.Views) != nil {
+		if e.checkViews(m.Views) != nil {
 			continue
 		}
 		x := mustTransform(t, fit(e, m), m)
 		f := musttest.Get(RestoreEmbedder(fields(x.Embedder)))(t)
 		again := mustTransform(t, f, keptBy(x))
-		if !slices.Equal(again.Values, x.Values) || !slices.Equal(again.Raw, x.Raw) || !slices.Equal(again.Norms, x.Norms) {
+		if !slices.Equal(again.Values, x.Values) || !slices.Equal(again.RawValues, x.RawValues) ||
+			!slices.Equal(again.Norms, x.Norms) {
 			t.Errorf("%s: documents that were kept have other bits", e)
 		}
 	}
@@ -163,11 +164,11 @@ func TestViewsLeast(t *testing.T) {
 	m := csrOf([][]float32{{math.SmallestNonzeroFloat32, 1, 1e-3}, {1, 1, 1}})
 	m.Views = []View{{0, 0.01, false}, {2, 1, false}}
 	for _, e := range withPowers() {
-		if e.wantsViews(m.Views) != nil || e.Weighting.Damped() || e.Weighted() {
+		if e.checkViews(m.Views) != nil || e.Weighting.DampsCounts() || e.Weighted() {
 			continue
 		}
-		if x := mustTransform(t, e.Fit(m), m); x.NNZ() != 6 || !(x.Raw[0] > 0 && x.Raw[1] < 1) {
-			t.Errorf("%s: %d values, the first row's %v, expected 6, the first above 0", e, x.NNZ(), x.Raw[:3])
+		if x := mustTransform(t, e.Fit(m), m); x.NNZ() != 6 || !(x.RawValues[0] > 0 && x.RawValues[1] < 1) {
+			t.Errorf("%s: %d values, the first row's %v, expected 6, the first above 0", e, x.NNZ(), x.RawValues[:3])
 		}
 	}
 }
@@ -184,15 +185,15 @@ func TestViewsDamped(t *testing.T) {
 	for _, name := range []string{"logtf-l1-sqrt", "logtfidf-l2", "logtf-l2", "logtf-l1-chi2"} {
 		e := musttest.Get(ParseEmbedding(name))(t)
 		x := mustTransform(t, e.Fit(m), m)
-		if again := mustTransform(t, x.Embedder, keptBy(x)); !slices.Equal(again.Raw, x.Raw) {
+		if again := mustTransform(t, x.Embedder, keptBy(x)); !slices.Equal(again.RawValues, x.RawValues) {
 			t.Errorf("%s: documents that were kept have other bits", name)
 		}
-		unit := x.Unit64(0, nil)
+		unit := x.UnitVector64(0, nil)
 		if terms, _ := x.Row(0); terms[0] != 0 {
 			t.Fatalf("%s: the word is left out of document 0", name)
 		}
 		share := unit[0] * unit[0]
-		if e.Pairing != Dot {
+		if e.Pairing != Cosine {
 			share = unit[0]
 		}
 		// Damped counts are at least 80/20,000, with a relative float32 error of 2⁻²⁴·250 = 1.5e-5.
@@ -209,13 +210,13 @@ func TestViewsDamped(t *testing.T) {
 
 // keptBy returns the documents as a model stores them.
 func keptBy(x *Embedded) *CSR {
-	m := &CSR{Cols: x.Embedder.Width(), Offsets: []int64{0}}
+	m := &CSR{Cols: x.Embedder.TrainingCols(), Offsets: []int64{0}}
 	for i := range x.Rows() {
 		columns, _ := x.Row(i)
 		for j, term := range x.Embedder.Terms {
 			v := float32(0)
 			if k := slices.Index(columns, uint32(j)); k >= 0 {
-				v = x.Raw[int(x.Offsets[i])+k]
+				v = x.RawValues[int(x.Offsets[i])+k]
 			} else if x.Embedder.Shifts != nil {
 				v = float32(x.Embedder.Shifts[j]) // becomes 0
 			}
@@ -230,7 +231,7 @@ func keptBy(x *Embedded) *CSR {
 
 // similarity computes the similarity of the embedding's pairing in float64.
 func similarity(x *Embedded, i, j int) (s float64) {
-	a, b := x.Unit64(i, nil), x.Unit64(j, nil)
+	a, b := x.UnitVector64(i, nil), x.UnitVector64(j, nil)
 	at := map[uint32]float64{}
 	terms, _ := x.Row(i)
 	for k, t := range terms {
@@ -240,7 +241,7 @@ func similarity(x *Embedded, i, j int) (s float64) {
 	for k, t := range terms {
 		switch u, v := at[t], b[k]; {
 		case u == 0:
-		case x.Embedder.Pairing == Dot:
+		case x.Embedder.Pairing == Cosine:
 			s += u * v
 		case x.Embedder.Pairing == ChiSquare:
 			s += 2 * u * v / (u + v)

@@ -9,9 +9,9 @@ import (
 type Key struct{ Row, Block uint32 }
 
 // Tile holds consecutive values of a matrix row, stored in a [Cache]. Its values may be read while
-// it is pinned. Only the caller for which Claim returned [Mine] may write them.
+// it is pinned. Only the caller for which Claim returned [Claimed] may write them.
 type Tile struct {
-	C []float32 // values; all tiles of a cache have the same length
+	Values []float32 // values; all tiles of a cache have the same length
 
 	key        Key
 	ready      bool
@@ -20,14 +20,14 @@ type Tile struct {
 	prev, next *Tile         // neighbours in the ring of ready, unpinned tiles
 }
 
-// State is the result of [Cache.Claim].
-type State int
+// ClaimState is the result of [Cache.Claim].
+type ClaimState int
 
 const (
-	Ready State = iota // values are ready; the tile is pinned
-	Mine               // the caller must compute the values; the tile is pinned
-	Busy               // another caller is computing the values
-	Full               // all tiles are pinned; the caller must work without a tile
+	Ready   ClaimState = iota // values are ready; the tile is pinned
+	Claimed                   // the caller must compute the values; the tile is pinned
+	Busy                      // another caller is computing the values
+	Full                      // all tiles are pinned; the caller must work without a tile
 )
 
 // Cache holds tiles of float32 values in bounded memory. If it is full, it evicts the least
@@ -36,7 +36,7 @@ const (
 // Memory: the bound includes ready, incomplete, pinned and evicted tiles, with their overhead. It
 // is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never freed.
 //
-// Computation: if several callers claim a missing tile, the first caller gets [Mine] and computes
+// Computation: if several callers claim a missing tile, the first caller gets [Claimed] and computes
 // the values. The other callers get [Busy] and wait. The first caller then calls [Cache.Complete],
 // or [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
 // computes the values. So errors aren't cached, and other callers don't fail if one caller is
@@ -46,15 +46,15 @@ const (
 // A caller must complete or abandon each Mine tile exactly once, and release each pinned tile
 // exactly once. C is nil after a tile is abandoned, or released and evicted.
 type Cache struct {
-	width int
-	limit int64
-	cost  int64 // bytes of one tile
+	width     int
+	limit     int64
+	tileBytes int64 // bytes of one tile
 
-	mu    sync.Mutex
-	tiles map[Key]*Tile
-	used  Tile    // head of the ring of ready, unpinned tiles, least recently used first
-	spare []*Tile // tiles without values, for reuse
-	stats CacheStats
+	mu        sync.Mutex
+	tiles     map[Key]*Tile
+	lru       Tile    // head of the ring of ready, unpinned tiles, least recently used first
+	freeTiles []*Tile // tiles without values, for reuse
+	stats     CacheStats
 
 	allocate func(width int) []float32 // allocates the values of a tile; replaced in tests
 }
@@ -64,8 +64,8 @@ type Cache struct {
 type CacheStats struct {
 	Hits, Misses int64
 	Waits        int64 // number of claims for tiles that another caller was computing
-	Refused      int64 // number of misses while all tiles were pinned
-	Evicted      int64 // number of evicted tiles
+	Refusals     int64 // number of misses while all tiles were pinned
+	Evictions    int64 // number of evicted tiles
 	Bytes, Limit int64 // memory of all tiles, which never decreases, and its bound
 }
 
@@ -76,8 +76,8 @@ const tileOverhead = 320
 // NewCache returns a cache of up to limit bytes for tiles of width values. If limit is too small
 // for a tile, the cache stays empty.
 func NewCache(width int, limit int64) *Cache {
-	c := &Cache{width: width, limit: limit, cost: TileBytes(width), tiles: map[Key]*Tile{}, allocate: newValues}
-	c.used.prev, c.used.next = &c.used, &c.used
+	c := &Cache{width: width, limit: limit, tileBytes: TileBytes(width), tiles: map[Key]*Tile{}, allocate: newValues}
+	c.lru.prev, c.lru.next = &c.lru, &c.lru
 	c.stats.Limit = limit
 	return c
 }
@@ -87,7 +87,7 @@ func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[
 
 // TileBytes returns the memory of a tile of width values in a cache, in bytes.
 func TileBytes(width int) int64 {
-	if bytes := 4 * int64(width); bytes > smallBytes { // the runtime rounds up to whole pages
+	if bytes := 4 * int64(width); bytes > maxSmallBytes { // the runtime rounds up to whole pages
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
 	}
 	return 4*int64(cap(newValues(width))) + tileOverhead
@@ -96,8 +96,8 @@ func TileBytes(width int) int64 {
 // Go's runtime rounds allocations above smallBytes to pages, and smaller allocations to size
 // classes.
 const (
-	smallBytes = 32 << 10
-	pageBytes  = 8 << 10
+	maxSmallBytes = 32 << 10
+	pageBytes     = 8 << 10
 )
 
 // Stats returns the current counters.
@@ -122,23 +122,23 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim returns the state of a tile. With [Ready] and [Mine] it also pins and returns the tile. The
+// Claim returns the state of a tile. With [Ready] and [Claimed] it also pins and returns the tile. The
 // caller must [Cache.Release] it. With [Busy] it returns a channel that is closed when the caller
 // should claim again.
-func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
+func (c *Cache) Claim(key Key) (ClaimState, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.tiles[key]
 	switch {
 	case t == nil:
 		c.stats.Misses++
-		if t = c.room(); t == nil {
-			c.stats.Refused++
+		if t = c.takeTile(); t == nil {
+			c.stats.Refusals++
 			return Full, nil, nil
 		}
 		t.key, t.pins, t.ready, t.done = key, 1, false, nil
 		c.tiles[key] = t
-		return Mine, t, nil
+		return Claimed, t, nil
 	case t.ready:
 		c.stats.Hits++
 		c.pin(t)
@@ -151,33 +151,33 @@ func (c *Cache) Claim(key Key) (State, *Tile, <-chan struct{}) {
 	return Busy, nil, t.done
 }
 
-// room returns a tile without values: a spare tile, a new tile, or the evicted least recently used
+// takeTile returns a tile without values: a spare tile, a new tile, or the evicted least recently used
 // tile.
-func (c *Cache) room() *Tile {
-	if n := len(c.spare); n > 0 {
-		t := c.spare[n-1]
-		c.spare = c.spare[:n-1]
+func (c *Cache) takeTile() *Tile {
+	if n := len(c.freeTiles); n > 0 {
+		t := c.freeTiles[n-1]
+		c.freeTiles = c.freeTiles[:n-1]
 		return t
 	}
-	if c.cost <= c.limit-c.stats.Bytes {
-		c.stats.Bytes += c.cost
-		return &Tile{C: c.allocate(c.width)}
+	if c.tileBytes <= c.limit-c.stats.Bytes {
+		c.stats.Bytes += c.tileBytes
+		return &Tile{Values: c.allocate(c.width)}
 	}
-	t := c.used.next
-	if t == &c.used {
+	t := c.lru.next
+	if t == &c.lru {
 		return nil
 	}
 	c.unlink(t)
-	c.stats.Evicted++
-	return c.renew(t)
+	c.stats.Evictions++
+	return c.recycle(t)
 }
 
-// renew makes a new tile with the memory of an old tile. A caller that uses the old tile after its
+// recycle makes a new tile with the memory of an old tile. A caller that uses the old tile after its
 // release gets a nil C instead of values of the new tile.
-func (c *Cache) renew(t *Tile) *Tile {
+func (c *Cache) recycle(t *Tile) *Tile {
 	delete(c.tiles, t.key)
-	fresh := &Tile{C: t.C}
-	t.C = nil
+	fresh := &Tile{Values: t.Values}
+	t.Values = nil
 	return fresh
 }
 
@@ -194,23 +194,23 @@ func (c *Cache) unlink(t *Tile) {
 	t.prev, t.next = nil, nil
 }
 
-// Complete marks a [Mine] tile as ready. The tile stays pinned.
+// Complete marks a [Claimed] tile as ready. The tile stays pinned.
 func (c *Cache) Complete(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t.ready = true
-	c.wake(t)
+	c.wakeWaiters(t)
 }
 
-// Abandon cancels the computation of a [Mine] tile, and releases the tile.
+// Abandon cancels the computation of a [Claimed] tile, and releases the tile.
 func (c *Cache) Abandon(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spare = append(c.spare, c.renew(t))
-	c.wake(t)
+	c.freeTiles = append(c.freeTiles, c.recycle(t))
+	c.wakeWaiters(t)
 }
 
-func (c *Cache) wake(t *Tile) {
+func (c *Cache) wakeWaiters(t *Tile) {
 	if t.done != nil {
 		close(t.done)
 		t.done = nil
@@ -222,7 +222,7 @@ func (c *Cache) Release(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.pins--; t.pins == 0 {
-		t.prev, t.next = c.used.prev, &c.used
+		t.prev, t.next = c.lru.prev, &c.lru
 		t.prev.next, t.next.prev = t, t
 	}
 }

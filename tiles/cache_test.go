@@ -20,8 +20,8 @@ func get(ctx context.Context, c *Cache, key Key, compute func(dst []float32) err
 		switch state {
 		case Ready:
 			return t, nil
-		case Mine:
-			if err := compute(t.C); err != nil {
+		case Claimed:
+			if err := compute(t.Values); err != nil {
 				c.Abandon(t)
 				return nil, err
 			}
@@ -49,9 +49,9 @@ func fill(key Key) func([]float32) error {
 }
 
 func holds(t *Tile, key Key) bool {
-	want := make([]float32, len(t.C))
+	want := make([]float32, len(t.Values))
 	_ = fill(key)(want)
-	return slices.Equal(t.C, want)
+	return slices.Equal(t.Values, want)
 }
 
 // resident reports whether the values of a tile are in the cache, without marking it as used.
@@ -91,7 +91,7 @@ func TestCacheDropsLeastRecentlyUsed(t *testing.T) {
 			t.Errorf("after row %d: resident %v, expected %v", step.use, got, step.want)
 		}
 	}
-	want := CacheStats{Hits: 2, Misses: 6, Evicted: 3, Bytes: 3 * TileBytes(8), Limit: 4*TileBytes(8) - 1}
+	want := CacheStats{Hits: 2, Misses: 6, Evictions: 3, Bytes: 3 * TileBytes(8), Limit: 4*TileBytes(8) - 1}
 	if got := c.Stats(); got != want {
 		t.Errorf("counts %+v, expected %+v", got, want)
 	}
@@ -117,7 +117,7 @@ func TestCacheKeepsPinnedTiles(t *testing.T) {
 	if err != nil || resident(c, Key{Row: 1}) || !holds(third, Key{Row: 3}) || !holds(b, Key{Row: 2}) {
 		t.Errorf("after the release: %v", err)
 	}
-	if got := c.Stats(); got.Refused != 2 || got.Misses != 5 || got.Bytes != 2*TileBytes(4) {
+	if got := c.Stats(); got.Refusals != 2 || got.Misses != 5 || got.Bytes != 2*TileBytes(4) {
 		t.Errorf("counts %+v", got)
 	}
 }
@@ -273,11 +273,11 @@ func TestCacheBoundUnderLoad(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if s := c.Stats(); s.Bytes != allocated.Load() || s.Bytes != room*TileBytes(width) || s.Evicted == 0 ||
-		s.Refused == 0 {
+	if s := c.Stats(); s.Bytes != allocated.Load() || s.Bytes != room*TileBytes(width) || s.Evictions == 0 ||
+		s.Refusals == 0 {
 		t.Errorf("counts %+v with %d bytes allocated: the test doesn't reach what it should", s, allocated.Load())
 	}
-	if n := len(c.tiles) + len(c.spare); n != room {
+	if n := len(c.tiles) + len(c.freeTiles); n != room {
 		t.Errorf("%d tiles in all, expected %d", n, room)
 	}
 }

@@ -16,17 +16,17 @@ const hugePage = 2 << 20
 // exceeds the address space of a process.
 const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
-// Make returns n zeros, like make. It panics if n is negative or exceeds any address space. If
+// MakeFloats returns n zeros, like make. It panics if n is negative or exceeds any address space. If
 // memory is exhausted, the program ends, as with make. Callers that take n from data check
 // run.Available first.
 //
 // If the operating system supports huge pages on request, Make requests them. Half a gigabyte then
 // causes 256 page faults, not 131,072. Computing 11,314² values takes 0.30 s, not 0.53 s.
-func Make(n int) []float32 {
+func MakeFloats(n int) []float32 {
 	if n < 0 || n > maxValues {
 		panic(fmt.Sprintf("tiles: Make: n must be between 0 and %d, got %d", maxValues, n))
 	}
-	collect(4 * int64(n))
+	collectGarbage(4 * int64(n))
 	values := make([]float32, n)
 	if bytes := 4 * n; bytes >= 2*hugePage {
 		start := uintptr(unsafe.Pointer(unsafe.SliceData(values)))
@@ -38,9 +38,9 @@ func Make(n int) []float32 {
 	return values
 }
 
-// collect frees garbage if the requested bytes would exceed the limit of debug.SetMemoryLimit.
+// collectGarbage frees garbage if the requested bytes would exceed the limit of debug.SetMemoryLimit.
 // Otherwise the runtime would collect only after the new memory is added to the garbage.
-func collect(bytes int64) {
+func collectGarbage(bytes int64) {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 || bytes < 2*hugePage {
 		return
@@ -51,18 +51,18 @@ func collect(bytes int64) {
 	}
 }
 
-// allocate is a variable, so that tests can replace [Make].
-var allocate = Make
+// allocate is a variable, so that tests can replace [MakeFloats].
+var allocate = MakeFloats
 
-// MakeContext is like [Make], but returns within a second after ctx is done, with the error of ctx.
+// MakeFloatsContext is like [MakeFloats], but returns within a second after ctx is done, with the error of ctx.
 // Reused memory must be filled with zeros, which takes a minute for ten gigabytes on a busy
 // machine. After cancellation the filling ends in the background.
-func MakeContext(ctx context.Context, n int) ([]float32, error) {
+func MakeFloatsContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if n < 0 || n > maxValues || n < 8*hugePage { // Make is fast, or panics in the caller's goroutine
-		return Make(n), nil
+		return MakeFloats(n), nil
 	}
 	made := make(chan []float32, 1)
 	go func() { made <- allocate(n) }()

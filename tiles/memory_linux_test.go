@@ -22,7 +22,7 @@ func TestMakeAsksForLargePages(t *testing.T) {
 	if !asked(t, &probe[len(probe)/2]) {
 		t.Skip("this system doesn't show which mappings asked for large pages (a user-mode emulator doesn't)")
 	}
-	values := Make(16 * hugePage)
+	values := MakeFloats(16 * hugePage)
 	if !asked(t, (*byte)(unsafe.Pointer(&values[len(values)/2]))) {
 		t.Error("the mapping that holds the values lacks the flag hg")
 	}

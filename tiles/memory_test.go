@@ -14,7 +14,7 @@ func TestMake(t *testing.T) {
 	for _, n := range []int{
 		0, 1, 1000, hugePage / 4, hugePage/2 - 1, hugePage / 2, hugePage/2 + 1, hugePage + 12345, 5*hugePage + 7,
 	} {
-		values := Make(n)
+		values := MakeFloats(n)
 		if len(values) != n {
 			t.Fatalf("%d values, expected %d", len(values), n)
 		}
@@ -29,7 +29,7 @@ func TestMake(t *testing.T) {
 
 // TestMakeContextEnds cancels the context while zeros are written; in the test, writing never ends.
 func TestMakeContextEnds(t *testing.T) {
-	defer func() { allocate = Make }()
+	defer func() { allocate = MakeFloats }()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	never, mine := make(chan []float32), errors.New("mine")
 	allocate = func(int) []float32 {
@@ -37,7 +37,7 @@ func TestMakeContextEnds(t *testing.T) {
 		return <-never
 	}
 	defer close(never)
-	if values, err := MakeContext(ctx, 16*hugePage); values != nil || !errors.Is(err, mine) {
+	if values, err := MakeFloatsContext(ctx, 16*hugePage); values != nil || !errors.Is(err, mine) {
 		t.Fatalf("%d values, error %v, expected none and that of the context", len(values), err)
 	}
 }
@@ -51,7 +51,7 @@ func TestMakeCollectsFirst(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 4 {
-			if values := Make(size / 4); values[0] != 0 {
+			if values := MakeFloats(size / 4); values[0] != 0 {
 				t.Fatal("values that aren't 0")
 			}
 		}

@@ -14,11 +14,11 @@ func leasts(f file) {
 	}
 }
 
-// minOfLines generates the assembly of leastGeneric. The minima of a group stay in registers during
+// minOfLines generates the assembly of minGeneric. The minima of a group stay in registers during
 // the pass over its lines. Minimum and maximum instructions then insert the minima into the levels.
 func (g *gen) minOfLines() {
 	g.begin("least", "func(least []float32, levels int, c []float32, stride, lines, places, group int)",
-		"is leastGeneric for a multiple of 32 places.")
+		"is minGeneric for a multiple of 32 places.")
 	least := g.base("least")
 	levels := g.param("levels")
 	from := g.base("c")
@@ -29,7 +29,7 @@ func (g *gen) minOfLines() {
 	g.SHLQ(U8(2), stride)
 	at := g.GP64()
 	g.XORQ(at, at)
-	wide := layout.Select / g.lanes
+	wide := layout.SelectBlock / g.lanes
 
 	g.Label("block")
 	g.CMPQ(at, places)
@@ -74,7 +74,7 @@ func (g *gen) minOfLines() {
 	g.JMP(LabelRef("level"))
 
 	g.Label("next")
-	g.ADDQ(U8(layout.Select), at)
+	g.ADDQ(U8(layout.SelectBlock), at)
 	g.JMP(LabelRef("block"))
 	g.Label("done")
 	g.end()

@@ -38,7 +38,7 @@ var mapKernels = []mapKernel{
 	{name: "add", in: []string{"a", "b"}, unroll: 4, body: func(a args) vec { return a.add(a.in[0], a.in[1]) }},
 	{name: "dot", in: []string{"c", "y"}, scalars: []string{"x"}, unroll: 4, hold: []float32{1},
 		body: func(a args) vec { return a.mul(a.constSub(1, a.in[0]), a.scale(a.in[1], a.s[0])) }},
-	{name: "exp", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpLow, coeff.ExpHigh},
+	{name: "exp", in: []string{"x"}, unroll: 3, hold: []float32{coeff.ExpMin, coeff.ExpMax},
 		body: func(a args) vec { return a.exp(a.in[0], true) }},
 	{name: "diffusion", in: []string{"c"}, scalars: []string{"-invT"}, unroll: 3,
 		body: func(a args) vec { return a.falling(a.scale(a.arcCosSq(), a.s[0])) },
@@ -71,7 +71,7 @@ var mapKernels = []mapKernel{
 			return l
 		}},
 	{name: "gaussian", in: []string{"c", "y"}, scalars: []string{"x", "-gamma"}, unroll: 2,
-		hold: []float32{coeff.ExpLow},
+		hold: []float32{coeff.ExpMin},
 		body: func(a args) vec {
 			d := a.apply(a.VSUBPS, a.in[1], a.s[0])
 			w := a.scale(a.in[1], a.s[0])
@@ -274,9 +274,9 @@ func (g *gen) reduce(x vec, round float32) (k, p vec) {
 
 // exp returns e^x, and overwrites x. high must be set if e^x may overflow.
 func (g *gen) exp(x vec, high bool) vec {
-	x = g.clampLow(x, coeff.ExpLow)
+	x = g.clampLow(x, coeff.ExpMin)
 	if high {
-		x = g.clampHigh(x, coeff.ExpHigh)
+		x = g.clampHigh(x, coeff.ExpMax)
 	}
 	k, p := g.reduce(x, coeff.Round)
 	b := g.apply(g.VPSLLD, U8(23), k)

@@ -18,7 +18,7 @@ func panels(f file) {
 	for _, set := range isas {
 		g := f.gen(set)
 		for _, to := range []result{added, distances, rowDistances} {
-			g.panel("Dot", 8*g.lanes/layout.Panel, to, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
+			g.panel("Dot", 8*g.lanes/layout.PanelWidth, to, func(m Mem, value, sum VecVirtual) { g.VFMADD231PS(m, value, sum) })
 		}
 	}
 }
@@ -71,7 +71,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 	sums := make([]vec, documents)
 	broadcast := g.regs(documents)
 	for d := range sums {
-		sums[d] = g.regs(layout.Panel / g.lanes)
+		sums[d] = g.regs(layout.PanelWidth / g.lanes)
 	}
 
 	var one, two, zero, limit VecVirtual
@@ -173,7 +173,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		} else {
 			row = g.GP64()
 			g.MOVBQZX(Mem{Base: doc, Disp: d}, row)
-			g.SHLQ(U8(bits.TrailingZeros(4*layout.Panel)), row)
+			g.SHLQ(U8(bits.TrailingZeros(4*layout.PanelWidth)), row)
 			g.ADDQ(out, row)
 		}
 		for i, sum := range sums[d] {

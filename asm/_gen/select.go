@@ -42,7 +42,7 @@ func (g *gen) selectSmall() {
 	g.Label("block")
 	g.CMPQ(at, n)
 	g.JGE(LabelRef("next"))
-	masks := make([]Register, layout.Select/g.lanes)
+	masks := make([]Register, layout.SelectBlock/g.lanes)
 	for i := range masks {
 		most := g.reg()
 		g.VMAXPS(element(places, at, 4).Offset(4*g.lanes*i), limit, most)
@@ -65,7 +65,7 @@ func (g *gen) selectSmall() {
 		g.TESTL(bits, bits)
 	}
 	g.JNE(LabelRef("some"))
-	g.ADDQ(U8(layout.Select), at)
+	g.ADDQ(U8(layout.SelectBlock), at)
 	g.JMP(LabelRef("block"))
 
 	g.Label("some")
@@ -82,7 +82,7 @@ func (g *gen) selectSmall() {
 			g.INCQ(found)
 		})
 	}
-	g.ADDQ(U8(layout.Select), at)
+	g.ADDQ(U8(layout.SelectBlock), at)
 	g.JMP(LabelRef("block"))
 
 	g.Label("next")

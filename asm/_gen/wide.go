@@ -33,7 +33,7 @@ type deficitHeld struct{ one, round, low, last VecVirtual }
 
 func (g *gen) holdDeficit() deficitHeld {
 	return deficitHeld{
-		g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Low),
+		g.everywhereFloat(1), g.everywhereFloat(coeff.Round64), g.everywhereFloat(coeff.Expm1Min),
 		g.everywhereFloat(coeff.Expm18),
 	}
 }
@@ -43,9 +43,9 @@ func (g *gen) deficit64(w VecVirtual, h *deficitHeld) VecVirtual {
 	g.VMAXPD(w, h.low, w)
 	k, r, p := g.reg(), g.reg(), g.reg()
 	g.VMOVAPD(h.round, k)
-	g.VFMADD231PD(g.float64(coeff.LogE64), w, k)
+	g.VFMADD231PD(g.float64(coeff.Log2EFloat64), w, k)
 	g.VSUBPD(h.round, k, r)
-	g.VFNMADD132PD(g.float64(coeff.Ln264), w, r) // r = w - r·ln 2
+	g.VFNMADD132PD(g.float64(coeff.Ln2Float64), w, r) // r = w - r·ln 2
 	g.VMOVAPD(h.last, p)
 	for _, a := range []float64{
 		coeff.Expm17, coeff.Expm16, coeff.Expm15, coeff.Expm14, coeff.Expm13, coeff.Expm12, coeff.Expm11,
@@ -107,7 +107,7 @@ func (g *gen) halfLine() {
 	zero, nans := g.everywhere("zero"), g.reg()
 	const step = 52 - layout.HalfLineBits
 	mantissas, upper, middle := g.mem64(1<<52-1), g.mem64(^uint64(1<<step-1)), g.mem64(1<<(step-1))
-	first, last := g.mem64(layout.HalfLineFirst), g.mem64(layout.HalfLineRows)
+	first, last := g.mem64(layout.HalfLineMinBits), g.mem64(layout.HalfLineRows)
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())

@@ -19,14 +19,14 @@ import (
 // Host holds the store, limits and documents of a process that plans, runs or gathers jobs. Its
 // methods may be called concurrently.
 type Host struct {
-	Store   *store.Store
-	Cache   *store.Cache // cache for inputs, or nil
-	Workers int          // goroutines per task, at least 1
-	Memory  int64        // memory limit of the process in bytes; 0 if unlimited
+	Store       *store.Store
+	Cache       *store.Cache // cache for inputs, or nil
+	Workers     int          // goroutines per task, at least 1
+	MemoryLimit int64        // memory limit of the process in bytes; 0 if unlimited
 
 	mu     sync.Mutex
 	digest string // digest of the documents in held
-	held   *corpus.Corpus
+	corpus *corpus.Corpus
 }
 
 // Corpus returns the documents with the given digest. They stay in memory until other documents are
@@ -34,23 +34,23 @@ type Host struct {
 func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.held != nil && h.digest == digest {
-		return h.held, nil
+	if h.corpus != nil && h.digest == digest {
+		return h.corpus, nil
 	}
-	h.held = nil // free these documents before other documents are read
-	c, err := shards.Read(ctx, h.get, digest, h.Left(nil))
+	h.corpus = nil // free these documents before other documents are read
+	c, err := shards.Read(ctx, h.readInput, digest, h.FreeMemory(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
-		return nil, h.Fits(nil, memory.Need, "reading the documents of %s", memory.Source)
+		return nil, h.CheckMemory(nil, memory.NeedBytes, "reading the documents of %s", memory.Source)
 	}
 	if err != nil {
 		return nil, err
 	}
-	h.held, h.digest = c, digest
+	h.corpus, h.digest = c, digest
 	return c, nil
 }
 
-// get reads an input, from the cache if possible.
-func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
+// readInput reads an input, from the cache if possible.
+func (h *Host) readInput(ctx context.Context, name string) ([]byte, error) {
 	var b []byte
 	var err error
 	if h.Cache == nil {
@@ -59,25 +59,25 @@ func (h *Host) get(ctx context.Context, name string) ([]byte, error) {
 		b, err = h.Cache.Get(ctx, h.Store, name)
 	}
 	if err != nil {
-		return nil, &unread{planAgain(err)}
+		return nil, &readError{withPlanHint(err)}
 	}
 	return b, nil
 }
 
-type unread struct{ error }
+type readError struct{ error }
 
-func (u *unread) Unwrap() error { return u.error }
+func (u *readError) Unwrap() error { return u.error }
 
-// Unread reports whether err means that an input couldn't be read from the store. A retry may then
+// IsReadError reports whether err means that an input couldn't be read from the store. A retry may then
 // succeed.
-func Unread(err error) bool {
-	u := (*unread)(nil)
+func IsReadError(err error) bool {
+	u := (*readError)(nil)
 	return errors.As(err, &u)
 }
 
-// planAgain adds a hint to the error of a missing or damaged input: plan writes the input again.
-func planAgain(err error) error {
-	if Missing(err) {
+// withPlanHint adds a hint to the error of a missing or damaged input: plan writes the input again.
+func withPlanHint(err error) error {
+	if IsMissing(err) {
 		return fmt.Errorf("%w (to restore it, run gramcluster plan with the same documents and flags)", err)
 	}
 	return err
@@ -90,24 +90,24 @@ func (h *Host) PutFile(ctx context.Context, path string) (digest string, err err
 		return "", err
 	}
 	digest = Digest(b)
-	_, err = h.Store.Put(ctx, Files+digest, b)
+	_, err = h.Store.Put(ctx, FilePrefix+digest, b)
 	return digest, err
 }
 
-// Files is the prefix of the names of inputs that aren't documents.
-const Files = "files/"
+// FilePrefix is the prefix of the names of inputs that aren't documents.
+const FilePrefix = "files/"
 
 // File returns the contents of a file stored by PutFile.
 func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: file name must be a digest of 64 hexadecimal digits, got %q", digest)
 	}
-	b, err := h.get(ctx, Files+digest)
+	b, err := h.readInput(ctx, FilePrefix+digest)
 	if err != nil {
 		return nil, err
 	}
 	if d := Digest(b); d != digest {
-		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", Files+digest, d)
+		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", FilePrefix+digest, d)
 	}
 	return b, nil
 }
@@ -115,9 +115,9 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 // CheckISA returns an error if this computer lacks the job's instruction set. Other instruction
 // sets may give other results.
 func (j *Job) CheckISA() error {
-	if _, err := asm.For(asm.ISA(j.ISA)); err != nil {
+	if _, err := asm.KernelsFor(asm.ISA(j.ISA)); err != nil {
 		return fmt.Errorf("job: the job needs instruction set %s, but this computer supports up to %s; plan it with -isa %s",
-			j.ISA, asm.Best().ISA, asm.Best().ISA)
+			j.ISA, asm.BestKernels().ISA, asm.BestKernels().ISA)
 	}
 	return nil
 }
@@ -125,13 +125,14 @@ func (j *Job) CheckISA() error {
 // Engine returns an engine for kernel k and all documents of the job. A subset of the documents
 // isn't enough, because each kernel value may depend on all documents.
 func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, error) {
-	c, err := j.Host.Corpus(ctx, j.Corpus)
+	c, err := j.Host.Corpus(ctx, j.CorpusDigest)
 	if err != nil {
 		return nil, err
 	}
 	embedder := corpus.Fit(k.Embedding(), c)
-	values := c.Documents.NNZ() + int64(c.Documents.EmptyRows()) // a document without terms gets an extra term
-	if err := j.Host.Fits(c, engine.NewBytes(c.Documents.Rows(), embedder.Cols(), values), "the engine"); err != nil {
+	values := c.Documents.NNZ() + int64(c.Documents.EmptyRowCount()) // a document without terms gets an extra term
+	if err := j.Host.CheckMemory(c, engine.MaxEngineBytes(c.Documents.Rows(), embedder.Cols(), values),
+		"the engine"); err != nil {
 		return nil, err
 	}
 	x, err := embedder.TransformRows(ctx, c.Documents, nil, j.Host.Workers)
@@ -139,6 +140,6 @@ func (j *Job) Engine(ctx context.Context, k kernel.Kernel) (*engine.Engine, erro
 		return nil, fmt.Errorf("embedding %s: %w", k.Embedding(), err)
 	}
 	return engine.NewContext(ctx, x, engine.Options{
-		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Left(c),
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.FreeMemory(c),
 	})
 }

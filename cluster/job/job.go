@@ -18,22 +18,22 @@ import (
 // changes, see TestDigests in package jobs. Jobs of other versions are rejected.
 const Version = 6
 
-// maxCache is the maximum cache size in a description, in bytes.
-const maxCache = 1 << 30
+// maxCacheBytes is the maximum cache size in a description, in bytes.
+const maxCacheBytes = 1 << 30
 
-// MostTasks is the maximum number of tasks of a job.
-const MostTasks = 1_000_000_000
+// MaxTasks is the maximum number of tasks of a job.
+const MaxTasks = 1_000_000_000
 
 // Description holds everything that the results of a job depend on. Equal descriptions have the
 // same digest, so planning twice gives the same job.
 type Description struct {
-	Version int             `json:"version"`
-	Kind    string          `json:"kind"`
-	Corpus  string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
-	ISA     string          `json:"isa"`              // instruction set; results depend on it
-	Caches  asm.Caches      `json:"caches"`           // cache sizes; results depend on them
-	Tasks   int             `json:"tasks"`            // number of tasks
-	Spec    json.RawMessage `json:"spec"`             // settings of the kind, such as the kernel
+	Version      int             `json:"version"`
+	Kind         string          `json:"kind"`
+	CorpusDigest string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
+	ISA          string          `json:"isa"`              // instruction set; results depend on it
+	Caches       asm.Caches      `json:"caches"`           // cache sizes; results depend on them
+	NumTasks     int             `json:"tasks"`            // number of tasks
+	Spec         json.RawMessage `json:"spec"`             // settings of the kind, such as the kernel
 }
 
 // Encode returns the JSON text that is stored and hashed. It compacts Spec.
@@ -45,7 +45,7 @@ func (d *Description) Encode() ([]byte, error) {
 	own := *d
 	own.Spec = spec.Bytes()
 	if own.Caches == (asm.Caches{}) {
-		own.Caches = asm.MachineCaches()
+		own.Caches = asm.DetectCaches()
 	}
 	if err := own.validate(); err != nil {
 		return nil, err
@@ -61,21 +61,21 @@ func (d *Description) validate() error {
 			"again with this program", d.Version, Version)
 	case d.Kind == "":
 		return errors.New("job: the description has no kind")
-	case d.Corpus != "" && !IsDigest(d.Corpus):
-		return fmt.Errorf("job: corpus must be a digest of 64 hexadecimal digits, got %q", d.Corpus)
+	case d.CorpusDigest != "" && !IsDigest(d.CorpusDigest):
+		return fmt.Errorf("job: corpus must be a digest of 64 hexadecimal digits, got %q", d.CorpusDigest)
 	case d.ISA == "":
 		return errors.New("job: the description has no instruction set")
-	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > maxCache:
-		return fmt.Errorf("job: sizes of the L1 and L2 caches must be between 1 and %d bytes, got %d and %d", maxCache,
+	case min(d.Caches.L1, d.Caches.L2) < 1 || max(d.Caches.L1, d.Caches.L2) > maxCacheBytes:
+		return fmt.Errorf("job: sizes of the L1 and L2 caches must be between 1 and %d bytes, got %d and %d", maxCacheBytes,
 			d.Caches.L1, d.Caches.L2)
-	case d.Tasks < 0 || d.Tasks > MostTasks:
-		return fmt.Errorf("job: number of tasks must be between 0 and %d, got %d", MostTasks, d.Tasks)
+	case d.NumTasks < 0 || d.NumTasks > MaxTasks:
+		return fmt.Errorf("job: number of tasks must be between 0 and %d, got %d", MaxTasks, d.NumTasks)
 	}
 	return nil
 }
 
-// Within returns an error unless least <= v <= most.
-func Within(what string, v, least, most int) error {
+// CheckRange returns an error unless least <= v <= most.
+func CheckRange(what string, v, least, most int) error {
 	if v < least || v > most {
 		return fmt.Errorf("%s must be between %d and %d, got %d", what, least, most, v)
 	}
@@ -154,14 +154,14 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 		return nil, err
 	}
 	digest := Digest(b)
-	if _, err := h.Store.Put(ctx, nameOf(digest), b); err != nil {
+	if _, err := h.Store.Put(ctx, descriptionName(digest), b); err != nil {
 		return nil, err
 	}
 	saved, err := ParseDescription(b)
 	if err != nil {
 		return nil, err
 	}
-	asm.UseCaches(saved.Caches)
+	asm.SetCaches(saved.Caches)
 	return &Job{*saved, digest, h}, nil
 }
 
@@ -171,59 +171,61 @@ func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)
 	}
-	b, err := h.Store.Get(ctx, nameOf(digest), nil)
+	b, err := h.Store.Get(ctx, descriptionName(digest), nil)
 	if err != nil {
-		return nil, planAgain(err)
+		return nil, withPlanHint(err)
 	}
 	if d := Digest(b); d != digest {
-		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", nameOf(digest), d)
+		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", descriptionName(digest), d)
 	}
 	d, err := ParseDescription(b)
 	if err != nil {
 		return nil, err
 	}
-	asm.UseCaches(d.Caches)
+	asm.SetCaches(d.Caches)
 	return &Job{*d, digest, h}, nil
 }
 
-// Jobs is the prefix of the names of descriptions.
-const Jobs = "jobs/"
+// DescriptionPrefix is the prefix of the names of descriptions.
+const DescriptionPrefix = "jobs/"
 
-func nameOf(digest string) string { return Jobs + digest }
+func descriptionName(digest string) string { return DescriptionPrefix + digest }
 
-// AllResults is the prefix of the names of all results.
-const AllResults = "results/"
+// ResultsPrefix is the prefix of the names of all results.
+const ResultsPrefix = "results/"
 
-// Results returns the prefix of the names of a job's results.
-func Results(digest string) string { return AllResults + digest + "/" }
+// JobResultsPrefix returns the prefix of the names of a job's results.
+func JobResultsPrefix(digest string) string { return ResultsPrefix + digest + "/" }
 
 // ResultName returns the name of a task's result.
-func (j *Job) ResultName(task int) string { return fmt.Sprintf("%s%09d", Results(j.Digest), task) }
+func (j *Job) ResultName(task int) string {
+	return fmt.Sprintf("%s%09d", JobResultsPrefix(j.Digest), task)
+}
 
 // Result returns the result of a task. It uses the memory of buf if buf is large enough. It returns
 // the errors of [store.Store.Get].
 func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
-	if task < 0 || task >= j.Tasks {
-		return nil, fmt.Errorf("job: task must be between 0 and %d, got %d", j.Tasks-1, task)
+	if task < 0 || task >= j.NumTasks {
+		return nil, fmt.Errorf("job: task must be between 0 and %d, got %d", j.NumTasks-1, task)
 	}
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
 
-// Each calls do with the result b of each task, in order, and reports progress to out. b is valid
+// EachResult calls do with the result b of each task, in order, and reports progress to out. b is valid
 // until do returns.
-func (j *Job) Each(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
+func (j *Job) EachResult(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
 	var b []byte
-	for task := range j.Tasks {
+	for task := range j.NumTasks {
 		if b, err = j.Result(ctx, task, b[:0]); err != nil {
 			return err
 		}
 		if err := do(task, b); err != nil {
 			return fmt.Errorf("%s: result of task %d: %w", j.Kind, task, err)
 		}
-		out.Progress(int64(task+1), int64(j.Tasks))
+		out.Progress(int64(task+1), int64(j.NumTasks))
 	}
 	return ctx.Err()
 }
 
-// Missing reports whether err, an error of Result, means that the task must be run (again).
-func Missing(err error) bool { return errors.Is(err, store.ErrMissing) }
+// IsMissing reports whether err, an error of Result, means that the task must be run (again).
+func IsMissing(err error) bool { return errors.Is(err, store.ErrMissing) }

@@ -18,13 +18,14 @@ import (
 )
 
 func description() job.Description {
-	return job.Description{Version: job.Version, Kind: "gram", Corpus: strings.Repeat("0a", 32), ISA: "generic", Tasks: 3,
-		Spec: json.RawMessage(`{ "kernel": "linear" }`)}
+	return job.Description{Version: job.Version, Kind: "gram", CorpusDigest: strings.Repeat("0a", 32), ISA: "generic",
+		NumTasks: 3,
+		Spec:     json.RawMessage(`{ "kernel": "linear" }`)}
 }
 
 // A saved description can be loaded. Its digest doesn't depend on the layout of Spec.
 func TestSaveLoad(t *testing.T) {
-	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
+	h := &job.Host{Store: store.New(&storetest.MemoryBucket{}), Workers: 1}
 	j := musttest.Get(h.Save(t.Context(), description()))(t)
 	d := description()
 	d.Spec = json.RawMessage(`{"kernel":"linear"}`)
@@ -33,13 +34,13 @@ func TestSaveLoad(t *testing.T) {
 		t.Errorf("digests %s and %s, error %v", j.Digest, again.Digest, err)
 	}
 	got, err := h.Load(t.Context(), j.Digest)
-	if err != nil || got.Kind != "gram" || got.Tasks != 3 || string(got.Spec) != `{"kernel":"linear"}` {
+	if err != nil || got.Kind != "gram" || got.NumTasks != 3 || string(got.Spec) != `{"kernel":"linear"}` {
 		t.Errorf("%+v comes back, error %v", got, err)
 	}
 	for i, change := range []func(d *job.Description){
-		func(d *job.Description) { d.Tasks++ }, func(d *job.Description) { d.ISA = "avx2" },
+		func(d *job.Description) { d.NumTasks++ }, func(d *job.Description) { d.ISA = "avx2" },
 		func(d *job.Description) { d.Caches = asm.Caches{L1: 48 << 10, L2: 2 << 21} },
-		func(d *job.Description) { d.Corpus = "" }, func(d *job.Description) { d.Spec = json.RawMessage(`{}`) },
+		func(d *job.Description) { d.CorpusDigest = "" }, func(d *job.Description) { d.Spec = json.RawMessage(`{}`) },
 	} {
 		d := description()
 		change(&d)
@@ -49,22 +50,22 @@ func TestSaveLoad(t *testing.T) {
 	}
 	for i, wrong := range []func(d *job.Description){
 		func(d *job.Description) { d.Version++ }, func(d *job.Description) { d.ISA = "" },
-		func(d *job.Description) { d.Corpus = "x" }, func(d *job.Description) { d.Spec = json.RawMessage(`{`) },
-		func(d *job.Description) { d.Tasks = -1 }, func(d *job.Description) { d.Tasks = job.MostTasks + 1 },
+		func(d *job.Description) { d.CorpusDigest = "x" }, func(d *job.Description) { d.Spec = json.RawMessage(`{`) },
+		func(d *job.Description) { d.NumTasks = -1 }, func(d *job.Description) { d.NumTasks = job.MaxTasks + 1 },
 		func(d *job.Description) { d.Kind = "" }, func(d *job.Description) { d.Caches.L1 = -1 },
 		func(d *job.Description) { d.Caches = asm.Caches{L1: 1, L2: 1 << 40} },
 	} {
 		d := description()
 		wrong(&d)
-		musttest.Fails(h.Save(t.Context(), d))(t, fmt.Sprintf("wrong description %d", i))
+		musttest.WantError(h.Save(t.Context(), d))(t, fmt.Sprintf("wrong description %d", i))
 	}
 	for _, digest := range []string{"", "x", strings.Repeat("0", 64), strings.ToUpper(j.Digest)} {
-		musttest.Fails(h.Load(t.Context(), digest))(t, fmt.Sprintf("Load of %q", digest))
+		musttest.WantError(h.Load(t.Context(), digest))(t, fmt.Sprintf("Load of %q", digest))
 	}
-	if _, err := j.Result(t.Context(), 3, nil); err == nil || job.Missing(err) {
+	if _, err := j.Result(t.Context(), 3, nil); err == nil || job.IsMissing(err) {
 		t.Errorf("task 3 of 3: error %v", err)
 	}
-	if _, err := j.Result(t.Context(), 2, nil); !job.Missing(err) {
+	if _, err := j.Result(t.Context(), 2, nil); !job.IsMissing(err) {
 		t.Errorf("a task that isn't done: error %v", err)
 	}
 }
@@ -86,14 +87,14 @@ func FuzzDescription(f *testing.F) {
 }
 
 func FuzzLine(f *testing.F) {
-	f.Add(job.Line{Job: strings.Repeat("0a", 32), Task: 12}.String())
+	f.Add(job.TaskLine{Job: strings.Repeat("0a", 32), Task: 12}.String())
 	f.Add(`{"job":1,"task":"x"} more`)
 	f.Fuzz(func(t *testing.T, s string) {
-		l, err := job.ParseLine([]byte(s))
+		l, err := job.ParseTaskLine([]byte(s))
 		if err != nil {
 			return
 		}
-		if again, err := job.ParseLine([]byte(l.String())); err != nil || again != l {
+		if again, err := job.ParseTaskLine([]byte(l.String())); err != nil || again != l {
 			t.Errorf("%q reads as %v and then as %v, error %v", s, l, again, err)
 		}
 	})
@@ -107,7 +108,7 @@ func TestParseLine(t *testing.T) {
 		"{" + ofJob + `,"task":1.5}`: `number 1.5 as "task"`, `{"job":7}`: `found number as "job"`,
 		"{" + ofJob + `,"ta`: "unexpected EOF", "x": "invalid character",
 	} {
-		if _, err := job.ParseLine([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
+		if _, err := job.ParseTaskLine([]byte(text)); err == nil || !strings.Contains(err.Error(), want) ||
 			strings.Contains(err.Error(), "struct") {
 			t.Errorf("%s: error %v, want one with %s", text, err, want)
 		}
@@ -116,12 +117,12 @@ func TestParseLine(t *testing.T) {
 
 // Bad lines are passed on with their number and error, and reading continues.
 func TestReadLines(t *testing.T) {
-	good := job.Line{Job: strings.Repeat("0a", 32), Task: 5}
+	good := job.TaskLine{Job: strings.Repeat("0a", 32), Task: 5}
 	text := good.String() + "\n \t\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" +
 		`{"job":"` + good.Job + `","task":-1}` + "\n" +
 		`{"job":"` + good.Job + `","task":1,"more":2}` + "\n" + good.String()
 	var got []string
-	err := job.ReadLines(t.Context(), strings.NewReader(text), func(number int, l job.Line, err error) error {
+	err := job.ReadTaskLines(t.Context(), strings.NewReader(text), func(number int, l job.TaskLine, err error) error {
 		got = append(got, fmt.Sprint(number, " ", l.Task, " ", err != nil))
 		return nil
 	})
@@ -130,16 +131,17 @@ func TestReadLines(t *testing.T) {
 		t.Errorf("lines %v, expected %s; error %v", got, want, err)
 	}
 	long := strings.NewReader(strings.Repeat("x", 5000))
-	musttest.Fails(job.ReadLines(t.Context(), long, func(int, job.Line, error) error { return nil }))(t,
+	musttest.WantError(job.ReadTaskLines(t.Context(), long, func(int, job.TaskLine, error) error { return nil }))(t,
 		"a line of 5000 bytes", "line 1")
 	stop := errors.New("stop")
-	err = job.ReadLines(t.Context(), strings.NewReader(text), func(int, job.Line, error) error { return stop })
+	err = job.ReadTaskLines(t.Context(), strings.NewReader(text), func(int, job.TaskLine, error) error { return stop })
 	if err != stop {
 		t.Errorf("error %v, expected that of yield", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(job.ReadLines(ctx, strings.NewReader(text), func(int, job.Line, error) error { return nil }))(t,
+	musttest.WantError(job.ReadTaskLines(ctx, strings.NewReader(text),
+		func(int, job.TaskLine, error) error { return nil }))(t,
 		"after the end", context.Canceled)
 }
 

@@ -17,15 +17,15 @@ type Kind struct {
 	Summary string // one line
 	Help    string // help text: tasks, output of gather, example; a list of the flags follows
 
-	// Declare adds the kind's flags to f, in addition to the common flags (-store, -in with its
+	// DeclareFlags adds the kind's flags to f, in addition to the common flags (-store, -in with its
 	// options, -isa, -workers, -m). It returns a Planner that receives the flags' values.
-	Declare func(f *flag.FlagSet) Planner
+	DeclareFlags func(f *flag.FlagSet) Planner
 
 	// Open creates a worker for a job, with the data that tasks share, such as an engine.
 	Open func(ctx context.Context, j *Job) (Worker, error)
 
 	// Gather combines all results into the output. If a result is missing or damaged, it returns an
-	// error for which [Missing] is true, and leaves no output. The caller has checked that the
+	// error for which [IsMissing] is true, and leaves no output. The caller has checked that the
 	// store lists all results.
 	Gather func(ctx context.Context, j *Job, out *Output) error
 }
@@ -34,65 +34,65 @@ type Kind struct {
 type Planner interface {
 	// Plan checks the flags. It returns the number of tasks and the value for Description.Spec, to
 	// be encoded as JSON.
-	Plan(ctx context.Context, p *Planning) (spec any, tasks int, err error)
+	Plan(ctx context.Context, p *PlanArgs) (spec any, tasks int, err error)
 }
 
-// Reader is implemented by a [Planner] that changes the options for reading documents. For example,
+// ReadConfigurer is implemented by a [Planner] that changes the options for reading documents. For example,
 // predict sets the model's vocabulary.
-type Reader interface {
-	Reading(ctx context.Context, opt *corpus.Options) error
+type ReadConfigurer interface {
+	ConfigureRead(ctx context.Context, opt *corpus.Options) error
 }
 
-// Divider is implemented by a [Planner] that stores the documents of each task itself. An example
+// DocumentSplitter is implemented by a [Planner] that stores the documents of each task itself. An example
 // is predict. Planning.Corpus then isn't stored, and the description has no corpus.
-type Divider interface{ Divided() }
+type DocumentSplitter interface{ SplitsDocuments() }
 
 // Driver is implemented by a [Planner] that runs a sequence of jobs, such as landmarks. Each job
 // depends on the results of earlier jobs. Plan then only checks the flags, and `gramcluster drive`
 // calls Drive.
 type Driver interface {
-	Drive(ctx context.Context, d *Driving) error
+	Drive(ctx context.Context, d *DriveArgs) error
 }
 
-// Driving holds the arguments of a [Driver].
-type Driving struct {
-	Planning
+// DriveArgs holds the arguments of a [Driver].
+type DriveArgs struct {
+	PlanArgs
 	ISA    string
 	Output *Output
 
-	// Do returns when the results of all tasks exist. Damaged results are computed again.
-	Do func(ctx context.Context, j *Job) error
+	// RunJob returns when the results of all tasks exist. Damaged results are computed again.
+	RunJob func(ctx context.Context, j *Job) error
 }
 
-// Planning holds the arguments of a [Planner].
-type Planning struct {
-	Host   *Host
-	Source string         // value of -in; empty if it isn't set
-	Corpus *corpus.Corpus // documents, stored unless the planner is a [Divider]; nil without -in
-	Digest string         // digest of Corpus; only for a [Driver], because Plan runs before Corpus is stored
-	Warn   func(format string, args ...any)
+// PlanArgs holds the arguments of a [Planner].
+type PlanArgs struct {
+	Host         *Host
+	Source       string         // value of -in; empty if it isn't set
+	Corpus       *corpus.Corpus // documents, stored unless the planner is a [DocumentSplitter]; nil without -in
+	CorpusDigest string         // digest of Corpus; only for a [Driver], because Plan runs before Corpus is stored
+	Warnf        func(format string, args ...any)
 }
 
 // Worker runs tasks of one job. It must not be used concurrently.
 type Worker interface {
-	// Do returns the result of a task, as slices to concatenate. They are valid until the next
+	// Run returns the result of a task, as slices to concatenate. They are valid until the next
 	// call. The result depends only on the description and the task.
-	Do(ctx context.Context, task int) ([][]byte, error)
+	Run(ctx context.Context, task int) ([][]byte, error)
 	Close() error
 }
 
 // Output describes the output of Gather.
 type Output struct {
-	Path string // file, or folder if the kind supports it
-	To   string // output format; if empty, the file name or the kind determines it
-	Say  func(format string, args ...any)
+	Path   string // file, or folder if the kind supports it
+	Format string // output format; if empty, the file name or the kind determines it
+	Logf   func(format string, args ...any)
 
 	// Progress is called from time to time.
 	Progress func(done, total int64)
 }
 
-// File writes the file at Path atomically.
-func (o *Output) File(write func(w io.Writer) error) error {
+// WriteFile writes the file at Path atomically.
+func (o *Output) WriteFile(write func(w io.Writer) error) error {
 	f, err := atomicfile.Create(o.Path, "")
 	if err != nil {
 		return err
@@ -104,8 +104,8 @@ func (o *Output) File(write func(w io.Writer) error) error {
 	return f.Commit()
 }
 
-// KindOf returns the kind with the given name.
-func KindOf(kinds []Kind, name string) (Kind, error) {
+// FindKind returns the kind with the given name.
+func FindKind(kinds []Kind, name string) (Kind, error) {
 	var names []string
 	for _, k := range kinds {
 		if k.Name == name {

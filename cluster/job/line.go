@@ -10,14 +10,14 @@ import (
 	"io"
 )
 
-// Line identifies a task. plan prints it as a line of JSON, which any scheduler can pass to work.
-type Line struct {
+// TaskLine identifies a task. plan prints it as a line of JSON, which any scheduler can pass to work.
+type TaskLine struct {
 	Job  string `json:"job"`
 	Task int    `json:"task"`
 }
 
-// ParseLine parses a line.
-func ParseLine(text []byte) (Line, error) {
+// ParseTaskLine parses a line.
+func ParseTaskLine(text []byte) (TaskLine, error) {
 	// pointers distinguish missing fields from zeros
 	var l struct {
 		Job  *string `json:"job"`
@@ -32,17 +32,17 @@ func ParseLine(text []byte) (Line, error) {
 	}
 	switch {
 	case err != nil:
-		return Line{}, fmt.Errorf(`%w; a task line is {"job":"DIGEST","task":0}`, err)
+		return TaskLine{}, fmt.Errorf(`%w; a task line is {"job":"DIGEST","task":0}`, err)
 	case l.Job == nil || !IsDigest(*l.Job):
-		return Line{}, errors.New(`"job" must be a digest of 64 hexadecimal digits`)
-	case l.Task == nil || *l.Task < 0 || *l.Task >= MostTasks:
-		return Line{}, fmt.Errorf(`"task" must be between 0 and %d`, MostTasks-1)
+		return TaskLine{}, errors.New(`"job" must be a digest of 64 hexadecimal digits`)
+	case l.Task == nil || *l.Task < 0 || *l.Task >= MaxTasks:
+		return TaskLine{}, fmt.Errorf(`"task" must be between 0 and %d`, MaxTasks-1)
 	}
-	return Line{*l.Job, *l.Task}, nil
+	return TaskLine{*l.Job, *l.Task}, nil
 }
 
 // String returns the line, without a newline.
-func (l Line) String() string {
+func (l TaskLine) String() string {
 	b, err := json.Marshal(l)
 	if err != nil {
 		return err.Error() // can't happen for a string and a number
@@ -50,13 +50,13 @@ func (l Line) String() string {
 	return string(b)
 }
 
-const maxLine = 4096
+const maxLineBytes = 4096
 
-// ReadLines calls yield for each nonblank line of r, with an error if the line is invalid. number
+// ReadTaskLines calls yield for each nonblank line of r, with an error if the line is invalid. number
 // is the line number, from 1. ReadLines stops at the first error of yield or r.
-func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, err error) error) error {
+func ReadTaskLines(ctx context.Context, r io.Reader, yield func(number int, l TaskLine, err error) error) error {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, maxLine), maxLine)
+	lines.Buffer(make([]byte, maxLineBytes), maxLineBytes)
 	number := 0
 	for lines.Scan() {
 		number++
@@ -66,13 +66,13 @@ func ReadLines(ctx context.Context, r io.Reader, yield func(number int, l Line, 
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		l, err := ParseLine(lines.Bytes())
+		l, err := ParseTaskLine(lines.Bytes())
 		if err := yield(number, l, err); err != nil {
 			return err
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("job: task line %d is longer than %d bytes", number+1, maxLine)
+		return fmt.Errorf("job: task line %d is longer than %d bytes", number+1, maxLineBytes)
 	} else if err != nil {
 		return fmt.Errorf("job: task line %d: %w", number+1, err)
 	}

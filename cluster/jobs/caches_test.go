@@ -22,35 +22,36 @@ import (
 // A computer with other cache sizes than the planning computer computes the same bits. A job
 // planned with other cache sizes has another digest and other bits.
 func TestCaches(t *testing.T) {
-	if asm.Best().ISA == asm.Generic {
+	if asm.BestKernels().ISA == asm.Generic {
 		t.Skip("its panels are small: none of these caches matter")
 	}
 	caches := cpuid.CPU.Cache
 	t.Cleanup(func() {
 		cpuid.CPU.Cache = caches
-		asm.UseCaches(asm.Caches{})
+		asm.SetCaches(asm.Caches{})
 	})
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
 	c, err := corpus.Read(t.Context(), "synthetic:docs=2000,terms=20000,length=600,classes=3,seed=5", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	planner := gram.Kind.Declare(flags)
-	musttest.Do(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}))
-	spec, tasks, err := planner.Plan(t.Context(), &job.Planning{Corpus: c})
-	musttest.Do(t, err)
+	planner := gram.Kind.DeclareFlags(flags)
+	musttest.NoError(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}))
+	spec, tasks, err := planner.Plan(t.Context(), &job.PlanArgs{Corpus: c})
+	musttest.NoError(t, err)
 	// result plans the job with some caches, does a task with others, and returns both.
 	result := func(plans, works [2]int) (string, []byte) {
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]
-		h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 1}
+		h := &job.Host{Store: store.New(&storetest.MemoryBucket{}), Workers: 1}
 		digest := musttest.Get(shards.Write(t.Context(), h.Store, c))(t)
-		d := job.Description{Version: job.Version, Kind: "gram", Corpus: digest, ISA: string(asm.Best().ISA), Tasks: tasks}
-		musttest.Do(t, d.SetSpec(spec))
+		d := job.Description{Version: job.Version, Kind: "gram", CorpusDigest: digest, ISA: string(asm.BestKernels().ISA),
+			NumTasks: tasks}
+		musttest.NoError(t, d.SetSpec(spec))
 		j := musttest.Get(h.Save(t.Context(), d))(t)
-		asm.UseCaches(asm.Caches{}) // as in a new process
+		asm.SetCaches(asm.Caches{}) // as in a new process
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = works[0], works[1]
 		var reports bytes.Buffer
 		r := work.NewRunner(h, jobs.Kinds, &reports)
-		if err := r.Do(t.Context(), job.Line{Job: j.Digest, Task: 5}); err != nil || r.Failed() > 0 {
+		if err := r.Run(t.Context(), job.TaskLine{Job: j.Digest, Task: 5}); err != nil || r.NumFailed() > 0 {
 			t.Fatalf("%v, %s", err, &reports)
 		}
 		b := musttest.Get(j.Result(t.Context(), 5, nil))(t)

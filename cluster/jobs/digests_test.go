@@ -76,7 +76,7 @@ func TestDigests(t *testing.T) {
 		}
 	}
 	if *updateDigests && !t.Failed() {
-		musttest.Do(t, os.WriteFile(file, []byte(lines.String()), 0o644))
+		musttest.NoError(t, os.WriteFile(file, []byte(lines.String()), 0o644))
 	}
 }
 
@@ -96,13 +96,13 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 		{"neighbours", "n.tsv", "-k 5 -block 256"},
 		{"duplicates", "d.tsv", "-within 0.4 -block 256"},
 	} {
-		k := musttest.Get(job.KindOf(jobs.Kinds, c.kind))(t)
-		j, gathered, err := jobtest.RunOn(t, isa, k, source, c.out, strings.Fields(c.flags)...)
+		k := musttest.Get(job.FindKind(jobs.Kinds, c.kind))(t)
+		j, gathered, err := jobtest.RunISA(t, isa, k, source, c.out, strings.Fields(c.flags)...)
 		if err != nil {
 			t.Fatalf("%s %s: %v", c.kind, c.flags, err)
 		}
 		if c.kind == "train" && !done[c.kind] {
-			musttest.Do(t, os.WriteFile(model, gathered, 0o600))
+			musttest.NoError(t, os.WriteFile(model, gathered, 0o600))
 		}
 		done[c.kind] = true
 		what, _, _ := strings.Cut(c.kind+" "+c.flags, " -model")
@@ -126,7 +126,7 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 // digestOf returns the digest of a job's results.
 func digestOf(t *testing.T, j *job.Job) string {
 	h := sha256.New()
-	for task := range j.Tasks {
+	for task := range j.NumTasks {
 		b := musttest.Get(j.Result(t.Context(), task, nil))(t)
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(b))))
 		h.Write(b)
@@ -137,23 +137,23 @@ func digestOf(t *testing.T, j *job.Job) string {
 // passes trains with landmarks, and returns the finished jobs.
 func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 	ctx := t.Context()
-	k := musttest.Get(job.KindOf(jobs.Kinds, "landmarks"))(t)
+	k := musttest.Get(job.FindKind(jobs.Kinds, "landmarks"))(t)
 	f := flag.NewFlagSet("", flag.ContinueOnError)
-	p := k.Declare(f)
-	musttest.Do(t, f.Parse(flags))
+	p := k.DeclareFlags(f)
+	musttest.NoError(t, f.Parse(flags))
 	c := musttest.Get(corpus.Read(ctx, source, corpus.Options{}))(t)
-	h := &job.Host{Store: store.New(&storetest.Memory{}), Workers: 2}
+	h := &job.Host{Store: store.New(&storetest.MemoryBucket{}), Workers: 2}
 	digest := musttest.Get(shards.Write(ctx, h.Store, c))(t)
-	hand := &work.Hand{
-		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
+	hand := &work.Dispatcher{
+		RunTasks: func(ctx context.Context, j *job.Job, tasks []int) error {
 			all = append(all, j)
-			return work.Here(ctx, jobs.Kinds, j, tasks, t.Errorf)
+			return work.RunLocal(ctx, jobs.Kinds, j, tasks, t.Errorf)
 		},
-		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
+		Logf: t.Errorf, OnStart: func(*job.Job, int, int) {},
 	}
-	musttest.Do(t, p.(job.Driver).Drive(ctx, &job.Driving{
-		Planning: job.Planning{Host: h, Source: source, Corpus: c, Digest: digest}, ISA: string(isa),
-		Output: &job.Output{Path: filepath.Join(t.TempDir(), "model")}, Do: hand.Do,
+	musttest.NoError(t, p.(job.Driver).Drive(ctx, &job.DriveArgs{
+		PlanArgs: job.PlanArgs{Host: h, Source: source, Corpus: c, CorpusDigest: digest}, ISA: string(isa),
+		Output: &job.Output{Path: filepath.Join(t.TempDir(), "model")}, RunJob: hand.Run,
 	}))
 	return all
 }

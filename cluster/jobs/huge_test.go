@@ -51,7 +51,7 @@ func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number,
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	musttest.Do(t, d.Decode(&v))
+	musttest.NoError(t, d.Decode(&v))
 	numbers("", v, nil, func(path string, n json.Number, set func(any)) {
 		yield(path, n, func(other string) []byte {
 			defer set(n)
@@ -75,25 +75,25 @@ func TestHugeNumbers(t *testing.T) {
 		{"neighbours", "n.tsv", "-k 5 -block 64 -min 0.1"},
 		{"duplicates", "d.tsv", "-within 0.4 -block 64"},
 	} {
-		k := musttest.Get(job.KindOf(jobs.Kinds, c.kind))(t)
+		k := musttest.Get(job.FindKind(jobs.Kinds, c.kind))(t)
 		j, gathered, err := jobtest.Run(t, k, "synthetic:docs=150,terms=100,length=20,classes=3,seed=5", c.out,
 			strings.Fields(c.flags)...)
 		if err != nil {
 			t.Fatalf("%s %s: %v", c.kind, c.flags, err)
 		}
 		if c.kind == "train" {
-			musttest.Do(t, os.WriteFile(model, gathered, 0o600))
+			musttest.NoError(t, os.WriteFile(model, gathered, 0o600))
 		}
 		huge(t, j)
 	}
 	for _, j := range passes(t, asm.Generic, "-landmarks", "20", "-tasks", "2", "-loss", "logistic")[:3] {
 		var of map[string]any
-		musttest.Do(t, j.DecodeSpec(&of))
+		musttest.NoError(t, j.DecodeSpec(&of))
 		huge(t, j)
 		request := musttest.Get(j.Host.File(t.Context(), of["request"].(string)))(t)
 		hugeIn(t, j, "request ", request, func(text []byte) (d job.Description, err error) {
 			of["request"] = job.Digest(text)
-			musttest.Get(j.Host.Store.Put(t.Context(), job.Files+job.Digest(text), text))(t)
+			musttest.Get(j.Host.Store.Put(t.Context(), job.FilePrefix+job.Digest(text), text))(t)
 			d = j.Description
 			return d, d.SetSpec(of)
 		})
@@ -136,12 +136,12 @@ func do(t *testing.T, name string, h *job.Host, d job.Description) error {
 	runtime.ReadMemStats(&before)
 	var reports bytes.Buffer
 	r := work.NewRunner(h, jobs.Kinds, &reports)
-	for task := range min(other.Tasks, 5) {
-		if err := r.Do(ctx, job.Line{Job: other.Digest, Task: task}); err != nil {
+	for task := range min(other.NumTasks, 5) {
+		if err := r.Run(ctx, job.TaskLine{Job: other.Digest, Task: task}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	musttest.Do(t, r.Close())
+	musttest.NoError(t, r.Close())
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 		t.Errorf("%s: took %d bytes, expected at most %d", name, took, 64<<20)
@@ -149,7 +149,7 @@ func do(t *testing.T, name string, h *job.Host, d job.Description) error {
 	if strings.Contains(reports.String(), "panic") {
 		t.Errorf("%s: %.300s", name, &reports)
 	}
-	if r.Failed() > 0 {
+	if r.NumFailed() > 0 {
 		return fmt.Errorf("%s", &reports)
 	}
 	return nil

@@ -40,8 +40,8 @@ const ShardBytes = 64 << 20
 // version is the version of the stream format.
 const version = 2
 
-// meta describes a stored corpus.
-type meta struct {
+// metadata describes a stored corpus.
+type metadata struct {
 	Version   int              `json:"version"`
 	Source    string           `json:"source"`
 	Format    corpus.Format    `json:"format,omitempty"`
@@ -57,8 +57,8 @@ type meta struct {
 	Shards    []string         `json:"shards"` // SHA-256 of each shard
 }
 
-func metaOf(c *corpus.Corpus) meta {
-	m := meta{
+func newMetadata(c *corpus.Corpus) metadata {
+	m := metadata{
 		Version: version, Source: c.Source, Format: c.Format, Tokenizer: c.Tokenizer, Rows: int64(c.Documents.Rows()),
 		Cols: int64(c.Documents.Cols), Values: c.Documents.NNZ(), Labels: -1, Groups: c.Groups != nil,
 		Hashes: c.Hashes != nil,
@@ -67,7 +67,7 @@ func metaOf(c *corpus.Corpus) meta {
 		m.Labels = int64(len(c.Labels.IDs))
 	}
 	m.Bytes = m.fixedBytes()
-	for i, list := range texts(c) {
+	for i, list := range textLists(c) {
 		m.Texts[i] = -1
 		if *list == nil {
 			continue
@@ -80,11 +80,13 @@ func metaOf(c *corpus.Corpus) meta {
 	return m
 }
 
-// texts returns the lists of texts in the order of the stream.
-func texts(c *corpus.Corpus) [3]*[]string { return [3]*[]string{&c.Vocabulary, &c.Classes, &c.Names} }
+// textLists returns the lists of texts in the order of the stream.
+func textLists(c *corpus.Corpus) [3]*[]string {
+	return [3]*[]string{&c.Vocabulary, &c.Classes, &c.Names}
+}
 
 // fixedBytes returns the length of the stream before the texts.
-func (m *meta) fixedBytes() int64 {
+func (m *metadata) fixedBytes() int64 {
 	n := 8*(m.Rows+1) + 8*m.Values
 	if m.Labels >= 0 {
 		n += 8*(m.Rows+1) + 4*m.Labels
@@ -100,7 +102,7 @@ func (m *meta) fixedBytes() int64 {
 
 // check checks that the counts are consistent with the size of the shards. Wrong counts could
 // otherwise cause huge allocations.
-func (m *meta) check() error {
+func (m *metadata) check() error {
 	if m.Version != version {
 		return fmt.Errorf("format version is %d, but this program reads version %d", m.Version, version)
 	}
@@ -124,16 +126,16 @@ func (m *meta) check() error {
 	return nil
 }
 
-// Bytes returns the approximate memory of a corpus in bytes.
-func Bytes(c *corpus.Corpus) int64 {
-	m := metaOf(c)
-	return m.held()
+// CorpusBytes returns the approximate memory of a corpus in bytes.
+func CorpusBytes(c *corpus.Corpus) int64 {
+	m := newMetadata(c)
+	return m.corpusBytes()
 }
 
-// memory returns the approximate number of bytes needed to read the corpus, including one shard.
-func (m *meta) memory() int64 { return m.held() + min(m.Bytes, ShardBytes) }
+// readBytes returns the approximate number of bytes needed to read the corpus, including one shard.
+func (m *metadata) readBytes() int64 { return m.corpusBytes() + min(m.Bytes, ShardBytes) }
 
-func (m *meta) held() int64 {
+func (m *metadata) corpusBytes() int64 {
 	n := m.Bytes
 	for _, count := range m.Texts {
 		n += 16 * max(count, 0)
@@ -150,9 +152,9 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 	if c.Weights != nil {
 		return "", errors.New("corpus: document weights cannot be stored")
 	}
-	m := metaOf(c)
+	m := newMetadata(c)
 	// Object names contain the digest of all shards, so the stream must be generated twice.
-	err = stream(ctx, c, &m, func(b []byte) error {
+	err = writeShards(ctx, c, &m, func(b []byte) error {
 		sum := sha256.Sum256(b)
 		m.Shards = append(m.Shards, hex.EncodeToString(sum[:]))
 		return nil
@@ -167,7 +169,7 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 	sum := sha256.Sum256(text)
 	digest = hex.EncodeToString(sum[:])
 	count := 0
-	err = stream(ctx, c, &m, func(b []byte) error {
+	err = writeShards(ctx, c, &m, func(b []byte) error {
 		_, err := s.Put(ctx, shardName(digest, count), b)
 		count++
 		return err
@@ -176,38 +178,38 @@ func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string
 		return "", err
 	}
 	// Write meta last, so that a corpus is complete if its meta exists.
-	_, err = s.Put(ctx, metaName(digest), text)
+	_, err = s.Put(ctx, metadataName(digest), text)
 	return digest, err
 }
 
-func metaName(digest string) string { return Prefix + digest + "/meta" }
+func metadataName(digest string) string { return Prefix + digest + "/meta" }
 
 func shardName(digest string, i int) string { return fmt.Sprintf("%s%s/%05d", Prefix, digest, i) }
 
-// stream generates the stream of a corpus and passes each shard to yield.
-func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte) error) error {
-	w := &cutter{ctx: ctx, buf: make([]byte, 0, min(m.Bytes, ShardBytes)), yield: yield}
+// writeShards generates the stream of a corpus and passes each shard to yield.
+func writeShards(ctx context.Context, c *corpus.Corpus, m *metadata, yield func(b []byte) error) error {
+	w := &splitter{ctx: ctx, buf: make([]byte, 0, min(m.Bytes, ShardBytes)), yield: yield}
 	d := c.Documents
 	offsets := d.Offsets
 	if len(offsets) == 0 {
 		offsets = []int64{0}
 	}
-	write(w, offsets)
-	write(w, d.Terms)
-	write(w, d.Values)
+	writeList(w, offsets)
+	writeList(w, d.Terms)
+	writeList(w, d.Values)
 	if m.Labels >= 0 {
-		write(w, c.Labels.Offsets)
-		write(w, c.Labels.IDs)
+		writeList(w, c.Labels.Offsets)
+		writeList(w, c.Labels.IDs)
 	}
 	if m.Groups {
-		write(w, c.Groups)
+		writeList(w, c.Groups)
 	}
 	if m.Hashes {
-		write(w, c.Hashes)
+		writeList(w, c.Hashes)
 	}
-	for _, list := range texts(c) {
+	for _, list := range textLists(c) {
 		for _, s := range *list {
-			write(w, []uint32{uint32(len(s))})
+			writeList(w, []uint32{uint32(len(s))})
 			w.Write([]byte(s))
 		}
 	}
@@ -217,26 +219,26 @@ func stream(ctx context.Context, c *corpus.Corpus, m *meta, yield func(b []byte)
 	return w.err
 }
 
-// Get returns the contents of an object, as [store.Store.Get] does. The caller owns the contents.
-type Get func(ctx context.Context, name string) ([]byte, error)
+// GetFunc returns the contents of an object, as [store.Store.Get] does. The caller owns the contents.
+type GetFunc func(ctx context.Context, name string) ([]byte, error)
 
-func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
-	text, err := get(ctx, metaName(digest))
+func readMetadata(ctx context.Context, get GetFunc, digest string) (*metadata, error) {
+	text, err := get(ctx, metadataName(digest))
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
 	if found := hex.EncodeToString(sum[:]); found != digest {
-		return nil, fmt.Errorf("corpus: object %s is damaged: its digest is %s", metaName(digest), found)
+		return nil, fmt.Errorf("corpus: object %s is damaged: its digest is %s", metadataName(digest), found)
 	}
-	m := &meta{}
+	m := &metadata{}
 	r := json.NewDecoder(bytes.NewReader(text))
 	r.DisallowUnknownFields()
 	if err := r.Decode(m); err != nil {
-		return nil, fmt.Errorf("corpus: %s: %w", metaName(digest), err)
+		return nil, fmt.Errorf("corpus: %s: %w", metadataName(digest), err)
 	}
 	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("corpus: %s: %w", metaName(digest), err)
+		return nil, fmt.Errorf("corpus: %s: %w", metadataName(digest), err)
 	}
 	return m, nil
 }
@@ -244,14 +246,14 @@ func readMeta(ctx context.Context, get Get, digest string) (*meta, error) {
 // Read returns the corpus with the given digest, without warnings. memory is the memory limit in
 // bytes, or 0 for no limit. Read fails if get fails, if the corpus is invalid, or with a
 // *[run.MemoryError] if memory is insufficient.
-func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Corpus, error) {
-	m, err := readMeta(ctx, get, digest)
+func Read(ctx context.Context, get GetFunc, digest string, memory int64) (*corpus.Corpus, error) {
+	m, err := readMetadata(ctx, get, digest)
 	if err != nil {
 		return nil, err
 	}
-	if need := m.memory(); memory > 0 && need > memory {
+	if need := m.readBytes(); memory > 0 && need > memory {
 		return nil, &run.MemoryError{
-			What: "corpus: reading the documents of " + m.Source, Source: m.Source, Need: need, Limit: memory,
+			Computation: "corpus: reading the documents of " + m.Source, Source: m.Source, NeedBytes: need, LimitBytes: memory,
 		}
 	}
 	count := 0
@@ -278,34 +280,34 @@ func Read(ctx context.Context, get Get, digest string, memory int64) (*corpus.Co
 }
 
 // read decodes the stream.
-func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
+func (m *metadata) read(r *joiner) (*corpus.Corpus, error) {
 	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
 		return nil, errors.New("the matrix has too many rows or columns for this computer")
 	}
 	d := &sparse.CSR{Cols: int(m.Cols)}
 	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d}
-	d.Offsets = read[int64](r, m.Rows+1)
-	d.Terms = read[uint32](r, m.Values)
-	d.Values = read[float32](r, m.Values)
+	d.Offsets = readList[int64](r, m.Rows+1)
+	d.Terms = readList[uint32](r, m.Values)
+	d.Values = readList[float32](r, m.Values)
 	if m.Labels >= 0 {
-		c.Labels.Offsets = read[int64](r, m.Rows+1)
-		c.Labels.IDs = read[int32](r, m.Labels)
+		c.Labels.Offsets = readList[int64](r, m.Rows+1)
+		c.Labels.IDs = readList[int32](r, m.Labels)
 	}
 	if m.Groups {
-		c.Groups = read[int64](r, m.Rows)
+		c.Groups = readList[int64](r, m.Rows)
 	}
 	if m.Hashes {
-		c.Hashes = read[uint64](r, m.Rows)
+		c.Hashes = readList[uint64](r, m.Rows)
 	}
 	left := m.Bytes - m.fixedBytes()
-	for i, list := range texts(c) {
+	for i, list := range textLists(c) {
 		if m.Texts[i] < 0 {
 			continue
 		}
 		*list = make([]string, 0, m.Texts[i])
 		for range m.Texts[i] {
 			n := int64(0)
-			if length := read[uint32](r, 1); r.err == nil {
+			if length := readList[uint32](r, 1); r.err == nil {
 				n = int64(length[0])
 			}
 			if left -= 4 + n; r.err == nil && left < 0 {
@@ -314,13 +316,13 @@ func (m *meta) read(r *joiner) (*corpus.Corpus, error) {
 			if r.err != nil {
 				return nil, r.err
 			}
-			*list = append(*list, string(read[byte](r, n)))
+			*list = append(*list, string(readList[byte](r, n)))
 		}
 	}
 	if r.err != nil {
 		return nil, r.err
 	}
-	if d.Views, r.err = corpus.ViewsOf(c.Tokenizer, c.Vocabulary); r.err != nil {
+	if d.Views, r.err = corpus.TokenizerViews(c.Tokenizer, c.Vocabulary); r.err != nil {
 		return nil, r.err
 	}
 	if left != 0 {

@@ -28,7 +28,7 @@ func corpora(t testing.TB) map[string]*corpus.Corpus {
 			MinDF: 1, Tokenizer: corpus.Tokenizer{MinN: 1, MaxN: 2, StopWords: "the"},
 		}))(t)
 	random, err := corpus.Read(t.Context(), "synthetic:docs=3000,terms=500,length=20,classes=3,seed=1", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	named := *random
 	named.Names, named.Groups = make([]string, 3000), make([]int64, 3000)
 	for i := range named.Names {
@@ -47,7 +47,7 @@ func corpora(t testing.TB) map[string]*corpus.Corpus {
 // A corpus is restored except for its warnings. Equal corpora have equal digests.
 func TestRoundTrip(t *testing.T) {
 	for name, c := range corpora(t) {
-		s := store.New(&storetest.Memory{})
+		s := store.New(&storetest.MemoryBucket{})
 		digest := musttest.Get(Write(t.Context(), s, c))(t)
 		again, err := Write(t.Context(), s, c)
 		if err != nil || again != digest {
@@ -63,57 +63,57 @@ func TestRoundTrip(t *testing.T) {
 		if !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v comes back as %+v", name, want, *got)
 		}
-		info, err := readMeta(t.Context(), getter(s), digest)
+		info, err := readMetadata(t.Context(), getter(s), digest)
 		if err != nil || info.Rows != int64(c.Documents.Rows()) || info.Source != c.Source {
 			t.Fatalf("%s: it begins with %+v, error %v", name, info, err)
 		}
 		// a copy that is smaller than a shard, and the headers of texts
 		memory := 2*info.Bytes + 16*int64(len(c.Vocabulary)+len(c.Classes)+len(c.Names))
-		if info.memory() != memory {
-			t.Errorf("%s: %d bytes of memory, expected %d", name, info.memory(), memory)
+		if info.readBytes() != memory {
+			t.Errorf("%s: %d bytes of memory, expected %d", name, info.readBytes(), memory)
 		}
-		musttest.Fails(Read(t.Context(), getter(s), digest, memory-1))(t, name+" in a byte less than it takes")
+		musttest.WantError(Read(t.Context(), getter(s), digest, memory-1))(t, name+" in a byte less than it takes")
 	}
 }
 
-func getter(s *store.Store) Get {
+func getter(s *store.Store) GetFunc {
 	return func(ctx context.Context, name string) ([]byte, error) { return s.Get(ctx, name, nil) }
 }
 
 // If a part is missing or has different contents, the error names the part.
 func TestPartsAreChecked(t *testing.T) {
 	c := corpora(t)["random"]
-	m := &storetest.Memory{}
+	m := &storetest.MemoryBucket{}
 	s := store.New(m)
 	digest := musttest.Get(Write(t.Context(), s, c))(t)
-	for _, name := range []string{metaName(digest), shardName(digest, 0)} {
+	for _, name := range []string{metadataName(digest), shardName(digest, 0)} {
 		whole := m.Get(name + ".a0")
-		musttest.Do(t, m.Delete(t.Context(), name+".a0"))
-		musttest.Fails(Read(t.Context(), getter(s), digest, 0))(t, name+" is missing", store.ErrMissing)
+		musttest.NoError(t, m.Delete(t.Context(), name+".a0"))
+		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" is missing", store.ErrMissing)
 		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
-		musttest.Fails(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "its digest is")
+		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "its digest is")
 		m.Set(name+".a0", whole)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(Read(ctx, getter(s), digest, 0))(t, "after the end", context.Canceled)
+	musttest.WantError(Read(ctx, getter(s), digest, 0))(t, "after the end", context.Canceled)
 }
 
 // parts returns the meta and the stream of a corpus of up to one shard.
-func parts(t testing.TB, c *corpus.Corpus) (meta, []byte) {
+func parts(t testing.TB, c *corpus.Corpus) (metadata, []byte) {
 	t.Helper()
-	m := metaOf(c)
+	m := newMetadata(c)
 	var all []byte
-	musttest.Do(t, stream(t.Context(), c, &m, func(b []byte) error { all = append(all, b...); return nil }))
+	musttest.NoError(t, writeShards(t.Context(), c, &m, func(b []byte) error { all = append(all, b...); return nil }))
 	return m, all
 }
 
 // stored returns a Get for a meta text and a stream, and the digest.
-func stored(text, data []byte) (Get, string) {
+func stored(text, data []byte) (GetFunc, string) {
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:])
 	return func(_ context.Context, name string) ([]byte, error) {
-		if name == metaName(digest) {
+		if name == metadataName(digest) {
 			return text, nil
 		}
 		return data, nil
@@ -121,7 +121,7 @@ func stored(text, data []byte) (Get, string) {
 }
 
 // sealed sets the digest of a nonempty stream in m, and returns the text of m.
-func sealed(t testing.TB, m meta, data []byte) []byte {
+func sealed(t testing.TB, m metadata, data []byte) []byte {
 	t.Helper()
 	sum := sha256.Sum256(data)
 	m.Shards = append([]string{hex.EncodeToString(sum[:])}, m.Shards...)
@@ -134,39 +134,43 @@ func TestContents(t *testing.T) {
 	_, data := parts(t, c)
 	rows, last := c.Documents.Rows(), len(c.Classes[len(c.Classes)-1])
 	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)+8*rows
-	for want, change := range map[string]func(m *meta, data []byte) []byte{
-		"format version is 1, but this program reads": func(m *meta, b []byte) []byte { m.Version = 1; return b },
-		"number -1 is out of range":                   func(m *meta, b []byte) []byte { m.Rows = -1; return b },
-		"number 2305843009213693952 is out of range": func(m *meta, b []byte) []byte {
+	for want, change := range map[string]func(m *metadata, data []byte) []byte{
+		"format version is 1, but this program reads": func(m *metadata, b []byte) []byte { m.Version = 1; return b },
+		"number -1 is out of range":                   func(m *metadata, b []byte) []byte { m.Rows = -1; return b },
+		"number 2305843009213693952 is out of range": func(m *metadata, b []byte) []byte {
 			m.Values = 1 << 61
 			return b
 		},
-		"bytes, but need at least": func(m *meta, b []byte) []byte { m.Values += 1 << 40; return b },
-		"need 1 shards, got 2": func(m *meta, b []byte) []byte {
+		"bytes, but need at least": func(m *metadata, b []byte) []byte { m.Values += 1 << 40; return b },
+		"need 1 shards, got 2": func(m *metadata, b []byte) []byte {
 			m.Shards = []string{"another"}
 			return b
 		},
-		"unexpected EOF": func(_ *meta, b []byte) []byte { return b[:len(b)-1] },
-		"a text of 4294967295 bytes extends beyond": func(_ *meta, b []byte) []byte {
+		"unexpected EOF": func(_ *metadata, b []byte) []byte { return b[:len(b)-1] },
+		"a text of 4294967295 bytes extends beyond": func(_ *metadata, b []byte) []byte {
 			copy(b[texts:], "\xff\xff\xff\xff")
 			return b
 		},
-		"1 extra bytes after the last text": func(_ *meta, b []byte) []byte { b[len(b)-last-4]--; return b },
-		"but indices must increase":         func(_ *meta, b []byte) []byte { copy(b[terms:], "\xff\xff\xff\x7f"); return b },
+		"1 extra bytes after the last text": func(_ *metadata, b []byte) []byte { b[len(b)-last-4]--; return b },
+		"but indices must increase": func(_ *metadata,
+			b []byte) []byte {
+			copy(b[terms:], "\xff\xff\xff\x7f")
+			return b
+		},
 	} {
 		m, _ := parts(t, c)
 		changed := change(&m, bytes.Clone(data))
 		get, digest := stored(sealed(t, m, changed), changed)
-		musttest.Fails(Read(t.Context(), get, digest, 0))(t, "a damaged corpus", want)
+		musttest.WantError(Read(t.Context(), get, digest, 0))(t, "a damaged corpus", want)
 	}
 	m, _ := parts(t, c)
 	text := sealed(t, m, data)
 	get, digest := stored(append([]byte(`{"more":1,`), text[1:]...), data)
-	musttest.Fails(Read(t.Context(), get, digest, 0))(t, "an unknown field", `unknown field "more"`)
+	musttest.WantError(Read(t.Context(), get, digest, 0))(t, "an unknown field", `unknown field "more"`)
 	get, digest = stored(text, data) // ignores the context
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(Read(ended, get, digest, 0))(t, "after the end", context.Canceled)
+	musttest.WantError(Read(ended, get, digest, 0))(t, "after the end", context.Canceled)
 }
 
 // For an invalid corpus, or after ctx is done, nothing is written.
@@ -181,8 +185,8 @@ func TestNothingIsWritten(t *testing.T) {
 		"not valid": func(s *store.Store) error { _, err := Write(t.Context(), s, &wrong); return err },
 		"cancelled": func(s *store.Store) error { _, err := Write(ended, s, c); return err },
 	} {
-		s := store.New(&storetest.Memory{})
-		musttest.Fails(write(s))(t, what)
+		s := store.New(&storetest.MemoryBucket{})
+		musttest.WantError(write(s))(t, what)
 		err := s.List(t.Context(), Prefix, func(o store.Object) error { return fmt.Errorf("%s is there", o.Name) })
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -192,10 +196,10 @@ func TestNothingIsWritten(t *testing.T) {
 
 // An error of the store is returned unchanged, even if it wraps EOF, as for a lost connection.
 func TestErrorOfTheStore(t *testing.T) {
-	s := store.New(&storetest.Memory{})
+	s := store.New(&storetest.MemoryBucket{})
 	digest := musttest.Get(Write(t.Context(), s, corpora(t)["random"]))(t)
 	hungUp := &url.Error{Op: "Get", URL: "http://host", Err: io.EOF}
-	musttest.Fails(Read(t.Context(), func(ctx context.Context, name string) ([]byte, error) {
+	musttest.WantError(Read(t.Context(), func(ctx context.Context, name string) ([]byte, error) {
 		if strings.HasSuffix(name, "/00000") {
 			return nil, hungUp
 		}
@@ -217,9 +221,9 @@ func TestSeveralShards(t *testing.T) {
 		d.Offsets = append(d.Offsets, int64(len(d.Terms)))
 	}
 	c := &corpus.Corpus{Documents: d, Source: "large"}
-	s := store.New(&storetest.Memory{})
+	s := store.New(&storetest.MemoryBucket{})
 	digest, err := Write(t.Context(), s, c)
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	var lengths []int64
 	err = s.List(t.Context(), Prefix+digest+"/0", func(o store.Object) error {
 		b, err := s.Get(t.Context(), o.Name, nil)
@@ -246,7 +250,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte(`{"version":2,"rows":1000000000000,"bytes":9}`), []byte{})
 	f.Fuzz(func(t *testing.T, text, data []byte) {
-		m := meta{}
+		m := metadata{}
 		if json.Unmarshal(text, &m) != nil || len(data) > ShardBytes {
 			return
 		}
@@ -264,6 +268,6 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		musttest.Do(t, c.Validate())
+		musttest.NoError(t, c.Validate())
 	})
 }

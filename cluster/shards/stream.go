@@ -12,18 +12,18 @@ type number interface {
 	byte | int32 | uint32 | int64 | uint64 | float32
 }
 
-// step is the number of bytes that write and read convert at a time.
-const step = 1 << 18
+// chunkBytes is the number of bytes that write and read convert at a time.
+const chunkBytes = 1 << 18
 
-// cutter divides a stream into shards. After an error it ignores all writes.
-type cutter struct {
+// splitter divides a stream into shards. After an error it ignores all writes.
+type splitter struct {
 	ctx   context.Context
 	buf   []byte
 	yield func(b []byte) error
 	err   error
 }
 
-func (w *cutter) Write(p []byte) {
+func (w *splitter) Write(p []byte) {
 	for len(p) > 0 && w.err == nil {
 		n := min(ShardBytes-len(w.buf), len(p))
 		w.buf = append(w.buf, p[:n]...)
@@ -33,7 +33,7 @@ func (w *cutter) Write(p []byte) {
 	}
 }
 
-func (w *cutter) flush() {
+func (w *splitter) flush() {
 	if w.err == nil {
 		w.err = w.ctx.Err()
 	}
@@ -43,12 +43,12 @@ func (w *cutter) flush() {
 	w.buf = w.buf[:0]
 }
 
-// write appends numbers to the stream.
-func write[T number](w *cutter, list []T) {
+// writeList appends numbers to the stream.
+func writeList[T number](w *splitter, list []T) {
 	size := binary.Size(T(0))
-	buf := make([]byte, min(step, size*len(list)))
+	buf := make([]byte, min(chunkBytes, size*len(list)))
 	for len(list) > 0 && w.err == nil {
-		n := min(step/size, len(list))
+		n := min(chunkBytes/size, len(list))
 		_, err := binary.Encode(buf, binary.LittleEndian, list[:n])
 		if err != nil {
 			w.err = err
@@ -83,14 +83,14 @@ func (r *joiner) fill() {
 	}
 }
 
-// read returns the next n numbers. On a little-endian computer the numbers share the memory of the
+// readList returns the next n numbers. On a little-endian computer the numbers share the memory of the
 // shard, unless they are misaligned or extend beyond the shard.
-func read[T number](r *joiner, n int64) []T {
+func readList[T number](r *joiner, n int64) []T {
 	if r.err != nil {
 		return nil
 	}
 	size := int64(binary.Size(T(0)))
-	b := r.take(n * size)
+	b := r.readBytes(n * size)
 	if r.err != nil {
 		return nil
 	}
@@ -110,8 +110,8 @@ func read[T number](r *joiner, n int64) []T {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// take returns the next n bytes of the stream.
-func (r *joiner) take(n int64) []byte {
+// readBytes returns the next n bytes of the stream.
+func (r *joiner) readBytes(n int64) []byte {
 	if n > 0 && len(r.buf) == 0 {
 		r.fill()
 	}

@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// place is a parsed address, without credentials.
-type place struct {
+// location is a parsed address, without credentials.
+type location struct {
 	folder string   // path of a folder; empty for a bucket
 	bucket *url.URL // URL for gocloud.dev, without a path
 	prefix string   // prefix of all keys in the bucket
 }
 
-// parameters lists the allowed URL parameters per scheme: gocloud.dev's parameters except
+// allowedParameters lists the allowed URL parameters per scheme: gocloud.dev's parameters except
 // credentials.
-var parameters = map[string][]string{
+var allowedParameters = map[string][]string{
 	"s3": {
 		"region", "endpoint", "use_path_style", "s3ForcePathStyle", "disable_https", "hostname_immutable", "profile", "role",
 		"anonymous", "dualstack", "fips", "accelerate", "ssetype", "kmskeyid", "rate_limiter_capacity",
@@ -31,83 +31,83 @@ var parameters = map[string][]string{
 	"mem":    nil,
 }
 
-const intoEnvironment = "pass credentials in the environment"
+const credentialsHint = "pass credentials in the environment"
 
-var errLooksSecret = errors.New("store: the address seems to have a user, password or other credentials; " +
-	intoEnvironment)
+var errCredentials = errors.New("store: the address seems to have a user, password or other credentials; " +
+	credentialsHint)
 
-// parse parses an address. It rejects addresses that may contain credentials. Errors omit all parts
+// parseAddress parses an address. It rejects addresses that may contain credentials. Errors omit all parts
 // of the address that could be secret.
-func parse(address string) (place, error) {
+func parseAddress(address string) (location, error) {
 	if address == "" {
-		return place{}, errors.New("store: the address is empty; use a folder or a URL such as s3://bucket/prefix")
+		return location{}, errors.New("store: the address is empty; use a folder or a URL such as s3://bucket/prefix")
 	}
 	if holdsCredentials(address) {
-		return place{}, errLooksSecret
+		return location{}, errCredentials
 	}
 	if !strings.Contains(address, "://") {
-		return folderOf(address)
+		return folderLocation(address)
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.Fragment != "" {
-		return place{}, errors.New("store: the address is not a valid URL, or it has a user, password or fragment; " +
-			intoEnvironment)
+		return location{}, errors.New("store: the address is not a valid URL, or it has a user, password or fragment; " +
+			credentialsHint)
 	}
 	if u.Scheme == "file" {
 		if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Path == "" {
-			return place{}, errors.New("store: a file:// address must have the form file:///FOLDER, without host and " +
+			return location{}, errors.New("store: a file:// address must have the form file:///FOLDER, without host and " +
 				"parameters")
 		}
-		return folderOf(u.Path)
+		return folderLocation(u.Path)
 	}
-	allowed, known := parameters[u.Scheme]
+	allowed, known := allowedParameters[u.Scheme]
 	if !known {
-		return place{}, fmt.Errorf("store: unknown scheme %s://; valid schemes are file, s3, gs and azblob", u.Scheme)
+		return location{}, fmt.Errorf("store: unknown scheme %s://; valid schemes are file, s3, gs and azblob", u.Scheme)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return place{}, fmt.Errorf("store: the %s:// address has invalid parameters", u.Scheme)
+		return location{}, fmt.Errorf("store: the %s:// address has invalid parameters", u.Scheme)
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch {
 		case len(allowed) == 0:
-			return place{}, fmt.Errorf("store: a %s:// address cannot have parameters", u.Scheme)
+			return location{}, fmt.Errorf("store: a %s:// address cannot have parameters", u.Scheme)
 		case !slices.Contains(allowed, name):
-			return place{}, fmt.Errorf("store: the %s:// address has an unknown parameter; valid parameters are %s", u.Scheme,
+			return location{}, fmt.Errorf("store: the %s:// address has an unknown parameter; valid parameters are %s", u.Scheme,
 				strings.Join(allowed, ", "))
 		}
 	}
 	if e, err := url.Parse(query.Get("endpoint")); err != nil || e.User != nil || e.RawQuery != "" || e.Fragment != "" {
-		return place{}, errors.New("store: endpoint must have the form http://HOST:PORT")
+		return location{}, errors.New("store: endpoint must have the form http://HOST:PORT")
 	}
 	if u.Scheme != "mem" && (u.Host == "" || strings.Contains(u.Host, ":")) {
-		return place{}, fmt.Errorf("store: the %s:// address has no bucket; use %s://BUCKET/PREFIX", u.Scheme, u.Scheme)
+		return location{}, fmt.Errorf("store: the %s:// address has no bucket; use %s://BUCKET/PREFIX", u.Scheme, u.Scheme)
 	}
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" && checkName(prefix) != nil {
-		return place{}, fmt.Errorf("store: the path of a %s:// address has characters other than letters, "+
+		return location{}, fmt.Errorf("store: the path of a %s:// address has characters other than letters, "+
 			"digits, '.', '-' and '_' between slashes", u.Scheme)
 	}
 	u.Path, u.RawPath = "", ""
-	return place{bucket: u, prefix: prefix}, nil
+	return location{bucket: u, prefix: prefix}, nil
 }
 
-// folderOf returns the address of a folder. It fails if path looks like a URL.
-func folderOf(path string) (place, error) {
+// folderLocation returns the address of a folder. It fails if path looks like a URL.
+func folderLocation(path string) (location, error) {
 	before, after, colon := strings.Cut(path, ":")
-	_, scheme := parameters[strings.ToLower(before)]
+	_, scheme := allowedParameters[strings.ToLower(before)]
 	switch {
 	case colon && strings.Contains(after, "@"):
-		return place{}, errLooksSecret // a password may contain slashes
+		return location{}, errCredentials // a password may contain slashes
 	case colon && (scheme || strings.EqualFold(before, "file")), strings.Contains(path, "?"):
-		return place{}, errors.New("store: the address looks like a URL without ://; use a folder or a URL such as " +
+		return location{}, errors.New("store: the address looks like a URL without ://; use a folder or a URL such as " +
 			"s3://bucket/prefix")
 	}
-	return place{folder: path}, nil
+	return location{folder: path}, nil
 }
 
 // String returns the address without parameters, for messages.
-func (p place) String() string {
+func (p location) String() string {
 	if p.bucket == nil {
 		return filepath.Clean(p.folder)
 	}
@@ -125,8 +125,8 @@ const (
 )
 
 var (
-	users   = regexp.MustCompile(userInfo)
-	secrets = regexp.MustCompile(`(?i)(^|[/?#&;,\s"'])((?:` + secretName + `)=)[^&;,\s"']+`)
+	userPattern   = regexp.MustCompile(userInfo)
+	secretPattern = regexp.MustCompile(`(?i)(^|[/?#&;,\s"'])((?:` + secretName + `)=)[^&;,\s"']+`)
 )
 
 // maxEncodings is the maximum number of nested percent-encodings that are decoded.
@@ -135,7 +135,7 @@ const maxEncodings = 4
 // holdsCredentials reports whether a text seems to contain credentials.
 func holdsCredentials(text string) bool {
 	for range maxEncodings {
-		if users.MatchString(text) || secrets.MatchString(text) {
+		if userPattern.MatchString(text) || secretPattern.MatchString(text) {
 			return true
 		}
 		plain, err := url.PathUnescape(text)
@@ -150,17 +150,17 @@ func holdsCredentials(text string) bool {
 // Redact removes parts of URLs that look like credentials from a text, such as a service's error
 // message.
 func Redact(text string) string {
-	text = users.ReplaceAllStringFunc(text, func(found string) string {
+	text = userPattern.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {
 			return "//…@"
 		}
 		return "…@"
 	})
-	return secrets.ReplaceAllString(text, "$1$2…")
+	return secretPattern.ReplaceAllString(text, "$1$2…")
 }
 
-// redacted wraps an error and redacts its text.
-type redacted struct{ err error }
+// redactedError wraps an error and redacts its text.
+type redactedError struct{ err error }
 
-func (r redacted) Error() string { return Redact(r.err.Error()) }
-func (r redacted) Unwrap() error { return r.err }
+func (r redactedError) Error() string { return Redact(r.err.Error()) }
+func (r redactedError) Unwrap() error { return r.err }

@@ -77,9 +77,9 @@ func TestRedact(t *testing.T) {
 func TestOpenMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	musttest.Do(t, os.WriteFile(file, nil, 0o666))
+	musttest.NoError(t, os.WriteFile(file, nil, 0o666))
 	for _, open := range []func(context.Context, string) (*store.Store, error){store.Open, store.Create} {
-		musttest.Fails(open(t.Context(), file))(t, "a file", file+" or its parent is not a folder")
+		musttest.WantError(open(t.Context(), file))(t, "a file", file+" or its parent is not a folder")
 	}
 	for _, address := range []string{filepath.Join(dir, "none"), "file://" + filepath.Join(dir, "none"), dir} {
 		_, err := store.Open(t.Context(), address)
@@ -93,8 +93,8 @@ func TestOpenMakesNothing(t *testing.T) {
 	}
 	made := filepath.Join(dir, "made")
 	s := musttest.Get(store.Create(t.Context(), made))(t)
-	musttest.Fails(s.Get(t.Context(), "a/b", nil))(t, "a missing object", store.ErrMissing)
-	musttest.Fails(os.Stat(made))(t, "a folder before the first write")
+	musttest.WantError(s.Get(t.Context(), "a/b", nil))(t, "a missing object", store.ErrMissing)
+	musttest.WantError(os.Stat(made))(t, "a folder before the first write")
 	put(t, s, "a/b", nil)
 	s = musttest.Get(store.Open(t.Context(), made))(t)
 	if err := s.Close(); err != nil || s.String() != made {

@@ -17,8 +17,8 @@ import (
 // Cache keeps copies of recently read objects in a local folder, up to a total size. Several
 // processes may share the folder. Damaged copies are read again from the store.
 type Cache struct {
-	dir   string
-	bytes int64
+	dir      string
+	maxBytes int64
 }
 
 // NewCache returns a cache of the given size in bytes. It creates the folder dir if needed.
@@ -32,9 +32,9 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 	return &Cache{dir, bytes}, nil
 }
 
-// suffix is the file name suffix of copies. Killed processes may leave incomplete copies, whose
+// copySuffix is the file name suffix of copies. Killed processes may leave incomplete copies, whose
 // names contain the suffix. Other files in the folder are ignored.
-const suffix = ".object"
+const copySuffix = ".object"
 
 // Get is like [Store.Get], but returns the local copy if it exists. The name must contain a digest
 // of the contents. If the copy can't be written, Get still returns the object.
@@ -50,7 +50,7 @@ func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) 
 		return nil, err
 	}
 	h := header(name, [][]byte{b})
-	if size := int64(len(h) + len(b)); size <= c.bytes {
+	if size := int64(len(h) + len(b)); size <= c.maxBytes {
 		_ = c.save(path, h, b)
 		c.evict()
 	}
@@ -65,7 +65,7 @@ func (c *Cache) path(name string) string {
 		}
 		flat = append(flat, b)
 	}
-	return filepath.Join(c.dir, string(flat)+suffix)
+	return filepath.Join(c.dir, string(flat)+copySuffix)
 }
 
 func (c *Cache) load(path, name string) ([]byte, error) {
@@ -105,7 +105,7 @@ func (c *Cache) evict() {
 	var copies []fs.FileInfo
 	total := int64(0)
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), suffix) && !strings.Contains(e.Name(), suffix+".") {
+		if !strings.HasSuffix(e.Name(), copySuffix) && !strings.Contains(e.Name(), copySuffix+".") {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
@@ -115,7 +115,7 @@ func (c *Cache) evict() {
 	}
 	slices.SortFunc(copies, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, info := range copies {
-		if total <= c.bytes {
+		if total <= c.maxBytes {
 			return
 		}
 		err := os.Remove(filepath.Join(c.dir, info.Name()))

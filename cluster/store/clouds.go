@@ -17,25 +17,25 @@ import (
 )
 
 func init() {
-	denied = func(err error) bool {
+	isAccessDenied = func(err error) bool {
 		of := (*googleapi.Error)(nil)
 		return errors.As(err, &of) && of.Code != http.StatusNotFound
 	}
-	wholeList = func(as func(any) bool) error {
+	addListCheck = func(as func(any) bool) error {
 		var options *[]func(*s3.Options)
 		if as(&options) {
 			*options = append(*options, s3.WithAPIOptions(func(s *middleware.Stack) error {
-				return s.Initialize.Add(middleware.InitializeMiddlewareFunc("WholeList", wholePage), middleware.Before)
+				return s.Initialize.Add(middleware.InitializeMiddlewareFunc("WholeList", checkListPage), middleware.Before)
 			}))
 		}
 		return nil
 	}
 }
 
-// wholePage fails if an S3 response isn't a complete list page. The AWS library accepts any text,
+// checkListPage fails if an S3 response isn't a complete list page. The AWS library accepts any text,
 // such as a proxy's error, as an empty list. It accepts a page without a next marker as the last
 // page.
-func wholePage(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+func checkListPage(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {
 	out, data, err := next.HandleInitialize(ctx, in)

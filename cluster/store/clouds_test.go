@@ -143,7 +143,7 @@ func TestHangUpWithinAnObject(t *testing.T) {
 	if damaged := (*store.DamagedError)(nil); err == nil || errors.As(err, &damaged) || errors.Is(err, store.ErrMissing) {
 		t.Errorf("%v, expected an error that says neither damaged nor missing", err)
 	}
-	musttest.Fails(s.Get(t.Context(), "y", nil))(t, "a missing object", store.ErrMissing)
+	musttest.WantError(s.Get(t.Context(), "y", nil))(t, "a missing object", store.ErrMissing)
 	whole = true
 	if b, err := s.Get(t.Context(), "x", nil); err != nil || string(b) != "some bytes" {
 		t.Errorf("%q, %v", b, err)
@@ -166,10 +166,10 @@ func TestDenied(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(service.URL, "http://"))
 	s := musttest.Get(store.Open(t.Context(), "gs://bucket?anonymous=true"))(t)
 	defer s.Close()
-	musttest.Fails(s.Delete(t.Context(), "jobs/"))(t, "an object that can't be deleted")
+	musttest.WantError(s.Delete(t.Context(), "jobs/"))(t, "an object that can't be deleted")
 	if _, err := s.Get(t.Context(), "jobs/x", nil); err == nil || errors.Is(err, store.ErrMissing) {
 		t.Errorf("%v, expected an error that doesn't say missing", err)
 	}
 	status = http.StatusNotFound
-	musttest.Fails(s.Get(t.Context(), "jobs/x", nil))(t, "a missing object", store.ErrMissing)
+	musttest.WantError(s.Get(t.Context(), "jobs/x", nil))(t, "a missing object", store.ErrMissing)
 }

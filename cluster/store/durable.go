@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// settled is the set of folders in a store whose directory entries have been synced to disk.
-type settled struct{ folders sync.Map }
+// syncedFolders is the set of folders in a store whose directory entries have been synced to disk.
+type syncedFolders struct{ folders sync.Map }
 
-// settle syncs the directory entries of a file and of its parent folders in the store. The contents
+// syncParents syncs the directory entries of a file and of its parent folders in the store. The contents
 // of the file must already be synced.
-func (s *settled) settle(store, path string) error {
+func (s *syncedFolders) syncParents(store, path string) error {
 	dir := filepath.Dir(path)
 	if err := syncFolder(dir); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (s *settled) settle(store, path string) error {
 	}
 	if dir == store {
 		_ = syncFolder(filepath.Dir(dir)) // ignore the error, because the user may lack access to the parent
-	} else if err := s.settle(store, dir); err != nil {
+	} else if err := s.syncParents(store, dir); err != nil {
 		return err
 	}
 	s.folders.Store(dir, true)

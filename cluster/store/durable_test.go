@@ -32,14 +32,14 @@ func TestPowerFailure(t *testing.T) {
 	for zeros := 0; zeros < len(whole); zeros += page {
 		left := bytes.Clone(whole)
 		clear(left[zeros:])
-		musttest.Do(t, os.WriteFile(path, left, 0o666))
+		musttest.NoError(t, os.WriteFile(path, left, 0o666))
 		_, err := s.Get(t.Context(), "results/x", nil)
 		damaged := (*DamagedError)(nil)
 		if !errors.As(err, &damaged) || damaged.Key != "results/x.a0" || damaged.Offset > int64(zeros) {
 			t.Fatalf("zeros from byte %d on: %v", zeros, err)
 		}
 	}
-	musttest.Do(t, os.Truncate(path, 0))
+	musttest.NoError(t, os.Truncate(path, 0))
 	if there, err := s.Put(t.Context(), "results/x", data); there || err != nil {
 		t.Fatalf("Put after a power failure = %v, %v", there, err)
 	}
@@ -49,31 +49,31 @@ func TestPowerFailure(t *testing.T) {
 }
 
 // unsettled is a folder whose disk fails when a name is synced.
-type unsettled struct{ folder }
+type unsettled struct{ folderBucket }
 
 func (b unsettled) Create(ctx context.Context, key string, parts [][]byte) error {
-	if err := b.folder.Create(ctx, key, parts); err != nil {
+	if err := b.folderBucket.Create(ctx, key, parts); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: input/output error", errUnsettled)
+	return fmt.Errorf("%w: input/output error", errNotSynced)
 }
 
 // An object whose name couldn't be synced isn't complete, although it can be read.
 func TestUnsettled(t *testing.T) {
 	b := musttest.Get(openFolder(t.TempDir(), true))(t)
-	musttest.Fails(New(unsettled{b.(folder)}).Put(t.Context(), "x", []byte("y")))(t,
-		"an object that isn't synced", errUnsettled)
+	musttest.WantError(New(unsettled{b.(folderBucket)}).Put(t.Context(), "x", []byte("y")))(t,
+		"an object that isn't synced", errNotSynced)
 }
 
 // An error of a service during a read isn't the end of the object, and contains no secret.
 func TestCleaned(t *testing.T) {
 	for _, of := range []error{io.ErrUnexpectedEOF, errors.New("Get http://host?sig=hushhush: reset")} {
-		_, err := io.ReadAll(cleaned{io.NopCloser(iotest.ErrReader(of))})
+		_, err := io.ReadAll(redactingReader{io.NopCloser(iotest.ErrReader(of))})
 		if err == io.ErrUnexpectedEOF || !errors.Is(err, of) || strings.Contains(err.Error(), "hushhush") {
 			t.Errorf("%v of %v", err, of)
 		}
 	}
-	if b, err := io.ReadAll(cleaned{io.NopCloser(strings.NewReader("x"))}); err != nil || string(b) != "x" {
+	if b, err := io.ReadAll(redactingReader{io.NopCloser(strings.NewReader("x"))}); err != nil || string(b) != "x" {
 		t.Errorf("%q, %v", b, err)
 	}
 }

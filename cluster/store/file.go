@@ -15,17 +15,17 @@ import (
 	"syscall"
 )
 
-// folder is a bucket in a folder. It doesn't use gocloud.dev, whose check for an existing file
+// folderBucket is a bucket in a folder. It doesn't use gocloud.dev, whose check for an existing file
 // isn't atomic with writing the file. A symbolic link out of the folder is an error.
-type folder struct {
+type folderBucket struct {
 	dir    string
 	create bool // create a missing folder
-	*settled
+	*syncedFolders
 }
 
-// making is the subfolder for incomplete files. Files of killed processes stay there until Sweep
+// incompleteFolder is the subfolder for incomplete files. Files of killed processes stay there until Sweep
 // removes them.
-const making = "making"
+const incompleteFolder = "making"
 
 // openFolder returns the bucket in a folder. If create is set, the first write creates a missing
 // folder.
@@ -34,7 +34,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	inside := filepath.Join(dir, making)
+	inside := filepath.Join(dir, incompleteFolder)
 	switch info, err := os.Stat(inside); {
 	case err == nil && !info.IsDir():
 		return nil, fmt.Errorf("%s is not a folder", inside)
@@ -44,13 +44,14 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case !create:
-		return nil, fmt.Errorf("there is no store in %s (no folder %q); create one with gramcluster plan", dir, making)
+		return nil, fmt.Errorf("there is no store in %s (no folder %q); create one with gramcluster plan", dir,
+			incompleteFolder)
 	}
-	return folder{dir, create, &settled{}}, nil
+	return folderBucket{dir, create, &syncedFolders{}}, nil
 }
 
-// in calls do with an os.Root of the folder, so that files outside the folder are inaccessible.
-func (b folder) in(do func(r *os.Root) error) error {
+// withRoot calls do with an os.Root of the folder, so that files outside the folder are inaccessible.
+func (b folderBucket) withRoot(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {
 		return err
@@ -61,20 +62,20 @@ func (b folder) in(do func(r *os.Root) error) error {
 
 // Create implements Bucket. It writes a temporary file and creates a hard link to it, which is
 // atomic and fails if the key exists. File and directory entry are synced to disk.
-func (b folder) Create(ctx context.Context, key string, parts [][]byte) error {
+func (b folderBucket) Create(ctx context.Context, key string, parts [][]byte) error {
 	if b.create {
-		if err := os.MkdirAll(filepath.Join(b.dir, making), 0o777); err != nil {
+		if err := os.MkdirAll(filepath.Join(b.dir, incompleteFolder), 0o777); err != nil {
 			return err
 		}
 	}
-	return b.in(func(r *os.Root) error { return b.make(ctx, r, key, parts) })
+	return b.withRoot(func(r *os.Root) error { return b.createObject(ctx, r, key, parts) })
 }
 
-func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
+func (b folderBucket) createObject(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
 	if _, err := r.Lstat(key); err == nil {
 		return fmt.Errorf("%s: %w", key, ErrExists) // checked here to avoid writing the file
 	}
-	temporary := path.Join(making, fmt.Sprintf("%016x", rand.Uint64()))
+	temporary := path.Join(incompleteFolder, fmt.Sprintf("%016x", rand.Uint64()))
 	f, err := r.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
@@ -103,19 +104,19 @@ func (b folder) make(ctx context.Context, r *os.Root, key string, parts [][]byte
 	} else if err != nil {
 		return err
 	}
-	if err := b.settle(b.dir, filepath.Join(b.dir, filepath.FromSlash(key))); err != nil {
-		return fmt.Errorf("%w: %w", errUnsettled, err)
+	if err := b.syncParents(b.dir, filepath.Join(b.dir, filepath.FromSlash(key))); err != nil {
+		return fmt.Errorf("%w: %w", errNotSynced, err)
 	}
 	return nil
 }
 
-// errUnsettled reports that an object exists, but may be lost in a power failure.
-var errUnsettled = errors.New("not synced to the disk")
+// errNotSynced reports that an object exists, but may be lost in a power failure.
+var errNotSynced = errors.New("not synced to the disk")
 
 // Open implements Bucket.
-func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
+func (b folderBucket) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {
 	var f *os.File
-	err := b.in(func(r *os.Root) (err error) {
+	err := b.withRoot(func(r *os.Root) (err error) {
 		f, err = r.Open(key)
 		return err
 	})
@@ -134,7 +135,7 @@ func (b folder) Open(_ context.Context, key string) (io.ReadCloser, int64, error
 }
 
 // List implements Bucket.
-func (b folder) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+func (b folderBucket) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
 	begin := path.Dir(prefix + "x") // deepest folder that contains all keys with the prefix
 	list := func(key string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -147,7 +148,7 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 			return err
 		}
 		if d.IsDir() {
-			if key == making {
+			if key == incompleteFolder {
 				return filepath.SkipDir
 			}
 			return nil
@@ -179,8 +180,8 @@ func (b folder) List(ctx context.Context, prefix string, yield func(string, int6
 }
 
 // Delete implements Bucket. It also removes folders that become empty.
-func (b folder) Delete(_ context.Context, key string) error {
-	return b.in(func(r *os.Root) error {
+func (b folderBucket) Delete(_ context.Context, key string) error {
+	return b.withRoot(func(r *os.Root) error {
 		if err := r.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -192,12 +193,12 @@ func (b folder) Delete(_ context.Context, key string) error {
 }
 
 // sweep removes incomplete files of killed processes. No other process may write at the same time.
-func (b folder) sweep() error {
-	return b.in(func(r *os.Root) error {
-		left, err := fs.ReadDir(r.FS(), making)
+func (b folderBucket) sweep() error {
+	return b.withRoot(func(r *os.Root) error {
+		left, err := fs.ReadDir(r.FS(), incompleteFolder)
 		for _, e := range left {
 			if name := e.Name(); len(name) == 16 && strings.Trim(name, "0123456789abcdef") == "" {
-				err = errors.Join(err, r.Remove(path.Join(making, name)))
+				err = errors.Join(err, r.Remove(path.Join(incompleteFolder, name)))
 			}
 		}
 		return err
@@ -205,4 +206,4 @@ func (b folder) sweep() error {
 }
 
 // Close implements Bucket.
-func (folder) Close() error { return nil }
+func (folderBucket) Close() error { return nil }

@@ -31,15 +31,15 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged reports that an object differs from the bytes that Put wrote.
-type errDamaged struct {
+// damagedError reports that an object differs from the bytes that Put wrote.
+type damagedError struct {
 	offset int64
-	found  string
+	got    string
 	want   string
 }
 
-func (e *errDamaged) Error() string {
-	return fmt.Sprintf("at byte %d: found %s, expected %s", e.offset, e.found, e.want)
+func (e *damagedError) Error() string {
+	return fmt.Sprintf("at byte %d: found %s, expected %s", e.offset, e.got, e.want)
 }
 
 // header returns the header of an object with the given payload.
@@ -48,7 +48,7 @@ func header(key string, parts [][]byte) []byte {
 	for _, p := range parts {
 		total += int64(len(p))
 	}
-	blocks := blocksOf(total)
+	blocks := numBlocks(total)
 	h := make([]byte, 0, fixedBytes+len(key)+4*int(blocks)+4)
 	h = append(h, magic...)
 	h = binary.LittleEndian.AppendUint32(h, uint32(len(key)))
@@ -72,46 +72,46 @@ func header(key string, parts [][]byte) []byte {
 	return binary.LittleEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
 
-func blocksOf(payload int64) int64 { return (payload + blockBytes - 1) / blockBytes }
+func numBlocks(payload int64) int64 { return (payload + blockBytes - 1) / blockBytes }
 
 // frame is the decoded header of an object.
 type frame struct {
 	begin, payload int64  // offset and length of the payload
-	sums           []byte // checksums of the payload's blocks
+	checksums      []byte // checksums of the payload's blocks
 }
 
 // readHeader reads the header of an object of size bytes. If the header is invalid or has another
 // key, the error is an *errDamaged. Other errors come from r.
 func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
-		return f, &errDamaged{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
+		return f, &damagedError{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
 	}
 	h := make([]byte, fixedBytes+len(key))
 	if err := readAll(r, h, 0); err != nil {
 		return f, err
 	}
 	if !bytes.HasPrefix(h, []byte(magic)) {
-		return f, &errDamaged{0, fmt.Sprintf("%q", h[:len(magic)]), fmt.Sprintf("%q", magic)}
+		return f, &damagedError{0, fmt.Sprintf("%q", h[:len(magic)]), fmt.Sprintf("%q", magic)}
 	}
 	if n := binary.LittleEndian.Uint32(h[len(magic):]); n != uint32(len(key)) {
-		return f, &errDamaged{int64(len(magic)), fmt.Sprintf("a key of %d bytes", n), fmt.Sprintf("%d", len(key))}
+		return f, &damagedError{int64(len(magic)), fmt.Sprintf("a key of %d bytes", n), fmt.Sprintf("%d", len(key))}
 	}
 	if found := h[fixedBytes:]; string(found) != key {
-		return f, &errDamaged{int64(fixedBytes), fmt.Sprintf("the key %q", found), fmt.Sprintf("%q", key)}
+		return f, &damagedError{int64(fixedBytes), fmt.Sprintf("the key %q", found), fmt.Sprintf("%q", key)}
 	}
 	payload := binary.LittleEndian.Uint64(h[len(magic)+4:])
-	if payload > maxPayload || size != int64(len(h))+4*blocksOf(int64(payload))+4+int64(payload) {
-		return f, &errDamaged{int64(len(magic) + 4), fmt.Sprintf("a payload size of %d bytes", payload),
+	if payload > maxPayload || size != int64(len(h))+4*numBlocks(int64(payload))+4+int64(payload) {
+		return f, &damagedError{int64(len(magic) + 4), fmt.Sprintf("a payload size of %d bytes", payload),
 			fmt.Sprintf("a size that matches the object size of %d bytes", size)}
 	}
-	sums := make([]byte, 4*blocksOf(int64(payload))+4)
+	sums := make([]byte, 4*numBlocks(int64(payload))+4)
 	if err := readAll(r, sums, int64(len(h))); err != nil {
 		return f, err
 	}
 	own := len(sums) - 4
 	sum := crc32.Update(crc32.Checksum(h, castagnoli), castagnoli, sums[:own])
 	if want := binary.LittleEndian.Uint32(sums[own:]); sum != want {
-		return f, damagedSum(0, "a header", sum, want)
+		return f, checksumError(0, "a header", sum, want)
 	}
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
@@ -124,9 +124,9 @@ func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 		if err := readAll(r, block, f.begin+in); err != nil {
 			return err
 		}
-		sum, want := crc32.Checksum(block, castagnoli), binary.LittleEndian.Uint32(f.sums[in/blockBytes*4:])
+		sum, want := crc32.Checksum(block, castagnoli), binary.LittleEndian.Uint32(f.checksums[in/blockBytes*4:])
 		if sum != want {
-			return damagedSum(f.begin+in, fmt.Sprintf("%d bytes", len(block)), sum, want)
+			return checksumError(f.begin+in, fmt.Sprintf("%d bytes", len(block)), sum, want)
 		}
 	}
 	return nil
@@ -149,15 +149,15 @@ func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) 
 	return buf, nil
 }
 
-func damagedSum(at int64, what string, sum, want uint32) error {
-	return &errDamaged{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
+func checksumError(at int64, what string, sum, want uint32) error {
+	return &damagedError{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
 }
 
 // readAll fills b from r. If r ends early, readAll returns an *errDamaged.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return &errDamaged{at + int64(n), "the end", fmt.Sprintf("%d more bytes", len(b)-n)}
+		return &damagedError{at + int64(n), "the end", fmt.Sprintf("%d more bytes", len(b)-n)}
 	}
 	return err
 }

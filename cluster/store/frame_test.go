@@ -19,7 +19,7 @@ func FuzzFrame(f *testing.F) {
 			t.Errorf("error %v of the whole, %v of the header, and parts of another mind", err, e)
 		}
 		if err != nil {
-			if bad := (*errDamaged)(nil); !errors.As(err, &bad) || p != nil {
+			if bad := (*damagedError)(nil); !errors.As(err, &bad) || p != nil {
 				t.Errorf("error %v with %d bytes", err, len(p))
 			}
 			return

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Near returns a store with the same objects, where a [View] has random access. Objects in a folder
+// WithLocalCopies returns a store with the same objects, where a [View] has random access. Objects in a folder
 // aren't copied. If the store isn't a folder, each object is downloaded when it is first opened,
 // and stored in a temporary file in dir. The caller must close the returned store, which deletes
 // the file. The store s stays open.
-func (s *Store) Near(dir string) (*Store, error) {
-	if b, ok := s.bucket.(folder); ok {
+func (s *Store) WithLocalCopies(dir string) (*Store, error) {
+	if b, ok := s.bucket.(folderBucket); ok {
 		return New(b), nil
 	}
 	f, err := os.CreateTemp(dir, ".fetched.*.tmp")
@@ -21,32 +21,32 @@ func (s *Store) Near(dir string) (*Store, error) {
 		return nil, err
 	}
 	named := os.Remove(f.Name()) != nil // some systems can't remove open files
-	return New(&near{Bucket: s.bucket, file: f, named: named, copies: map[string]*fetched{}}), nil
+	return New(&copyingBucket{Bucket: s.bucket, file: f, removeOnClose: named, copies: map[string]*localCopy{}}), nil
 }
 
-// near is a bucket that copies each opened object to a file.
-type near struct {
+// copyingBucket is a bucket that copies each opened object to a file.
+type copyingBucket struct {
 	Bucket
-	file  *os.File
-	named bool
+	file          *os.File
+	removeOnClose bool
 
 	mu     sync.Mutex
 	end    int64 // end of the file
-	copies map[string]*fetched
+	copies map[string]*localCopy
 }
 
-type fetched struct {
+type localCopy struct {
 	mu   sync.Mutex
 	file *io.SectionReader // contents; nil until copied
 	size int64             // size according to the bucket
 }
 
 // Open implements Bucket.
-func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+func (n *copyingBucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	n.mu.Lock()
 	c := n.copies[key]
 	if c == nil {
-		c = &fetched{}
+		c = &localCopy{}
 		n.copies[key] = c
 	}
 	n.mu.Unlock()
@@ -57,16 +57,16 @@ func (n *near) Open(ctx context.Context, key string) (io.ReadCloser, int64, erro
 			return nil, 0, err
 		}
 	}
-	return nearObject{io.NewSectionReader(c.file, 0, c.file.Size())}, c.size, nil
+	return localReader{io.NewSectionReader(c.file, 0, c.file.Size())}, c.size, nil
 }
 
-// nearObject is a reader of a copied object.
-type nearObject struct{ *io.SectionReader }
+// localReader is a reader of a copied object.
+type localReader struct{ *io.SectionReader }
 
 // Close implements io.Closer.
-func (nearObject) Close() error { return nil }
+func (localReader) Close() error { return nil }
 
-func (n *near) fetch(ctx context.Context, key string, c *fetched) error {
+func (n *copyingBucket) fetch(ctx context.Context, key string, c *localCopy) error {
 	r, size, err := n.Bucket.Open(ctx, key)
 	if err != nil {
 		return err
@@ -86,9 +86,9 @@ func (n *near) fetch(ctx context.Context, key string, c *fetched) error {
 }
 
 // Close implements Bucket.
-func (n *near) Close() error {
+func (n *copyingBucket) Close() error {
 	err := n.file.Close()
-	if n.named {
+	if n.removeOnClose {
 		err = errors.Join(err, os.Remove(n.file.Name()))
 	}
 	return err

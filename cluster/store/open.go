@@ -25,13 +25,13 @@ func Open(ctx context.Context, address string) (*Store, error) { return open(ctx
 func Create(ctx context.Context, address string) (*Store, error) { return open(ctx, address, true) }
 
 func open(ctx context.Context, address string, create bool) (*Store, error) {
-	p, err := parse(address)
+	p, err := parseAddress(address)
 	if err != nil {
 		return nil, err
 	}
 	b, err := p.open(ctx, create)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", redacted{err})
+		return nil, fmt.Errorf("store: %w", redactedError{err})
 	}
 	return &Store{b, p.String()}, nil
 }
@@ -45,7 +45,7 @@ func OpenBucket(ctx context.Context, address string) (Bucket, error) {
 	return s.bucket, nil
 }
 
-func (p place) open(ctx context.Context, create bool) (Bucket, error) {
+func (p location) open(ctx context.Context, create bool) (Bucket, error) {
 	if p.bucket == nil {
 		return openFolder(p.folder, create)
 	}
@@ -56,5 +56,5 @@ func (p place) open(ctx context.Context, create bool) (Bucket, error) {
 	if p.prefix != "" {
 		b = blob.PrefixedBucket(b, p.prefix+"/")
 	}
-	return cloud{b}, nil
+	return cloudBucket{b}, nil
 }

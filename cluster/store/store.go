@@ -26,8 +26,8 @@ func (s *Store) String() string { return s.name }
 // Close closes the bucket.
 func (s *Store) Close() error { return s.bucket.Close() }
 
-// MostAttempts is the maximum number of attempts to write an object.
-const MostAttempts = 100
+// MaxAttempts is the maximum number of attempts to write an object.
+const MaxAttempts = 100
 
 // ErrMissing is wrapped by the error of [Store.Get] if no attempt of the object is intact.
 var ErrMissing = errors.New("missing")
@@ -36,17 +36,17 @@ var ErrMissing = errors.New("missing")
 type DamagedError struct {
 	Key    string // key of the attempt, such as results/…/000017.a0
 	Offset int64
-	Found  string
+	Got    string
 	Want   string
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Found, e.Want)
+	return fmt.Sprintf("store: object %s is damaged at byte %d: found %s, expected %s", e.Key, e.Offset, e.Got, e.Want)
 }
 
 // Put stores the concatenated parts as an object. If an intact object with this name exists, Put
 // returns true, or an error if the contents differ. If an attempt is damaged, Put creates the next
-// attempt, up to [MostAttempts]. If Put returns nil, the object is complete and durable. Other
+// attempt, up to [MaxAttempts]. If Put returns nil, the object is complete and durable. Other
 // errors come from the bucket.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
@@ -54,8 +54,8 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 	}
 	var last error
 	hidden := 0
-	for k := 0; k < MostAttempts; k++ {
-		key := attempt(name, k)
+	for k := 0; k < MaxAttempts; k++ {
+		key := attemptKey(name, k)
 		err := s.bucket.Create(ctx, key, append([][]byte{header(key, parts)}, parts...))
 		if err == nil {
 			return false, nil
@@ -63,20 +63,20 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		if !errors.Is(err, ErrExists) {
 			// The object may exist despite the error: some servers write it and then close the
 			// connection.
-			if found, e := s.read(ctx, key, nil); e != nil || !equal(found, parts) || errors.Is(err, errUnsettled) {
+			if found, e := s.read(ctx, key, nil); e != nil || !equalParts(found, parts) || errors.Is(err, errNotSynced) {
 				return false, fmt.Errorf("store: cannot write %s: %w", key, err)
 			}
 			return true, nil
 		}
 		var found []byte
 		if found, last = s.read(ctx, key, nil); last == nil {
-			if !equal(found, parts) {
+			if !equalParts(found, parts) {
 				return true, fmt.Errorf("store: %s exists with different contents: "+
 					"two programs computed different results", key)
 			}
 			return true, nil
 		}
-		if errors.Is(last, fs.ErrNotExist) && hidden < maxHidden {
+		if errors.Is(last, fs.ErrNotExist) && hidden < maxHiddenRetries {
 			if err := pause(ctx, time.Millisecond<<hidden); err != nil {
 				return false, err
 			}
@@ -88,14 +88,14 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 			return false, last
 		}
 	}
-	return false, fmt.Errorf("store: cannot write %s: the object was damaged in all %d attempts: %w", name, MostAttempts,
+	return false, fmt.Errorf("store: cannot write %s: the object was damaged in all %d attempts: %w", name, MaxAttempts,
 		last)
 }
 
-// maxHidden is the maximum number of retries, within about a second, for an object that exists but
+// maxHiddenRetries is the maximum number of retries, within about a second, for an object that exists but
 // can't be read yet. While a client creates an object, some servers report that it exists before
 // others can read it.
-const maxHidden = 10
+const maxHiddenRetries = 10
 
 // pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
@@ -107,8 +107,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// equal reports whether b is the concatenation of all parts.
-func equal(b []byte, parts [][]byte) bool {
+// equalParts reports whether b is the concatenation of all parts.
+func equalParts(b []byte, parts [][]byte) bool {
 	for _, p := range parts {
 		if !bytes.HasPrefix(b, p) {
 			return false
@@ -136,19 +136,19 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	if err := checkName(name); err != nil {
 		return nil, nil, err
 	}
-	_, bad, err = s.first(name, 0, nil, func(key string) (err error) {
+	_, bad, err = s.firstIntact(name, 0, nil, func(key string) (err error) {
 		b, err = s.read(ctx, key, buf)
 		return err
 	})
 	return b, bad, err
 }
 
-// first calls try for the attempts k, k + 1, … of an object until try succeeds. It returns the
+// firstIntact calls try for the attempts k, k + 1, … of an object until try succeeds. It returns the
 // number of the successful attempt. It appends the errors of damaged attempts to bad. If no attempt
 // is intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
-func (s *Store) first(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
-	for ; k < MostAttempts; k++ {
-		err := try(attempt(name, k))
+func (s *Store) firstIntact(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
+	for ; k < MaxAttempts; k++ {
+		err := try(attemptKey(name, k))
 		if err == nil {
 			return k, bad, nil
 		}
@@ -174,13 +174,13 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	}
 	defer r.Close()
 	b, err = readFrame(r, size, key, buf)
-	return b, named(key, err)
+	return b, withKey(key, err)
 }
 
-// named converts an *errDamaged to a *[DamagedError] with the key.
-func named(key string, err error) error {
-	if bad := (*errDamaged)(nil); errors.As(err, &bad) {
-		return &DamagedError{key, bad.offset, bad.found, bad.want}
+// withKey converts an *errDamaged to a *[DamagedError] with the key.
+func withKey(key string, err error) error {
+	if bad := (*damagedError)(nil); errors.As(err, &bad) {
+		return &DamagedError{key, bad.offset, bad.got, bad.want}
 	}
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", key, err)
@@ -190,9 +190,9 @@ func named(key string, err error) error {
 
 // Object describes an object in a list.
 type Object struct {
-	Name     string
-	Attempts int   // number of stored attempts
-	Bytes    int64 // total size of these attempts
+	Name        string
+	NumAttempts int   // number of stored attempts
+	Bytes       int64 // total size of these attempts
 }
 
 // List calls yield for each object whose name begins with prefix, in ascending order. It doesn't
@@ -200,7 +200,7 @@ type Object struct {
 func (s *Store) List(ctx context.Context, prefix string, yield func(Object) error) error {
 	var now Object
 	flush := func() error {
-		if now.Attempts == 0 {
+		if now.NumAttempts == 0 {
 			return nil
 		}
 		done := now
@@ -208,7 +208,7 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 		return yield(done)
 	}
 	err := s.bucket.List(ctx, prefix, func(key string, bytes int64) error {
-		name, _, ok := cutAttempt(key)
+		name, _, ok := splitAttempt(key)
 		if !ok {
 			return nil // not an object of this package
 		}
@@ -218,7 +218,7 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 			}
 			now.Name = name
 		}
-		now.Attempts++
+		now.NumAttempts++
 		now.Bytes += bytes
 		return nil
 	})
@@ -233,7 +233,7 @@ func (s *Store) List(ctx context.Context, prefix string, yield func(Object) erro
 func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes int64, err error) {
 	var keys []string
 	err = s.bucket.List(ctx, prefix, func(key string, size int64) error {
-		if _, _, ok := cutAttempt(key); ok {
+		if _, _, ok := splitAttempt(key); ok {
 			keys = append(keys, key)
 			bytes += size
 		}
@@ -253,22 +253,22 @@ func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes 
 // Sweep removes incomplete files of killed processes from a folder. For other buckets it does
 // nothing. No other process may write at the same time.
 func (s *Store) Sweep() error {
-	if b, ok := s.bucket.(folder); ok {
+	if b, ok := s.bucket.(folderBucket); ok {
 		return b.sweep()
 	}
 	return nil
 }
 
-func attempt(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
+func attemptKey(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
 
-// cutAttempt splits a key into the object's name and the number of the attempt.
-func cutAttempt(key string) (name string, k int, ok bool) {
+// splitAttempt splits a key into the object's name and the number of the attempt.
+func splitAttempt(key string) (name string, k int, ok bool) {
 	at := strings.LastIndex(key, ".a")
 	if at < 0 {
 		return "", 0, false
 	}
 	k, err := strconv.Atoi(key[at+2:])
-	if err != nil || k < 0 || k >= MostAttempts || attempt(key[:at], k) != key || checkName(key[:at]) != nil {
+	if err != nil || k < 0 || k >= MaxAttempts || attemptKey(key[:at], k) != key || checkName(key[:at]) != nil {
 		return "", 0, false
 	}
 	return key[:at], k, true

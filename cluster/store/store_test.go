@@ -21,7 +21,7 @@ import (
 // buckets returns a bucket of each kind that needs no server.
 func buckets(t *testing.T) map[string]store.Bucket {
 	t.Helper()
-	all := map[string]store.Bucket{"test": &storetest.Memory{}}
+	all := map[string]store.Bucket{"test": &storetest.MemoryBucket{}}
 	for name, url := range map[string]string{"folder": t.TempDir(), "file": "file://" + t.TempDir(), "mem": "mem://"} {
 		b := musttest.Get(store.OpenBucket(t.Context(), url))(t)
 		t.Cleanup(func() { b.Close() })
@@ -44,7 +44,7 @@ func pattern(n int) []byte {
 func put(t *testing.T, s *store.Store, name string, data []byte) {
 	t.Helper()
 	_, err := s.Put(t.Context(), name, data)
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 }
 
 // Get returns the bytes written by Put, for sizes around the block size, in one or several parts. A
@@ -54,7 +54,7 @@ func TestPutGet(t *testing.T) {
 		s := store.New(b)
 		for _, n := range []int{0, 1, 1000, 1<<20 - 1, 1 << 20, 1<<20 + 1, 5<<20 + 7} {
 			name, data := fmt.Sprintf("results/of/%d", n), pattern(n)
-			musttest.Fails(s.Get(t.Context(), name, nil))(t, kind+": an object before it is stored", store.ErrMissing)
+			musttest.WantError(s.Get(t.Context(), name, nil))(t, kind+": an object before it is stored", store.ErrMissing)
 			there, err := s.Put(t.Context(), name, data[:n/3], nil, data[n/3:])
 			if there || err != nil {
 				t.Fatalf("%s: Put = %v, %v", kind, there, err)
@@ -66,11 +66,11 @@ func TestPutGet(t *testing.T) {
 			if there, err := s.Put(t.Context(), name, data); !there || err != nil {
 				t.Errorf("%s: the second Put = %v, %v", kind, there, err)
 			}
-			musttest.Fails(s.Put(t.Context(), name, append(data, 1)))(t, kind+": other bytes of the same name")
+			musttest.WantError(s.Put(t.Context(), name, append(data, 1)))(t, kind+": other bytes of the same name")
 		}
 		names := func() (all []string) {
-			musttest.Do(t, s.List(t.Context(), "results/of/1", func(o store.Object) error {
-				all = append(all, fmt.Sprint(o.Name, " ", o.Attempts))
+			musttest.NoError(t, s.List(t.Context(), "results/of/1", func(o store.Object) error {
+				all = append(all, fmt.Sprint(o.Name, " ", o.NumAttempts))
 				return nil
 			}))
 			return all
@@ -88,7 +88,7 @@ func TestPutGet(t *testing.T) {
 // Any flipped bit or changed length of an object is detected, and the error names the object. The
 // next Put makes another attempt and keeps the damaged one; Get returns the new attempt.
 func TestDamage(t *testing.T) {
-	m := &storetest.Memory{}
+	m := &storetest.MemoryBucket{}
 	s := store.New(m)
 	data := pattern(100)
 	put(t, s, "x/1", data)
@@ -129,10 +129,10 @@ func TestDamage(t *testing.T) {
 	if !bytes.Equal(m.Get("x/1.a0"), damaged) {
 		t.Error("the damaged attempt was changed")
 	}
-	for k := range store.MostAttempts {
+	for k := range store.MaxAttempts {
 		m.Set(fmt.Sprintf("x/3.a%d", k), []byte("?"))
 	}
-	musttest.Fails(s.Put(t.Context(), "x/3", data))(t, "all attempts damaged", "100 attempts")
+	musttest.WantError(s.Put(t.Context(), "x/3", data))(t, "all attempts damaged", "100 attempts")
 }
 
 // If eight goroutines write an object concurrently, one creates it and none fails.
@@ -165,24 +165,24 @@ func TestOneOfManyWrites(t *testing.T) {
 // unless the bucket loses them.
 func TestFaults(t *testing.T) {
 	data := pattern(1000)
-	for fault := storetest.None; fault <= storetest.Hidden; fault++ {
-		m := &storetest.Memory{}
+	for fault := storetest.NoFault; fault <= storetest.FalseExists; fault++ {
+		m := &storetest.MemoryBucket{}
 		count := 0
-		s := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
-			if operation == storetest.Create {
+		s := store.New(&storetest.FaultyBucket{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
+			if operation == storetest.OpCreate {
 				if count++; count == 1 {
 					return fault
 				}
 			}
-			return storetest.None
+			return storetest.NoFault
 		}})
 		_, err := s.Put(t.Context(), "x", data)
 		// The object exists although writing it returned an error.
-		failed := fault == storetest.Before || fault == storetest.Torn
+		failed := fault == storetest.FailBefore || fault == storetest.Truncate
 		if failed != (err != nil) {
 			t.Errorf("fault %d: error %v", fault, err)
 		}
-		if got, err := s.Get(t.Context(), "x", nil); (err != nil) != (failed || fault == storetest.Turned) ||
+		if got, err := s.Get(t.Context(), "x", nil); (err != nil) != (failed || fault == storetest.CorruptByte) ||
 			err == nil && !bytes.Equal(got, data) {
 			t.Errorf("fault %d: Get gives an error %v", fault, err)
 		}
@@ -201,7 +201,7 @@ func TestFolder(t *testing.T) {
 	s := musttest.Get(store.Create(t.Context(), dir))(t)
 	put(t, s, "a/b", []byte("x"))
 	for _, name := range []string{"a/b", "a/b.a", "a/b.a01", "a/b.a100", "a/stranger.txt", "making/0.a0"} {
-		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+		musttest.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 	}
 	count := 0
 	err := s.List(t.Context(), "", func(o store.Object) error { count++; return nil })
@@ -209,13 +209,13 @@ func TestFolder(t *testing.T) {
 		t.Errorf("%d objects, error %v", count, err)
 	}
 	half := filepath.Join(dir, "making", "0123456789abcdef")
-	musttest.Do(t, os.WriteFile(half, nil, 0o666))
-	musttest.Do(t, s.Sweep())
+	musttest.NoError(t, os.WriteFile(half, nil, 0o666))
+	musttest.NoError(t, s.Sweep())
 	left, err := os.ReadDir(filepath.Join(dir, "making"))
 	if err != nil || len(left) != 1 || left[0].Name() != "0.a0" {
 		t.Errorf("Sweep leaves %v, error %v, expected the stranger alone", left, err)
 	}
-	musttest.Do(t, s.List(t.Context(), "nowhere/", func(store.Object) error { return errors.New("one") }))
+	musttest.NoError(t, s.List(t.Context(), "nowhere/", func(store.Object) error { return errors.New("one") }))
 }
 
 // A symbolic link out of the store is never followed.
@@ -223,26 +223,26 @@ func TestFolderLinks(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	s := musttest.Get(store.Create(t.Context(), dir))(t)
 	put(t, s, "results/a", []byte("x"))
-	musttest.Do(t, os.Rename(filepath.Join(dir, "results"), filepath.Join(outside, "results")))
+	musttest.NoError(t, os.Rename(filepath.Join(dir, "results"), filepath.Join(outside, "results")))
 	if err := os.Symlink(filepath.Join(outside, "results"), filepath.Join(dir, "results")); err != nil {
 		t.Skip(err)
 	}
-	musttest.Fails(s.Put(t.Context(), "results/b", []byte("y")))(t, "making an object outside the store")
+	musttest.WantError(s.Put(t.Context(), "results/b", []byte("y")))(t, "making an object outside the store")
 	if b, err := s.Get(t.Context(), "results/a", nil); err == nil || errors.Is(err, store.ErrMissing) {
 		t.Errorf("%q is read outside the store, error %v", b, err)
 	}
-	musttest.Fails(s.List(t.Context(), "results/", func(store.Object) error { return nil }))(t,
+	musttest.WantError(s.List(t.Context(), "results/", func(store.Object) error { return nil }))(t,
 		"listing objects outside the store")
-	musttest.Fails(s.Delete(t.Context(), "results/"))(t, "deleting objects outside the store")
+	musttest.WantError(s.Delete(t.Context(), "results/"))(t, "deleting objects outside the store")
 	if left, err := os.ReadDir(filepath.Join(outside, "results")); err != nil || len(left) != 1 {
 		t.Errorf("outside the store there are %v, error %v, expected what was there", left, err)
 	}
 	// Listing a link within the store is an error; skipping it would hide an object.
 	put(t, s, "jobs/a", []byte("x"))
 	file := filepath.Join(dir, "jobs", "a.a0")
-	musttest.Do(t, os.Rename(file, filepath.Join(dir, "content")))
-	musttest.Do(t, os.Symlink(filepath.Join("..", "content"), file))
-	musttest.Fails(s.List(t.Context(), "jobs/", func(store.Object) error { return nil }))(t, "listing a link")
+	musttest.NoError(t, os.Rename(file, filepath.Join(dir, "content")))
+	musttest.NoError(t, os.Symlink(filepath.Join("..", "content"), file))
+	musttest.WantError(s.List(t.Context(), "jobs/", func(store.Object) error { return nil }))(t, "listing a link")
 }
 
 // If the store's folder has been removed, listing it is an error.
@@ -250,15 +250,15 @@ func TestFolderGone(t *testing.T) {
 	dir := t.TempDir()
 	put(t, musttest.Get(store.Create(t.Context(), dir))(t), "jobs/a", []byte("x"))
 	s := musttest.Get(store.Open(t.Context(), dir))(t)
-	musttest.Do(t, os.RemoveAll(dir))
-	musttest.Fails(s.List(t.Context(), "jobs/", func(store.Object) error { return nil }))(t, "listing objects")
+	musttest.NoError(t, os.RemoveAll(dir))
+	musttest.WantError(s.List(t.Context(), "jobs/", func(store.Object) error { return nil }))(t, "listing objects")
 }
 
 func TestNames(t *testing.T) {
-	s := store.New(&storetest.Memory{})
+	s := store.New(&storetest.MemoryBucket{})
 	for _, name := range []string{"", "/", "a/", "/a", "a//b", "..", "a/../b", "a b", "ä", "a\\b", "a:b",
 		strings.Repeat("a", 600)} {
-		musttest.Fails(s.Put(t.Context(), name, nil))(t, fmt.Sprintf("name %q", name))
+		musttest.WantError(s.Put(t.Context(), name, nil))(t, fmt.Sprintf("name %q", name))
 		if _, err := s.Get(t.Context(), name, nil); err == nil || errors.Is(err, store.ErrMissing) {
 			t.Errorf("name %q: error %v", name, err)
 		}
@@ -267,13 +267,13 @@ func TestNames(t *testing.T) {
 
 // Cached copies are used, repaired if damaged, and limited in size.
 func TestCache(t *testing.T) {
-	m, dir := &storetest.Memory{}, t.TempDir()
+	m, dir := &storetest.MemoryBucket{}, t.TempDir()
 	reads := 0
-	s := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
-		if operation == storetest.Open {
+	s := store.New(&storetest.FaultyBucket{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
+		if operation == storetest.OpOpen {
 			reads++
 		}
-		return storetest.None
+		return storetest.NoFault
 	}})
 	c := musttest.Get(store.NewCache(dir, 2500))(t)
 	get := func(name string, wantReads int) {
@@ -292,7 +292,7 @@ func TestCache(t *testing.T) {
 	path := filepath.Join(dir, "f+1.object")
 	b := musttest.Get(os.ReadFile(path))(t)
 	b[700] ^= 1
-	musttest.Do(t, os.WriteFile(path, b, 0o666))
+	musttest.NoError(t, os.WriteFile(path, b, 0o666))
 	get("f/1", 1)
 	get("f/1", 0)
 	get("f/2", 1)
@@ -305,13 +305,13 @@ func TestCache(t *testing.T) {
 	begun, stranger := filepath.Join(dir, ".f+9.object.123.tmp"), filepath.Join(dir, ".x.123.tmp")
 	for _, path := range []string{begun, stranger} {
 		err := os.WriteFile(path, pattern(1000), 0o666)
-		musttest.Do(t, errors.Join(err, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))))
+		musttest.NoError(t, errors.Join(err, os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))))
 	}
 	get("f/4", 1)
-	musttest.Fails(os.Stat(begun))(t, "the copy of a killed process", fs.ErrNotExist)
+	musttest.WantError(os.Stat(begun))(t, "the copy of a killed process", fs.ErrNotExist)
 	if _, err := os.Stat(stranger); err != nil {
 		t.Errorf("another program's file: %v", err)
 	}
-	musttest.Fails(c.Get(t.Context(), s, "f/none"))(t, "an object that isn't in the store", store.ErrMissing)
-	musttest.Fails(store.NewCache(dir, 0))(t, "a cache of 0 bytes")
+	musttest.WantError(c.Get(t.Context(), s, "f/none"))(t, "an object that isn't in the store", store.ErrMissing)
+	musttest.WantError(store.NewCache(dir, 0))(t, "a cache of 0 bytes")
 }

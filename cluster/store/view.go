@@ -10,25 +10,25 @@ import (
 
 // View reads and checks ranges of an object. It must not be used concurrently.
 type View struct {
-	s    *Store
-	name string
+	store *Store
+	name  string
 
-	attempt int     // current attempt
-	bad     []error // errors of damaged attempts
-	file    io.ReadCloser
-	at      io.ReaderAt
-	frame   frame
-	buf     []byte
+	attempt  int     // current attempt
+	bad      []error // errors of damaged attempts
+	file     io.ReadCloser
+	readerAt io.ReaderAt
+	frame    frame
+	buf      []byte
 }
 
-// View opens an object. It uses the memory of buf if buf is large enough. Unless the bucket has
-// random access, like a folder or [Store.Near], it reads the whole object. It returns the errors of
+// OpenView opens an object. It uses the memory of buf if buf is large enough. Unless the bucket has
+// random access, like a folder or [Store.WithLocalCopies], it reads the whole object. It returns the errors of
 // [Store.Get], but checks only the header. The caller must close the view.
-func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error) {
+func (s *Store) OpenView(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	v := &View{s: s, name: name, attempt: -1, buf: buf}
+	v := &View{store: s, name: name, attempt: -1, buf: buf}
 	if err := v.next(ctx); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,8 @@ func (s *Store) View(ctx context.Context, name string, buf []byte) (*View, error
 
 // next opens the next intact attempt.
 func (v *View) next(ctx context.Context) (err error) {
-	v.attempt, v.bad, err = v.s.first(v.name, v.attempt+1, v.bad, func(key string) error { return v.open(ctx, key) })
+	v.attempt, v.bad, err = v.store.firstIntact(v.name, v.attempt+1, v.bad,
+		func(key string) error { return v.open(ctx, key) })
 	return err
 }
 
@@ -45,7 +46,7 @@ func (v *View) open(ctx context.Context, key string) error {
 	if err := v.Close(); err != nil {
 		return err
 	}
-	r, size, err := v.s.bucket.Open(ctx, key)
+	r, size, err := v.store.bucket.Open(ctx, key)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", key, err)
 	}
@@ -59,17 +60,17 @@ func (v *View) open(ctx context.Context, key string) error {
 		v.frame, err = readHeader(io.NewSectionReader(at, 0, size), size, key)
 	}
 	if err != nil {
-		return errors.Join(named(key, err), r.Close())
+		return errors.Join(withKey(key, err), r.Close())
 	}
-	v.at = at
+	v.readerAt = at
 	v.file = r
 	return nil
 }
 
-// Part returns bytes lo to hi-1 of the object. The slice is valid until the next call. Part reads
+// ReadRange returns bytes lo to hi-1 of the object. The slice is valid until the next call. Part reads
 // and checks the 1 MiB blocks that contain these bytes. If a block is damaged, Part continues with
 // the next attempt. It returns the errors of [Store.Get].
-func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
+func (v *View) ReadRange(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {
 			return nil, fmt.Errorf("store: object %s: byte range [%d, %d) is not within [0, %d)", v.name, lo, hi,
@@ -84,12 +85,12 @@ func (v *View) Part(ctx context.Context, lo, hi int64) ([]byte, error) {
 			v.buf = make([]byte, end-first)
 		}
 		b := v.buf[:end-first]
-		err := v.frame.read(io.NewSectionReader(v.at, v.frame.begin+first, end-first), first, b)
+		err := v.frame.read(io.NewSectionReader(v.readerAt, v.frame.begin+first, end-first), first, b)
 		if err == nil {
 			return b[lo-first : hi-first], nil
 		}
-		key := attempt(v.name, v.attempt)
-		err = named(key, err)
+		key := attemptKey(v.name, v.attempt)
+		err = withKey(key, err)
 		if damaged := (*DamagedError)(nil); !errors.As(err, &damaged) {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ import (
 func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
-	return musttest.Get(s.Near(dir))(t), dir
+	return musttest.Get(s.WithLocalCopies(dir))(t), dir
 }
 
 // Every part equals the part of the object, in any bucket and with Near, and no file remains.
@@ -30,7 +30,7 @@ func TestView(t *testing.T) {
 		put(t, far, "of/a", data)
 		by, dir := near(t, far)
 		for _, s := range []*store.Store{far, by} {
-			v, err := s.View(t.Context(), "of/a", make([]byte, 3, 2<<20))
+			v, err := s.OpenView(t.Context(), "of/a", make([]byte, 3, 2<<20))
 			if err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
@@ -40,21 +40,22 @@ func TestView(t *testing.T) {
 			for _, at := range [][2]int64{
 				{0, n}, {0, 0}, {n, n}, {5, 6}, {1 << 20, 2 << 20}, {1<<20 - 1, 1<<20 + 1}, {3 << 20, n},
 			} {
-				if got, err := v.Part(t.Context(), at[0], at[1]); err != nil || !bytes.Equal(got, data[at[0]:at[1]]) {
+				if got, err := v.ReadRange(t.Context(), at[0], at[1]); err != nil || !bytes.Equal(got, data[at[0]:at[1]]) {
 					t.Errorf("%s: bytes %v come as %d others, error %v", kind, at, len(got), err)
 				}
 			}
 			for _, at := range [][2]int64{{-1, 1}, {2, 1}, {0, n + 1}} {
-				musttest.Fails(v.Part(t.Context(), at[0], at[1]))(t, fmt.Sprintf("%s: bytes %v", kind, at))
+				musttest.WantError(v.ReadRange(t.Context(), at[0], at[1]))(t, fmt.Sprintf("%s: bytes %v", kind, at))
 			}
-			musttest.Do(t, v.Close())
+			musttest.NoError(t, v.Close())
 			for _, name := range []string{"of/b", "of/"} {
-				if _, err := s.View(t.Context(), name, nil); err == nil || (name == "of/b") != errors.Is(err, store.ErrMissing) {
+				if _, err := s.OpenView(t.Context(), name, nil); err == nil ||
+					(name == "of/b") != errors.Is(err, store.ErrMissing) {
 					t.Errorf("%s: View of %s gives an error %v", kind, name, err)
 				}
 			}
 		}
-		musttest.Do(t, by.Close())
+		musttest.NoError(t, by.Close())
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v is left, error %v", kind, left, err)
 		}
@@ -63,19 +64,19 @@ func TestView(t *testing.T) {
 
 // A damaged part is read from the next attempt, if any. Otherwise the error names the part.
 func TestViewDamage(t *testing.T) {
-	m, data := &storetest.Memory{}, pattern(3<<20)
+	m, data := &storetest.MemoryBucket{}, pattern(3<<20)
 	s := store.New(m)
 	put(t, s, "x", data)
 	bad := m.Get("x.a0")
 	bad[len(bad)-1<<20-1] ^= 16 // the last byte of the second MiB
 	m.Set("x.a0", bad)
 	part := func(s *store.Store, lo, hi int64) error {
-		v, err := s.View(t.Context(), "x", nil)
+		v, err := s.OpenView(t.Context(), "x", nil)
 		if err != nil {
 			return err
 		}
 		defer v.Close()
-		b, err := v.Part(t.Context(), lo, hi)
+		b, err := v.ReadRange(t.Context(), lo, hi)
 		if err == nil && !bytes.Equal(b, data[lo:hi]) {
 			t.Errorf("bytes %d to %d are others", lo, hi)
 		}
@@ -121,13 +122,13 @@ func TestViewDamage(t *testing.T) {
 
 // A near store fetches an object once for concurrent readers, and again after an error.
 func TestNearFetchesOnce(t *testing.T) {
-	m := &storetest.Memory{}
+	m := &storetest.MemoryBucket{}
 	var opened atomic.Int32
-	far := store.New(&storetest.Faulty{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
-		if operation == storetest.Open && opened.Add(1) == 1 {
-			return storetest.Before
+	far := store.New(&storetest.FaultyBucket{Bucket: m, Decide: func(operation, _ string) storetest.Fault {
+		if operation == storetest.OpOpen && opened.Add(1) == 1 {
+			return storetest.FailBefore
 		}
-		return storetest.None
+		return storetest.NoFault
 	}})
 	names := []string{"a", "b", "c"}
 	for _, name := range names {
@@ -135,17 +136,17 @@ func TestNearFetchesOnce(t *testing.T) {
 	}
 	s, _ := near(t, far)
 	defer s.Close()
-	musttest.Fails(s.View(t.Context(), "a", nil))(t, "an object that can't be read", storetest.ErrInjected)
+	musttest.WantError(s.OpenView(t.Context(), "a", nil))(t, "an object that can't be read", storetest.ErrInjected)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for _, name := range names {
-				v, err := s.View(t.Context(), name, nil)
+				v, err := s.OpenView(t.Context(), name, nil)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				if b, err := v.Part(t.Context(), 0, 2); err != nil || string(b[:1]) != name {
+				if b, err := v.ReadRange(t.Context(), 0, 2); err != nil || string(b[:1]) != name {
 					t.Errorf("%s: %q, error %v", name, b, err)
 				}
 			}

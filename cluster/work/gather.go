@@ -10,24 +10,24 @@ import (
 
 // MissingError lists the tasks of a job that have no result.
 type MissingError struct {
-	Job   string
-	Tasks []int
-	Of    int   // number of tasks of the job
-	Why   error // errors of damaged objects, or nil
+	Job      string
+	Tasks    []int
+	NumTasks int   // number of tasks of the job
+	Err      error // errors of damaged objects, or nil
 }
 
 func (e *MissingError) Error() string {
-	text := fmt.Sprintf("%d of %d tasks are missing", len(e.Tasks), e.Of)
-	if e.Why != nil {
-		text += ": " + e.Why.Error()
+	text := fmt.Sprintf("%d of %d tasks are missing", len(e.Tasks), e.NumTasks)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
 	}
 	return text
 }
 
-// Lines returns task lines for the missing tasks. The argument most is the maximum number of lines.
-func (e *MissingError) Lines(most int) (lines []job.Line) {
+// TaskLines returns task lines for the missing tasks. The argument most is the maximum number of lines.
+func (e *MissingError) TaskLines(most int) (lines []job.TaskLine) {
 	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
-		lines = append(lines, job.Line{Job: e.Job, Task: t})
+		lines = append(lines, job.TaskLine{Job: e.Job, Task: t})
 	}
 	return lines
 }
@@ -35,7 +35,7 @@ func (e *MissingError) Lines(most int) (lines []job.Line) {
 // Gather writes the output of a job. If results are missing or damaged, it returns a
 // *[MissingError] and writes nothing.
 func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) error {
-	k, err := job.KindOf(kinds, j.Kind)
+	k, err := job.FindKind(kinds, j.Kind)
 	if err != nil {
 		return err
 	}
@@ -44,10 +44,10 @@ func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) 
 		return err
 	}
 	if m := s.Missing(); len(m) > 0 {
-		return &MissingError{Job: j.Digest, Tasks: m, Of: j.Tasks}
+		return &MissingError{Job: j.Digest, Tasks: m, NumTasks: j.NumTasks}
 	}
 	err = k.Gather(ctx, j, out)
-	if !job.Missing(err) {
+	if !job.IsMissing(err) {
 		return err
 	}
 	// A result is damaged. Read all results, so that the error lists all damage.
@@ -56,5 +56,5 @@ func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) 
 	if more != nil || len(s.Missing()) == 0 {
 		return errors.Join(err, more)
 	}
-	return &MissingError{j.Digest, s.Missing(), j.Tasks, errors.Join(why...)}
+	return &MissingError{j.Digest, s.Missing(), j.NumTasks, errors.Join(why...)}
 }

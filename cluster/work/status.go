@@ -13,14 +13,14 @@ import (
 
 // Status is the progress of a job.
 type Status struct {
-	Job     string `json:"job"`
-	Kind    string `json:"kind"`
-	Tasks   int    `json:"tasks"`
-	Stored  int    `json:"stored"`            // tasks with a result, even if damaged
-	Bytes   int64  `json:"bytes"`             // total size of all results
-	Again   int    `json:"again"`             // results written because an earlier result of the task was damaged
-	Damaged int    `json:"damaged,omitempty"` // tasks without an intact result, if results were read
-	missing []int
+	Job          string `json:"job"`
+	Kind         string `json:"kind"`
+	NumTasks     int    `json:"tasks"`
+	NumStored    int    `json:"stored"`            // tasks with a result, even if damaged
+	Bytes        int64  `json:"bytes"`             // total size of all results
+	NumRewritten int    `json:"again"`             // results written because an earlier result of the task was damaged
+	NumDamaged   int    `json:"damaged,omitempty"` // tasks without an intact result, if results were read
+	missing      []int
 }
 
 // Missing returns the tasks without a result, in ascending order.
@@ -29,7 +29,7 @@ func (s *Status) Missing() []int { return s.missing }
 // StatusOf counts the results of a job by name. If check is set, it also reads the results, and
 // calls damaged for each damaged object.
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
-	s := &Status{Job: j.Digest, Kind: j.Kind, Tasks: j.Tasks}
+	s := &Status{Job: j.Digest, Kind: j.Kind, NumTasks: j.NumTasks}
 	var buf []byte
 	next := 0 // next task to check
 	upTo := func(task int) {
@@ -37,15 +37,15 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 			s.missing = append(s.missing, next)
 		}
 	}
-	err := j.Host.Store.List(ctx, job.Results(j.Digest), func(o store.Object) error {
-		task, err := strconv.Atoi(strings.TrimPrefix(o.Name, job.Results(j.Digest)))
-		if err != nil || task < next || task >= j.Tasks || j.ResultName(task) != o.Name {
+	err := j.Host.Store.List(ctx, job.JobResultsPrefix(j.Digest), func(o store.Object) error {
+		task, err := strconv.Atoi(strings.TrimPrefix(o.Name, job.JobResultsPrefix(j.Digest)))
+		if err != nil || task < next || task >= j.NumTasks || j.ResultName(task) != o.Name {
 			return nil // not a result of this job
 		}
 		upTo(task)
-		s.Stored++
+		s.NumStored++
 		s.Bytes += o.Bytes
-		s.Again += o.Attempts - 1
+		s.NumRewritten += o.NumAttempts - 1
 		whole := true
 		if check {
 			bad, err := j.Host.Store.Check(ctx, o.Name, buf[:0])
@@ -56,7 +56,7 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 				return err
 			}
 			if whole = err == nil; !whole {
-				s.Damaged++
+				s.NumDamaged++
 			}
 		}
 		if whole {
@@ -66,15 +66,15 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 		}
 		return nil
 	})
-	upTo(j.Tasks)
+	upTo(j.NumTasks)
 	return s, err
 }
 
-// Jobs returns the digests of the stored jobs, in ascending order. It omits digests that don't
+// JobDigests returns the digests of the stored jobs, in ascending order. It omits digests that don't
 // begin with prefix.
-func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
-	err = s.List(ctx, job.Jobs+prefix, func(o store.Object) error {
-		if d := strings.TrimPrefix(o.Name, job.Jobs); job.IsDigest(d) {
+func JobDigests(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
+	err = s.List(ctx, job.DescriptionPrefix+prefix, func(o store.Object) error {
+		if d := strings.TrimPrefix(o.Name, job.DescriptionPrefix); job.IsDigest(d) {
 			digests = append(digests, d)
 		}
 		return nil
@@ -82,8 +82,8 @@ func Jobs(ctx context.Context, s *store.Store, prefix string) (digests []string,
 	return digests, err
 }
 
-// Find returns the job whose digest begins with prefix, or the only job if prefix is empty.
-func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
+// FindJob returns the job whose digest begins with prefix, or the only job if prefix is empty.
+func FindJob(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 	digest, err := FindDigest(ctx, h.Store, prefix)
 	if err != nil {
 		return nil, err
@@ -91,12 +91,12 @@ func Find(ctx context.Context, h *job.Host, prefix string) (*job.Job, error) {
 	return h.Load(ctx, digest)
 }
 
-// FindDigest is like [Find], but returns the digest, even if the job's description is damaged.
+// FindDigest is like [FindJob], but returns the digest, even if the job's description is damaged.
 func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, error) {
 	if strings.Trim(prefix, "0123456789abcdef") != "" || len(prefix) > 64 {
 		return "", fmt.Errorf("-job must be the first hexadecimal digits of a job's digest, got %q", prefix)
 	}
-	digests, err := Jobs(ctx, s, prefix)
+	digests, err := JobDigests(ctx, s, prefix)
 	if err != nil {
 		return "", err
 	}

@@ -14,20 +14,20 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Report is the outcome of a task, printed as a line of JSON.
-type Report struct {
+// TaskReport is the outcome of a task, printed as a line of JSON.
+type TaskReport struct {
 	Job     string  `json:"job"`
 	Task    int     `json:"task"`
 	State   string  `json:"state"` // Done, There or Failed
-	Why     string  `json:"why,omitempty"`
+	Reason  string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
 
 // States of a task.
 const (
-	Done   = "done"   // the result has been stored
-	There  = "there"  // the result already existed
-	Failed = "failed" // the task may be tried again
+	StateDone   = "done"   // the result has been stored
+	StateExists = "there"  // the result already existed
+	StateFailed = "failed" // the task may be tried again
 )
 
 // Runner runs tasks one after another. Consecutive tasks of a job share a worker. A Runner must not
@@ -37,54 +37,54 @@ type Runner struct {
 	kinds []job.Kind
 	out   *json.Encoder
 
-	job    *job.Job
-	worker job.Worker
-	failed int
-	shut   map[string]*shut // jobs that failed to open, indexed by digest
+	job        *job.Job
+	worker     job.Worker
+	numFailed  int
+	failedJobs map[string]*failedJob // jobs that failed to open, indexed by digest
 }
 
-// shut is a job that failed to open.
-type shut struct {
-	tries int // remaining attempts
-	err   error
+// failedJob is a job that failed to open.
+type failedJob struct {
+	attemptsLeft int // remaining attempts
+	err          error
 }
 
-// openings is the maximum number of attempts to open a job whose inputs can't be read. After other
+// maxOpenAttempts is the maximum number of attempts to open a job whose inputs can't be read. After other
 // errors, such as insufficient memory, the job isn't opened again.
-const openings = 3
+const maxOpenAttempts = 3
 
-// NewRunner returns a runner for jobs of these kinds. It writes a [Report] per task to w.
+// NewRunner returns a runner for jobs of these kinds. It writes a [TaskReport] per task to w.
 func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
-	return &Runner{host: h, kinds: kinds, out: json.NewEncoder(w), shut: map[string]*shut{}}
+	return &Runner{host: h, kinds: kinds, out: json.NewEncoder(w), failedJobs: map[string]*failedJob{}}
 }
 
-// Failed returns the number of tasks that have failed.
-func (r *Runner) Failed() int { return r.failed }
+// NumFailed returns the number of tasks that have failed.
+func (r *Runner) NumFailed() int { return r.numFailed }
 
-// Do runs a task unless its result exists. If the task fails, Do reports the failure and returns
+// Run runs a task unless its result exists. If the task fails, Do reports the failure and returns
 // nil. It returns an error only if it can't write the report or when ctx is done.
-func (r *Runner) Do(ctx context.Context, l job.Line) error {
+func (r *Runner) Run(ctx context.Context, l job.TaskLine) error {
 	begin := time.Now()
-	state, err := r.do(ctx, l)
+	state, err := r.run(ctx, l)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	rep := Report{Job: l.Job, Task: l.Task, State: state}
+	rep := TaskReport{Job: l.Job, Task: l.Task, State: state}
 	if err != nil {
-		rep.State, rep.Why = Failed, err.Error()
-		r.failed++
+		rep.State, rep.Reason = StateFailed, err.Error()
+		r.numFailed++
 	}
 	rep.Seconds = float64(time.Since(begin).Round(time.Microsecond)) / float64(time.Second)
 	return r.out.Encode(rep)
 }
 
-// Bad reports an invalid line as a failed task. number is the line number.
-func (r *Runner) Bad(number int, err error) error {
-	r.failed++
-	return r.out.Encode(Report{Task: -1, State: Failed, Why: fmt.Sprintf("task line %d: %v", number, err)})
+// ReportInvalid reports an invalid line as a failed task. number is the line number.
+func (r *Runner) ReportInvalid(number int, err error) error {
+	r.numFailed++
+	return r.out.Encode(TaskReport{Task: -1, State: StateFailed, Reason: fmt.Sprintf("task line %d: %v", number, err)})
 }
 
-func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
+func (r *Runner) run(ctx context.Context, l job.TaskLine) (state string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -102,13 +102,13 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 		r.job = j
 	}
 	j := r.job
-	if l.Task >= j.Tasks {
-		return "", fmt.Errorf("task must be between 0 and %d, got %d", j.Tasks-1, l.Task)
+	if l.Task >= j.NumTasks {
+		return "", fmt.Errorf("task must be between 0 and %d, got %d", j.NumTasks-1, l.Task)
 	}
 	name := j.ResultName(l.Task)
 	switch _, err := r.host.Store.Check(ctx, name, nil); {
 	case err == nil:
-		return There, nil
+		return StateExists, nil
 	case !errors.Is(err, store.ErrMissing):
 		return "", err
 	}
@@ -120,7 +120,7 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 			return "", err
 		}
 	}
-	parts, err := r.worker.Do(ctx, l.Task)
+	parts, err := r.worker.Run(ctx, l.Task)
 	if err != nil {
 		return "", err
 	}
@@ -129,18 +129,18 @@ func (r *Runner) do(ctx context.Context, l job.Line) (state string, err error) {
 		return "", err
 	}
 	if there {
-		return There, nil // another worker stored the result first
+		return StateExists, nil // another worker stored the result first
 	}
-	return Done, nil
+	return StateDone, nil
 }
 
 // open creates a worker for a job. After too many failures, it returns the last error immediately.
 func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error) {
-	s := r.shut[j.Digest]
+	s := r.failedJobs[j.Digest]
 	if s == nil {
-		s = &shut{tries: openings}
+		s = &failedJob{attemptsLeft: maxOpenAttempts}
 	}
-	if s.tries == 0 {
+	if s.attemptsLeft == 0 {
 		return nil, fmt.Errorf("%w (not retried)", s.err)
 	}
 	defer func() {
@@ -148,17 +148,17 @@ func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error)
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 		if err == nil {
-			delete(r.shut, j.Digest)
+			delete(r.failedJobs, j.Digest)
 			return
 		}
 		w = nil
-		if s.tries--; !job.Unread(err) {
-			s.tries = 0
+		if s.attemptsLeft--; !job.IsReadError(err) {
+			s.attemptsLeft = 0
 		}
 		s.err = err
-		r.shut[j.Digest] = s
+		r.failedJobs[j.Digest] = s
 	}()
-	k, err := job.KindOf(r.kinds, j.Kind)
+	k, err := job.FindKind(r.kinds, j.Kind)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type shut struct {
 }
 
 func (s *shut) kind() job.Kind { return job.Kind{Name: "shut", Open: s.Open} }
-func (*shut) Do(_ context.Context, task int) ([][]byte, error) {
+func (*shut) Run(_ context.Context, task int) ([][]byte, error) {
 	return [][]byte{fmt.Append(nil, task)}, nil
 }
 func (*shut) Close() error { return nil }
@@ -37,21 +37,23 @@ func (s *shut) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func TestShut(t *testing.T) {
 	reads := 0
 	unreadable := 1 << 30
-	s := store.New(&storetest.Faulty{Bucket: &storetest.Memory{}, Decide: func(op, key string) storetest.Fault {
-		if op == storetest.Open && strings.HasPrefix(key, job.Files) {
-			if reads++; reads <= unreadable {
-				return storetest.Before
+	s := store.New(&storetest.FaultyBucket{Bucket: &storetest.MemoryBucket{},
+		Decide: func(op, key string) storetest.Fault {
+			if op == storetest.OpOpen && strings.HasPrefix(key, job.FilePrefix) {
+				if reads++; reads <= unreadable {
+					return storetest.FailBefore
+				}
 			}
-		}
-		return storetest.None
-	}})
+			return storetest.NoFault
+		}})
 	h := &job.Host{Store: s, Workers: 1}
 	input := []byte("input")
-	musttest.Get(s.Put(t.Context(), job.Files+job.Digest(input), input))(t)
+	musttest.Get(s.Put(t.Context(), job.FilePrefix+job.Digest(input), input))(t)
 	jobs := map[bool]*job.Job{}
 	for _, other := range []bool{false, true} {
-		j := musttest.Get(h.Save(t.Context(), job.Description{Version: job.Version, Kind: "shut", ISA: "generic", Tasks: 20,
-			Spec: json.RawMessage(fmt.Sprint(other))}))(t)
+		j := musttest.Get(h.Save(t.Context(), job.Description{Version: job.Version, Kind: "shut", ISA: "generic",
+			NumTasks: 20,
+			Spec:     json.RawMessage(fmt.Sprint(other))}))(t)
 		jobs[other] = j
 	}
 	read := func(ctx context.Context, j *job.Job) error {
@@ -73,10 +75,10 @@ func TestShut(t *testing.T) {
 		k, out := &shut{open: c.open}, bytes.Buffer{}
 		r := work.NewRunner(h, []job.Kind{k.kind()}, &out)
 		for task := range 20 {
-			musttest.Do(t, r.Do(t.Context(), job.Line{Job: jobs[false].Digest, Task: task}))
+			musttest.NoError(t, r.Run(t.Context(), job.TaskLine{Job: jobs[false].Digest, Task: task}))
 		}
-		if k.opened != c.opened || r.Failed() != c.failed {
-			t.Errorf("%s: opened %d times, %d tasks failed, expected %d and %d:\n%s", c.name, k.opened, r.Failed(), c.opened,
+		if k.opened != c.opened || r.NumFailed() != c.failed {
+			t.Errorf("%s: opened %d times, %d tasks failed, expected %d and %d:\n%s", c.name, k.opened, r.NumFailed(), c.opened,
 				c.failed, &out)
 		}
 		if n := strings.Count(out.String(), "not retried"); n != max(c.failed-c.opened, 0) {
@@ -93,7 +95,7 @@ func TestShut(t *testing.T) {
 	var out bytes.Buffer
 	r := work.NewRunner(h, []job.Kind{k.kind()}, &out)
 	for task := range 40 {
-		musttest.Do(t, r.Do(t.Context(), job.Line{Job: jobs[task%2 == 0].Digest, Task: task / 2}))
+		musttest.NoError(t, r.Run(t.Context(), job.TaskLine{Job: jobs[task%2 == 0].Digest, Task: task / 2}))
 	}
 	if k.opened > 21 {
 		t.Errorf("two jobs in turns: opened %d times", k.opened)

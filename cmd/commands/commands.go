@@ -23,5 +23,5 @@ var Commands = []*cli.Command{
 
 // Topics returns the help topics. All learners must be registered before the call.
 func Topics() []cli.Topic {
-	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, learners.Topic, learners.LearnersTopic()}
+	return []cli.Topic{source.Topic, source.TextTopic, backend.Topic, learners.LIBSVMTopic, learners.LearnersTopic()}
 }

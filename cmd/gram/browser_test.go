@@ -41,12 +41,12 @@ func newBrowser(t *testing.T) *browser {
 		missing(err, "\non Debian: apt-get install chromium chromium-driver")
 	}
 	home, err := os.MkdirTemp("", "browser") // not t.TempDir, because processes may still write while it is removed
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(home) })
 	cmd := exec.Command(driver, "--port=0")
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	out := musttest.Get(cmd.StdoutPipe())(t)
-	musttest.Do(t, cmd.Start())
+	musttest.NoError(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	address := make(chan string, 1)
 	go func() {

@@ -45,7 +45,7 @@ func TestDigests(t *testing.T) {
 		found = append(found, modelDigests(t, string(isa))...)
 	}
 	if *updateDigests {
-		musttest.Do(t, os.WriteFile(file, []byte(strings.Join(found, "\n")+"\n"), 0o644))
+		musttest.NoError(t, os.WriteFile(file, []byte(strings.Join(found, "\n")+"\n"), 0o644))
 		return
 	}
 	text := musttest.Get(os.ReadFile(file))(t)
@@ -74,7 +74,7 @@ func matrixDigests(t *testing.T, isa string) (lines []string) {
 		Rows []struct{ ISA, Kernel, Embedding, SHA256 string }
 	}
 	text := runs(t, "verify", "-json", "-in", "synthetic:docs=150,terms=400", "-isa", isa)
-	musttest.Do(t, json.Unmarshal([]byte(text), &report))
+	musttest.NoError(t, json.Unmarshal([]byte(text), &report))
 	if len(report.Rows) < 50 {
 		t.Fatalf("%d rows of verify, expected 50 and more", len(report.Rows))
 	}

@@ -24,7 +24,7 @@ const facadeSource = "synthetic:docs=300,terms=200,length=12,classes=3,seed=5"
 // command runs the program and decodes its JSON report.
 func command(t *testing.T, report any, args ...string) {
 	t.Helper()
-	musttest.Do(t, json.Unmarshal([]byte(runs(t, args...)), report))
+	musttest.NoError(t, json.Unmarshal([]byte(runs(t, args...)), report))
 }
 
 func read(t *testing.T, source string) *corpus.Corpus {
@@ -47,7 +47,7 @@ func TestFacadeTrains(t *testing.T) {
 	} {
 		theirs, ours := filepath.Join(folder, "theirs.model"), filepath.Join(folder, "ours.model")
 		runs(t, append([]string{"train", "-q", "-in", facadeSource, "-o", theirs}, q.flags...)...)
-		musttest.Do(t, musttest.Get(gram.Train(t.Context(), c, q.o))(t).Save(ours))
+		musttest.NoError(t, musttest.Get(gram.Train(t.Context(), c, q.o))(t).Save(ours))
 		if !bytes.Equal(musttest.Get(os.ReadFile(ours))(t), musttest.Get(os.ReadFile(theirs))(t)) {
 			t.Errorf("train %q and gram.Train wrote other models", q.flags)
 		}
@@ -111,13 +111,13 @@ func TestFacadeSearches(t *testing.T) {
 		}
 		command(t, &want, append([]string{"grid", "-json", "-in", facadeSource}, q.flags...)...)
 		got := musttest.Get(gram.Search(t.Context(), c, q.o))(t)
-		if len(got.Points) != len(want.Rows) || got.Best < 0 {
-			t.Fatalf("grid %q: %d rows, gram.Search %d, the best is %d", q.flags, len(want.Rows), len(got.Points), got.Best)
+		if len(got.Points) != len(want.Rows) || got.BestIndex < 0 {
+			t.Fatalf("grid %q: %d rows, gram.Search %d, the best is %d", q.flags, len(want.Rows), len(got.Points), got.BestIndex)
 		}
-		best := got.Points[got.Best]
-		if best.Mean != want.Best.Mean || got.Train.Kernel != want.Best.Kernel || got.Train.C != want.Best.C ||
-			want.Best.Type != "" && got.Train.Type != want.Best.Type {
-			t.Errorf("grid %q: the best is %+v, of gram.Search %+v: %+v", q.flags, want.Best, best.Mean, got.Train)
+		best := got.Points[got.BestIndex]
+		if best.Mean != want.Best.Mean || got.TrainOptions.Kernel != want.Best.Kernel || got.TrainOptions.C != want.Best.C ||
+			want.Best.Type != "" && got.TrainOptions.Type != want.Best.Type {
+			t.Errorf("grid %q: the best is %+v, of gram.Search %+v: %+v", q.flags, want.Best, best.Mean, got.TrainOptions)
 		}
 	}
 }
@@ -129,7 +129,8 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	var want, why json.RawMessage
 	command(t, &want, "explain", "-json", "-n", "3", path)
 	got := musttest.Get(m.Explain(t.Context(), 3))(t)
-	if a := musttest.Get(json.Marshal(got))(t); !same(t, a, want) || len(got.Rows) != 3 || len(got.Rows[0].Positive) != 3 {
+	if a := musttest.Get(json.Marshal(got))(t); !same(t, a, want) || len(got.Functions) != 3 ||
+		len(got.Functions[0].Positive) != 3 {
 		t.Errorf("explain says %s, Model.Explain %s", want, a)
 	}
 	command(t, &why, "explain", "-json", "-n", "4", "-in", facadeSource, "-document", "9", path)
@@ -137,7 +138,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 	if a, _ := json.Marshal(x); err != nil || !same(t, a, why) || len(x.Terms) != 4 {
 		t.Errorf("explain says %s, Model.ExplainDocument %s, %v", why, a, err)
 	}
-	musttest.Fails(m.Explain(t.Context(), 0))(t, "no terms to explain")
+	musttest.WantError(m.Explain(t.Context(), 0))(t, "no terms to explain")
 	out := runs(t, "predict", "-q", "-in", facadeSource, "-model", path)
 	p := musttest.Get(m.Predict(t.Context(), c))(t)
 	for i, label := range strings.Fields(out) {
@@ -151,7 +152,7 @@ func TestFacadeExplainsAndPredicts(t *testing.T) {
 func same(t *testing.T, one, all []byte) bool {
 	t.Helper()
 	var a, b map[string]any
-	musttest.Do(t, errors.Join(json.Unmarshal(one, &a), json.Unmarshal(all, &b)))
+	musttest.NoError(t, errors.Join(json.Unmarshal(one, &a), json.Unmarshal(all, &b)))
 	maps.DeleteFunc(b, func(key string, _ any) bool { return a[key] == nil })
 	return reflect.DeepEqual(a, b)
 }

@@ -19,7 +19,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 	for _, c := range slices.Concat(program.Commands, grambench.Program.Commands) {
 		f := cli.NewFlags(c.Name)
 		c.Setup(f)
-		seen += clitest.FilesDeclared(t, c.Name, f)
+		seen += clitest.CheckFileFlags(t, c.Name, f)
 	}
 	if seen < 30 {
 		t.Errorf("%d flags name files, expected at least 30: what is looked for has another name now", seen)
@@ -31,7 +31,7 @@ func TestFileFlagsAreDeclared(t *testing.T) {
 func TestMemoryLimitEndsWithCommand(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	file := filepath.Join(t.TempDir(), "t.svm")
-	musttest.Do(t, os.WriteFile(file, []byte("1 1:1\n-1 1:1 2:1\n"), 0o666))
+	musttest.NoError(t, os.WriteFile(file, []byte("1 1:1\n-1 1:1 2:1\n"), 0o666))
 	for _, args := range [][]string{
 		{"corpus", "-in", file, "-m", "64M"},
 		{"corpus", "-in", file},

@@ -76,7 +76,7 @@ var dimensions = map[string]struct {
 // takes at most 64 times as much, while quadratic growth takes 256 times as much. Other processes
 // change CPU time by a factor of 2, but the minimum of three runs by less.
 func TestGrowth(t *testing.T) {
-	if musttest.Race {
+	if musttest.RaceEnabled {
 		t.Skip("the race detector has its own time and memory")
 	}
 	const more, most = 16, 64.0
@@ -91,7 +91,7 @@ func TestGrowth(t *testing.T) {
 	runs := func(t *testing.T, command, file, content string) (took time.Duration, allocated float64) {
 		t.Helper()
 		file = filepath.Join(folder, file)
-		musttest.Do(t, os.WriteFile(file, []byte(content), 0o666))
+		musttest.NoError(t, os.WriteFile(file, []byte(content), 0o666))
 		var before, after runtime.MemStats
 		var errs bytes.Buffer
 		runtime.ReadMemStats(&before)
@@ -104,7 +104,7 @@ func TestGrowth(t *testing.T) {
 		return took, float64(after.TotalAlloc - before.TotalAlloc)
 	}
 	runs(t, "train", "train.tsv", dimensions["documents"].data(50))
-	musttest.Do(t, os.Rename(model, filepath.Join(folder, "first")))
+	musttest.NoError(t, os.Rename(model, filepath.Join(folder, "first")))
 	for name, of := range dimensions {
 		for command := range commands {
 			// Each class has its own binary classifier, and training time has other tests.

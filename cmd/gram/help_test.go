@@ -9,16 +9,19 @@ import (
 )
 
 // helped runs gram, which must succeed, and returns its standard output.
-func helped(t *testing.T, args ...string) string { t.Helper(); return clitest.Helped(t, run, args...) }
+func helped(t *testing.T, args ...string) string {
+	t.Helper()
+	return clitest.MustOutput(t, run, args...)
+}
 
 // The help of every command fits on a screen and has examples. help COMMAND prints the same text.
 func TestHelpFitsOnAScreen(t *testing.T) {
 	for _, p := range programs {
-		helped := func(args ...string) string { return clitest.Helped(t, p.Run, args...) }
-		clitest.FitsOnAScreen(t, p.Name, helped("help"))
+		helped := func(args ...string) string { return clitest.MustOutput(t, p.Run, args...) }
+		clitest.CheckFitsScreen(t, p.Name, helped("help"))
 		for _, c := range p.Commands {
 			text := helped(c.Name, "-help")
-			clitest.FitsOnAScreen(t, c.Name, text)
+			clitest.CheckFitsScreen(t, c.Name, text)
 			if !strings.Contains(text, "Examples:\n") {
 				t.Errorf("%s has no examples", c.Name)
 			}

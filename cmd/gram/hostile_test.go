@@ -73,7 +73,7 @@ func peakOf(t *testing.T, folder string, args ...string) (int64, *os.ProcessStat
 // or refuses it within -m, as measured by the system. On a busy computer Go's collector may run
 // late, so up to two of five runs may exceed the limit by less than a quarter.
 func TestHostileFilesStayWithinMemory(t *testing.T) {
-	if musttest.Race {
+	if musttest.RaceEnabled {
 		t.Skip("the race detector has its own memory")
 	}
 	const limit = 100 << 20
@@ -192,10 +192,10 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			file := filepath.Join(folder, test.file)
-			musttest.Do(t, os.MkdirAll(filepath.Dir(file), 0o777))
+			musttest.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
 			f := musttest.Get(os.Create(file))(t)
-			musttest.Do(t, test.write(f))
-			musttest.Do(t, f.Close())
+			musttest.NoError(t, test.write(f))
+			musttest.NoError(t, f.Close())
 			source, _, _ := strings.Cut(test.file, "/")
 			args := append([]string{"corpus", "-in", source, "-m", fmt.Sprint(limit >> 20), "-workers", "2"},
 				strings.Fields(test.args)...)
@@ -208,9 +208,9 @@ func TestHostileFilesStayWithinMemory(t *testing.T) {
 					above++
 				}
 				if above > 2 || peak > limit+limit/4 {
-					t.Errorf("peak %s, expected at most %s", report.Bytes(peak), report.Bytes(limit))
+					t.Errorf("peak %s, expected at most %s", report.FormatBytes(peak), report.FormatBytes(limit))
 				}
-				t.Logf("%v peak %s: %.300s", state, report.Bytes(peak), said)
+				t.Logf("%v peak %s: %.300s", state, report.FormatBytes(peak), said)
 			}
 		})
 	}

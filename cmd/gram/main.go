@@ -21,7 +21,7 @@ import (
 
 var program = cli.Program{
 	Name: "gram",
-	About: `
+	Description: `
 gram trains classifiers and regressions on texts, tables and vectors, and computes kernel matrices.`,
 	Commands: commands.Commands,
 	Topics:   commands.Topics(),

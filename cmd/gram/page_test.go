@@ -29,7 +29,7 @@ func written(t *testing.T) string {
 			}
 			b.WriteString(" </script><script>document.title='broken'</script>\n")
 		}
-		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(b.String()), 0o600))
+		musttest.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(b.String()), 0o600))
 	}
 	for _, line := range []string{
 		"train -q -type logistic -c 1 %s/train.tsv %s/log.model",
@@ -119,8 +119,8 @@ func TestPagesInBrowser(t *testing.T) {
 	}
 	file := filepath.Join(folder, "units.html")
 	of := &report.Document{Title: "Units"}
-	of.Table("Rates", "", units)
-	musttest.Get(matrixio.Make(file, of.WriteHTML))(t)
+	of.AddTable("Rates", "", units)
+	musttest.Get(matrixio.WriteFile(file, of.WriteHTML))(t)
 	b.open(file, 1280, "light")
 	checkSorts(t, b, "units")
 	for _, text := range b.logged("browser") {
@@ -228,7 +228,7 @@ func checkRequests(t *testing.T, b *browser) {
 				}
 			}
 		}
-		musttest.Do(t, json.Unmarshal([]byte(text), &event))
+		musttest.NoError(t, json.Unmarshal([]byte(text), &event))
 		sent := event.Message.Params
 		if event.Message.Method != "Network.requestWillBeSent" || !strings.HasPrefix(sent.DocumentURL, "file://") {
 			continue // for example, requests of the browser's start page

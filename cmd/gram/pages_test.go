@@ -115,8 +115,8 @@ func TestExamplesOfPages(t *testing.T) {
 		t.Errorf("found %d examples, expected at least 4", ran)
 	}
 	file := filepath.Join(t.TempDir(), "pages.txtar")
-	musttest.Do(t, os.WriteFile(file, []byte(script.String()+files.String()), 0o666))
-	clitest.Scripts(t, testscript.Params{Files: []string{file}})
+	musttest.NoError(t, os.WriteFile(file, []byte(script.String()+files.String()), 0o666))
+	clitest.RunScripts(t, testscript.Params{Files: []string{file}})
 }
 
 // kernels.md has a row for each kernel.
@@ -125,7 +125,7 @@ func TestPageListsKernels(t *testing.T) {
 	var list struct {
 		Rows []struct{ Kernel string }
 	}
-	musttest.Do(t, json.Unmarshal([]byte(helped(t, "kernels", "-json")), &list))
+	musttest.NoError(t, json.Unmarshal([]byte(helped(t, "kernels", "-json")), &list))
 	for _, row := range list.Rows {
 		if !strings.Contains(page, "\n| `"+row.Kernel) && !strings.Contains(page, "`"+row.Kernel+"(") {
 			t.Errorf("kernels.md has no row for %s", row.Kernel)

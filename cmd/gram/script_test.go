@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	main := func() { os.Exit(runEither(os.Args[1:], os.Stdout, os.Stderr)) }
 	// -backend auto uses the GPU even for small jobs
-	found := clitest.Programs("gram", main, func() { backend.AutoSeconds = 0 })
+	found := clitest.Programs("gram", main, func() { backend.GPUThresholdSeconds = 0 })
 	found["grambench"] = func() { os.Exit(backend.Run(&grambench.Program, os.Args[1:], os.Stdout, os.Stderr)) }
 	maps.Copy(found, ownPrograms)
 	testscript.Main(m, found)
@@ -53,16 +53,16 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "race" {
-				return musttest.Race, nil
+				return musttest.RaceEnabled, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	}
-	if musttest.Race { // only scripts of commands that start goroutines; package tests cover the others
+	if musttest.RaceEnabled { // only scripts of commands that start goroutines; package tests cover the others
 		params.Dir = ""
 		for _, name := range []string{"train", "grid_search", "streams", "interrupt"} {
 			params.Files = append(params.Files, "testdata/script/"+name+".txtar")
 		}
 	}
-	clitest.Scripts(t, params)
+	clitest.RunScripts(t, params)
 }

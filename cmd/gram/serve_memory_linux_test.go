@@ -38,7 +38,7 @@ func words(t *testing.T, file string, documents, length int) string {
 		}
 		return b.String()
 	}
-	musttest.Get(matrixio.Make(file, func(w io.Writer) error {
+	musttest.Get(matrixio.WriteFile(file, func(w io.Writer) error {
 		for i := range documents {
 			if _, err := fmt.Fprintf(w, "class%d\t%s\n", i%2, text(length)); err != nil {
 				return err
@@ -63,7 +63,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 	c := exec.Command("gram", "serve", "-addr", "127.0.0.1:0", "-m", fmt.Sprint(memory>>20, "M"), "-workers", "2",
 		"-timeout", "3m", "-of", source, model)
 	stderr := musttest.Get(c.StderrPipe())(t)
-	musttest.Do(t, c.Start())
+	musttest.NoError(t, c.Start())
 	defer func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
@@ -80,7 +80,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 		}
 	}()
 	peak := func() int64 { return backend.ProcBytes(fmt.Sprintf("/proc/%d/status", c.Process.Pid), "VmHWM:") }
-	t.Logf("%s before", report.Bytes(peak()))
+	t.Logf("%s before", report.FormatBytes(peak()))
 
 	// These clients send a form with a million quotes, or request large answers, and don't read.
 	quotes := "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n" +
@@ -111,7 +111,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 		r := musttest.Get((&http.Client{Transport: &http.Transport{}}).Get("http://" + address + "/healthz"))(t)
 		r.Body.Close()
 		took := time.Since(began)
-		if t.Logf("%s at most; a new client waited %v %s", report.Bytes(peak()), took, while); r.StatusCode != 200 ||
+		if t.Logf("%s at most; a new client waited %v %s", report.FormatBytes(peak()), took, while); r.StatusCode != 200 ||
 			*siege && took > time.Second { // without -siege the computer may be busy
 			t.Errorf("a new client %s: %s after %v", while, r.Status, took)
 		}
@@ -121,7 +121,7 @@ func TestServeStaysWithinMemory(t *testing.T) {
 		sent.Go(func() {
 			atOnce <- struct{}{}
 			c := dial()
-			musttest.Do(t, c.(*net.TCPConn).SetReadBuffer(4096))
+			musttest.NoError(t, c.(*net.TCPConn).SetReadBuffer(4096))
 			_, _ = io.WriteString(c, []string{quotes, much}[max(i%25-23, 0)])
 			status := make([]byte, len("HTTP/1.1 200"))
 			_, _ = io.ReadFull(c, status)
@@ -173,6 +173,6 @@ func TestServeStaysWithinMemory(t *testing.T) {
 	}
 	quick("while others idle")
 	if p := peak(); !(p <= int64(memory)) {
-		t.Errorf("resident memory reached %s, expected at most %s", report.Bytes(p), report.Bytes(int64(memory)))
+		t.Errorf("resident memory reached %s, expected at most %s", report.FormatBytes(p), report.FormatBytes(int64(memory)))
 	}
 }

@@ -22,7 +22,7 @@ func TestServeEnds(t *testing.T) {
 	}
 	folder := t.TempDir()
 	pets := filepath.Join(folder, "pets.tsv")
-	musttest.Do(t, os.WriteFile(pets, []byte("cat\tmeow purr\ndog\tbark bone\n"), 0o600))
+	musttest.NoError(t, os.WriteFile(pets, []byte("cat\tmeow purr\ndog\tbark bone\n"), 0o600))
 	runs(t, "train", "-q", "-kernel", "linear", "-c", "1", "-min-df", "1", pets, filepath.Join(folder, "pets.model"))
 	for _, end := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		c := exec.Command("gram", "serve", "-addr", "localhost:0", "pets.model")
@@ -31,7 +31,7 @@ func TestServeEnds(t *testing.T) {
 		if err == nil {
 			err = c.Start()
 		}
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		lines := bufio.NewScanner(stderr)
 		lines.Scan()
 		_, address, ok := strings.Cut(lines.Text(), "gram: serving pets.model on ")
@@ -54,7 +54,7 @@ func TestServeEnds(t *testing.T) {
 			waits <- err
 		}()
 		musttest.Get(writer.Write([]byte("me")))(t) // the request has begun
-		musttest.Do(t, c.Process.Signal(end))
+		musttest.NoError(t, c.Process.Signal(end))
 		if err := c.Wait(); err != nil {
 			t.Errorf("%v: %v", end, err)
 		}

@@ -112,5 +112,5 @@ func writeWords(t *testing.T, file string, texts int) {
 		}
 		b.WriteString("\n")
 	}
-	musttest.Do(t, os.WriteFile(file, []byte(b.String()), 0o600))
+	musttest.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
 }

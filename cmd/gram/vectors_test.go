@@ -23,7 +23,7 @@ func vectorsOf(r *rand.Rand, n int, column func(j int, v float64) float64) (rows
 		}
 	}
 	for i := range n {
-		row := musttest.Make(10, func(j int) float64 { return column(j, mean[i%3][j]+r.NormFloat64()) })
+		row := musttest.MakeSlice(10, func(j int) float64 { return column(j, mean[i%3][j]+r.NormFloat64()) })
 		rows, classes = append(rows, row), append(classes, i%3)
 	}
 	return rows, classes
@@ -102,7 +102,7 @@ func TestDefaultsSuitVectors(t *testing.T) {
 			fmt.Fprintln(&b)
 		}
 		path := filepath.Join(dir, name)
-		musttest.Do(t, os.WriteFile(path, []byte(b.String()), 0o600))
+		musttest.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 		return path
 	}
 	for kind, column := range kinds {

@@ -137,7 +137,7 @@ func TestHeaderIsCPlusPlus(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "header.cc")
 	text := "#include \"gram.h\"\n" +
 		"int main() { gram_call call = {}; return gram_free(0, &call) + gram_free(0, nullptr); }\n"
-	musttest.Do(t, os.WriteFile(source, []byte(text), 0o600))
+	musttest.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 	folder := folderOf(t)
 	program := filepath.Join(t.TempDir(), "header")
 	output(t, compiler, "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I.", source, "-o", program,

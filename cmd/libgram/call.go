@@ -60,21 +60,21 @@ type arguments struct {
 
 // call is the state of a call in progress.
 type call struct {
-	ctx   context.Context
-	in    *request
-	held  []*entry   // objects in use, released after the call
-	mu    sync.Mutex // guards the fields below, and is held during a callback
-	ended bool       // true after the call, when callbacks are forbidden
+	ctx     context.Context
+	in      *request
+	entries []*entry   // objects in use, released after the call
+	mu      sync.Mutex // guards the fields below, and is held during a callback
+	ended   bool       // true after the call, when callbacks are forbidden
 
-	last  gram.Progress
-	again *time.Timer // timer that reports last again
+	last        gram.Progress
+	repeatTimer *time.Timer // timer that reports last again
 }
 
 // function implements a C function. It returns the new object, or nil if no object is created.
 type function func(c *call, a *arguments) (object, error)
 
-// with returns a function that decodes the options and then calls f.
-func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
+// withOptions returns a function that decodes the options and then calls f.
+func withOptions[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
 	return func(c *call, a *arguments) (object, error) {
 		o := new(O)
 		if err := c.options(a.options, o); err != nil {
@@ -86,64 +86,64 @@ func with[O any](f func(c *call, a *arguments, o *O) (object, error)) function {
 
 // functions maps the function names in gram.h to their implementations.
 var functions = map[string]function{
-	"gram_free":           with(free),
-	"gram_read":           with(read),
-	"gram_corpus":         with(makeCorpus),
-	"gram_gram":           with(kernelValues),
-	"gram_neighbours":     with(neighbours),
-	"gram_duplicates":     with(duplicates),
-	"gram_train":          with(train),
-	"gram_cross_validate": with(crossValidate),
-	"gram_search":         with(search),
-	"gram_predict":        with(predict),
-	"gram_explain":        with(explain),
-	"gram_pca":            with(findComponents),
-	"gram_project":        with(project),
-	"gram_index":          with(makeIndex),
-	"gram_index_add":      with(indexAdd),
-	"gram_index_remove":   with(indexRemove),
-	"gram_index_query":    with(indexQuery),
-	"gram_index_refit":    with(indexRefit),
-	"gram_load":           with(load),
-	"gram_load_bytes":     with(loadBytes),
-	"gram_save":           with(save),
-	"gram_array":          with(viewOf),
+	"gram_free":           withOptions(free),
+	"gram_read":           withOptions(read),
+	"gram_corpus":         withOptions(newCorpus),
+	"gram_gram":           withOptions(computeKernel),
+	"gram_neighbours":     withOptions(findNeighbours),
+	"gram_duplicates":     withOptions(findDuplicates),
+	"gram_train":          withOptions(train),
+	"gram_cross_validate": withOptions(crossValidate),
+	"gram_search":         withOptions(search),
+	"gram_predict":        withOptions(predict),
+	"gram_explain":        withOptions(explain),
+	"gram_pca":            withOptions(computeComponents),
+	"gram_project":        withOptions(project),
+	"gram_index":          withOptions(newIndex),
+	"gram_index_add":      withOptions(addToIndex),
+	"gram_index_remove":   withOptions(removeFromIndex),
+	"gram_index_query":    withOptions(queryIndex),
+	"gram_index_refit":    withOptions(refitIndex),
+	"gram_load":           withOptions(load),
+	"gram_load_bytes":     withOptions(loadBytes),
+	"gram_save":           withOptions(save),
+	"gram_array":          withOptions(viewOf),
 }
 
 // run calls f and returns its return code. If f panics, the code is codeInternal.
 func run(in *request, f function, a *arguments) code {
 	c := &call{in: in}
-	o, err := c.guarded(f, a)
+	o, err := c.recoverPanic(f, a)
 	if err == nil && o != nil {
 		*a.result = objects.add(o)
 	}
 	c.mu.Lock()
 	c.ended = true
 	c.mu.Unlock()
-	objects.release(c.held)
+	objects.release(c.entries)
 	collect()
-	return in.answer(err)
+	return in.setError(err)
 }
 
-// panicked is the error for a panic in the library.
-type panicked struct {
+// panicError is the error for a panic in the library.
+type panicError struct {
 	value any
 	stack []byte
 }
 
-func (p *panicked) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
+func (p *panicError) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// guarded calls f on a new goroutine, and converts a panic to an error. On the calling goroutine,
+// recoverPanic calls f on a new goroutine, and converts a panic to an error. On the calling goroutine,
 // which is locked to the caller's thread, each wait would cost a thread switch. This would double
 // the time for computing a Gram matrix of two documents.
-func (c *call) guarded(f function, a *arguments) (o object, err error) {
+func (c *call) recoverPanic(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer c.watch()()
 		defer func() {
 			if v := recover(); v != nil {
-				o, err = nil, &panicked{v, debug.Stack()}
+				o, err = nil, &panicError{v, debug.Stack()}
 			}
 		}()
 		o, err = f(c, a)
@@ -152,11 +152,11 @@ func (c *call) guarded(f function, a *arguments) (o object, err error) {
 	return o, err
 }
 
-// everyTell is the interval after which the last progress is reported again.
-const everyTell = 800 * time.Millisecond
+// repeatInterval is the interval after which the last progress is reported again.
+const repeatInterval = 800 * time.Millisecond
 
-// everyPoll is the interval for polling *cancel.
-const everyPoll = 20 * time.Millisecond
+// pollInterval is the interval for polling *cancel.
+const pollInterval = 20 * time.Millisecond
 
 // watch sets c.ctx, which is cancelled when *cancel becomes nonzero. After stop returns, *cancel is
 // no longer read.
@@ -176,7 +176,7 @@ func (c *call) watch() (stop func()) {
 		for ctx.Err() == nil {
 			select {
 			case <-ctx.Done():
-			case <-time.After(everyPoll):
+			case <-time.After(pollInterval):
 				if atomic.LoadInt32(flag) != 0 {
 					cancel()
 				}
@@ -189,20 +189,20 @@ func (c *call) watch() (stop func()) {
 	}
 }
 
-// answer copies the error message to the caller's buffer, and returns the code.
-func (r *request) answer(err error) code {
+// setError copies the error message to the caller's buffer, and returns the code.
+func (r *request) setError(err error) code {
 	if err == nil {
 		return codeOK
 	}
 	if r.error != nil && r.errorSize > 0 {
 		to := unsafe.Slice(r.error, r.errorSize)
-		to[copy(to, cut(withKeys(err.Error()), int(r.errorSize)-1))] = 0
+		to[copy(to, truncate(withKeys(err.Error()), int(r.errorSize)-1))] = 0
 	}
 	return codeOf(err)
 }
 
-// cut truncates text at a character boundary. most is the maximum length in bytes.
-func cut(text string, most int) string {
+// truncate truncates text at a character boundary. most is the maximum length in bytes.
+func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -217,7 +217,7 @@ func codeOf(err error) code {
 		return slices.ContainsFunc(targets, func(target any) bool { return errors.As(err, target) })
 	}
 	switch {
-	case is(new(*panicked), new(*corpus.PanicError)):
+	case is(new(*panicError), new(*corpus.PanicError)):
 		return codeInternal
 	case errors.Is(err, context.Canceled):
 		return codeCancelled
@@ -229,21 +229,21 @@ func codeOf(err error) code {
 	return codeInvalid
 }
 
-// take returns the entry for a handle. The object stays alive until the call ends.
-func (c *call) take(handle uintptr) (*entry, error) {
+// acquire returns the entry for a handle. The object stays alive until the call ends.
+func (c *call) acquire(handle uintptr) (*entry, error) {
 	objects.mu.Lock()
 	defer objects.mu.Unlock()
-	e, ok := objects.of[handle]
+	e, ok := objects.entries[handle]
 	if !ok {
-		return nil, objects.unknown(handle)
+		return nil, objects.unknownHandle(handle)
 	}
-	e.users++
-	c.held = append(c.held, e)
+	e.refCount++
+	c.entries = append(c.entries, e)
 	return e, nil
 }
 
-// tell runs callback unless the call has ended. Callbacks run one at a time.
-func (c *call) tell(callback func()) {
+// callBack runs callback unless the call has ended. Callbacks run one at a time.
+func (c *call) callBack(callback func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
@@ -257,9 +257,9 @@ func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return
 	}
-	c.tell(func() {
-		if c.last = p; c.again == nil {
-			c.again = time.AfterFunc(everyTell, func() { c.tell(c.repeat) })
+	c.callBack(func() {
+		if c.last = p; c.repeatTimer == nil {
+			c.repeatTimer = time.AfterFunc(repeatInterval, func() { c.callBack(c.repeat) })
 		}
 		c.repeat()
 	})
@@ -268,11 +268,11 @@ func (c *call) progress(p gram.Progress) {
 // repeat reports c.last and restarts the timer.
 func (c *call) repeat() {
 	c.in.toProgress(append([]byte(c.last.Stage), 0), c.last.Done, c.last.Total)
-	c.again.Reset(everyTell)
+	c.repeatTimer.Reset(repeatInterval)
 }
 
 func (c *call) warn(warning string) {
-	c.tell(func() {
+	c.callBack(func() {
 		if c.in.warn != nil {
 			c.in.toWarn(append([]byte(withKeys(warning)), 0))
 		}

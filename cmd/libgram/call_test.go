@@ -14,12 +14,12 @@ import (
 func TestLengthsAreThoseOfMemory(t *testing.T) {
 	data, number := byte(1), int64(1)
 	for _, n := range []int64{-1, maxBytes + 1, 1 << 62, 1<<63 - 1} {
-		musttest.Fails((text{span[byte]{&data, n}}).string("text"))(t, fmt.Sprintf("a text of %d bytes", n))
+		musttest.WantError((text{span[byte]{&data, n}}).string("text"))(t, fmt.Sprintf("a text of %d bytes", n))
 		if _, err := (span[int64]{&number, n / 8}).slice("numbers"); err == nil && n > 0 && n/8 > maxBytes/8 {
 			t.Errorf("no error for %d numbers", n/8)
 		}
 		list := stringList{data: &[]*byte{&data}[0], sizes: &n, count: 1}
-		musttest.Fails(list.list("texts"))(t, fmt.Sprintf("a list with a text of %d bytes", n))
+		musttest.WantError(list.list("texts"))(t, fmt.Sprintf("a list with a text of %d bytes", n))
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 // components is the result of gram_pca. It shares no memory with the caller.
 type components struct {
 	*gram.Components
-	of *corpus.Corpus // tokenizer and vocabulary of the documents, without the documents
-	at *array         // coordinates of the documents
+	source      *corpus.Corpus // tokenizer and vocabulary of the documents, without the documents
+	coordinates *array         // coordinates of the documents
 }
 
 func (*components) kind() string { return "components" }
@@ -25,17 +25,17 @@ func (p *components) about() any {
 
 func (p *components) arrays() map[string]arrayMaker {
 	return map[string]arrayMaker{
-		"eigenvalues": made(p.Eigenvalues),
-		"coordinates": func(*call) (*array, error) { return p.at, nil },
+		"eigenvalues": existingArray(p.Eigenvalues),
+		"coordinates": func(*call) (*array, error) { return p.coordinates, nil },
 	}
 }
 
-func findComponents(c *call, a *arguments, o *gram.PCAOptions) (object, error) {
+func computeComponents(c *call, a *arguments, o *gram.PCAOptions) (object, error) {
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options})
 	if err != nil {
 		return nil, err
 	}
-	out := &components{of: &corpus.Corpus{Tokenizer: in.Tokenizer, Vocabulary: in.Vocabulary}}
+	out := &components{source: &corpus.Corpus{Tokenizer: in.Tokenizer, Vocabulary: in.Vocabulary}}
 	if out.Components, err = gram.PCA(c.ctx, in, *o); err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func findComponents(c *call, a *arguments, o *gram.PCAOptions) (object, error) {
 			return nil, err
 		}
 	}
-	out.at = &array{z.RawMatrix().Data, in.Documents.Rows(), len(out.Eigenvalues)}
+	out.coordinates = &array{z.RawMatrix().Data, in.Documents.Rows(), len(out.Eigenvalues)}
 	return out, nil
 }
 
@@ -54,13 +54,13 @@ func project(c *call, a *arguments, o *gram.Options) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := likewise(p.of, *o)
-	read.Vocabulary = p.of.Vocabulary
+	read := sameTokenizer(p.source, *o)
+	read.Vocabulary = p.source.Vocabulary
 	in, err := c.corpusOf(a.x, "x", read)
 	if err != nil {
 		return nil, err
 	}
-	out, err := a.doubles.exactly(int64(in.Documents.Rows()*len(p.Eigenvalues)), "out")
+	out, err := a.doubles.sliceN(int64(in.Documents.Rows()*len(p.Eigenvalues)), "out")
 	if err != nil {
 		return nil, err
 	}

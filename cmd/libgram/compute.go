@@ -44,12 +44,13 @@ func (o *dataset) about() any {
 		Text, TextsKept, Labelled  bool
 		Classes                    []string
 	}{o.Source, o.Tokenizer.String(), o.Table, o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values),
-		o.Vocabulary != nil, o.Kept(), len(o.Labels.IDs) > 0, o.Classes}
+		o.Vocabulary != nil, o.HasRaw(), len(o.Labels.IDs) > 0, o.Classes}
 }
 
 func (o *dataset) arrays() map[string]arrayMaker {
 	m := o.Documents
-	all := map[string]arrayMaker{"offsets": made(m.Offsets), "values": made(m.Values), "labels": made(o.firstLabels())}
+	all := map[string]arrayMaker{"offsets": existingArray(m.Offsets), "values": existingArray(m.Values),
+		"labels": existingArray(o.firstLabels())}
 	all["indices"] = func(*call) (*array, error) {
 		if m.Cols > math.MaxInt32 {
 			return nil, fmt.Errorf("gram: indices have 32 bits, so %d columns exceed the limit of %d", m.Cols, math.MaxInt32)
@@ -66,7 +67,7 @@ func (o *dataset) firstLabels() []int32 {
 	first := make([]int32, o.Documents.Rows())
 	for i := range first {
 		first[i] = -1
-		if own := o.Labels.Of(i); len(own) > 0 {
+		if own := o.Labels.Classes(i); len(own) > 0 {
 			first[i] = own[0]
 		}
 	}
@@ -107,9 +108,9 @@ type corpusOptions struct {
 	KeepTexts    bool
 }
 
-func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
+func newCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	if a.x != nil && a.x.texts == nil && a.x.table == nil {
-		for name := range given(*o) {
+		for name := range nonzeroOptions(*o) {
 			if !slices.Contains([]string{"isa", "workers", "memory_bytes"}, name) {
 				return nil, fmt.Errorf("gram: option %q requires documents that are texts or a table", name)
 			}
@@ -118,26 +119,28 @@ func makeCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: o.MinDF, MaxDF: o.MaxDF,
 		Vocabulary: o.Vocabulary, Tokenizer: o.Tokenizer, KeepTexts: o.KeepTexts})
 	if err == nil && a.x.matrix != nil {
-		in.Documents = copied(in.Documents)
+		in.Documents = cloneCSR(in.Documents)
 	}
 	return &dataset{in}, err
 }
 
-// copied returns a copy of m that shares no memory with m.
-func copied(m *sparse.CSR) *sparse.CSR {
+// cloneCSR returns a copy of m that shares no memory with m.
+func cloneCSR(m *sparse.CSR) *sparse.CSR {
 	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
 		Values: slices.Clone(m.Values)}
 }
 
-// likewise returns options that use the tokenizer of a corpus, and keep rare terms.
-func likewise(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
+// sameTokenizer returns options that use the tokenizer of a corpus, and keep rare terms.
+func sameTokenizer(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// pair converts two sets of documents to corpora. If the second set is nil, columns is nil. Unless
+// corpusPair converts two sets of documents to corpora. If the second set is nil, columns is nil. Unless
 // read.MinDF is 1, terms that occur in only one text of the second set are removed from both
 // corpora.
-func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows, columns *corpus.Corpus, err error) {
+func (c *call) corpusPair(
+	x, of *documents, name string, read gram.ReadOptions,
+) (rows, columns *corpus.Corpus, err error) {
 	if of == nil {
 		rows, err = c.corpusOf(x, "x", read)
 		return rows, nil, err
@@ -147,7 +150,7 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	if columns, err = c.corpusOf(of, name, read); err != nil {
 		return nil, nil, err
 	}
-	if rows, err = c.corpusOf(x, "x", likewise(columns, read.Options)); err != nil {
+	if rows, err = c.corpusOf(x, "x", sameTokenizer(columns, read.Options)); err != nil {
 		return nil, nil, err
 	}
 	if !cut {
@@ -158,11 +161,11 @@ func (c *call) pair(x, of *documents, name string, read gram.ReadOptions) (rows,
 	for k, t := range terms {
 		rare[columns.Vocabulary[t]] = df[k] == 1
 	}
-	return without(rows, rare), without(columns, rare), nil
+	return withoutTerms(rows, rare), withoutTerms(columns, rare), nil
 }
 
-// without returns a copy of c without the given terms.
-func without(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
+// withoutTerms returns a copy of c without the given terms.
+func withoutTerms(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	out, m := *c, c.Documents
 	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {
@@ -183,8 +186,8 @@ type kernelOptions struct {
 	Kernel string
 }
 
-func kernelValues(c *call, a *arguments, o *kernelOptions) (object, error) {
-	rows, columns, err := c.pair(a.x, a.y, "y", gram.ReadOptions{Options: o.Options})
+func computeKernel(c *call, a *arguments, o *kernelOptions) (object, error) {
+	rows, columns, err := c.corpusPair(a.x, a.y, "y", gram.ReadOptions{Options: o.Options})
 	if err != nil {
 		return nil, err
 	}
@@ -196,14 +199,14 @@ func kernelValues(c *call, a *arguments, o *kernelOptions) (object, error) {
 	if m > 0 && n > math.MaxInt/m {
 		return nil, fmt.Errorf("gram: a matrix with %d rows and %d columns is too large", n, m)
 	}
-	out, err := a.floats.exactly(int64(n*m), "out")
+	out, err := a.floats.sliceN(int64(n*m), "out")
 	if err != nil {
 		return nil, err
 	}
 	if columns == nil {
 		return nil, gram.GramTo(c.ctx, rows, o.Kernel, &engine.Symmetric{N: n, Data: out}, o.Options)
 	}
-	return nil, gram.CrossTo(c.ctx, rows, columns, o.Kernel, &engine.Dense{Rows: n, Cols: m, Data: out}, o.Options)
+	return nil, gram.CrossGramTo(c.ctx, rows, columns, o.Kernel, &engine.Dense{Rows: n, Cols: m, Data: out}, o.Options)
 }
 
 type neighbourOptions struct {
@@ -212,16 +215,16 @@ type neighbourOptions struct {
 	Min    *float64
 }
 
-func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
+func findNeighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 	if a.k < 1 || a.k > math.MaxInt32 {
 		return nil, fmt.Errorf("gram: k must be between 1 and %d, got %d", math.MaxInt32, a.k)
 	}
-	rows, columns, err := c.pair(a.x, a.y, "of", gram.ReadOptions{Options: o.Options, MinDF: 1})
+	rows, columns, err := c.corpusPair(a.x, a.y, "of", gram.ReadOptions{Options: o.Options, MinDF: 1})
 	if err != nil {
 		return nil, err
 	}
 	n := int64(rows.Documents.Rows()) * a.k
-	values, err := a.floats.exactly(n, "out_values")
+	values, err := a.floats.sliceN(n, "out_values")
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +233,7 @@ func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 		return nil, err
 	}
 	found, err := gram.Neighbours(c.ctx, rows, gram.NeighbourOptions{Options: o.Options, K: int(a.k), Kernel: o.Kernel,
-		Min: o.Min, Of: columns})
+		Min: o.Min, Candidates: columns})
 	if err != nil {
 		return nil, err
 	}
@@ -246,13 +249,13 @@ func neighbours(c *call, a *arguments, o *neighbourOptions) (object, error) {
 	return nil, nil
 }
 
-func duplicates(c *call, a *arguments, o *gram.DuplicateOptions) (object, error) {
+func findDuplicates(c *call, a *arguments, o *gram.DuplicateOptions) (object, error) {
 	in, err := c.corpusOf(a.x, "x", gram.ReadOptions{Options: o.Options, MinDF: 1,
-		Tokenizer: corpus.NearTokenizer})
+		Tokenizer: corpus.NearDuplicateTokenizer})
 	if err != nil {
 		return nil, err
 	}
-	out, err := a.numbers.exactly(int64(in.Documents.Rows()), "out_groups")
+	out, err := a.numbers.sliceN(int64(in.Documents.Rows()), "out_groups")
 	if err != nil {
 		return nil, err
 	}

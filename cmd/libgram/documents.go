@@ -73,10 +73,10 @@ func (c *call) corpusOf(d *documents, what string, read gram.ReadOptions) (*corp
 	}
 	out, err := c.unlabelled(d, what, read)
 	if err == nil && d.corpus == 0 {
-		err = d.label(out)
+		err = d.setLabels(out)
 	}
 	if err == nil && (d.groups != nil || d.groupCount != 0) {
-		groups, wrong := span[int64]{d.groups, d.groupCount}.exactly(int64(out.Documents.Rows()), "groups")
+		groups, wrong := span[int64]{d.groups, d.groupCount}.sliceN(int64(out.Documents.Rows()), "groups")
 		out.Groups, err = slices.Clone(groups), wrong
 	}
 	return out, err
@@ -99,15 +99,15 @@ func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*co
 		if err != nil {
 			return nil, err
 		}
-		return gram.Texts(c.ctx, texts, nil, read)
+		return gram.FromTexts(c.ctx, texts, nil, read)
 	case d.table != nil:
 		return d.table.corpus(c, read)
 	}
-	lists, err := d.lists()
+	lists, err := d.termLists()
 	if err != nil {
 		return nil, err
 	}
-	out, err := gram.Terms(lists, nil)
+	out, err := gram.FromTerms(lists, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func (c *call) unlabelled(d *documents, what string, read gram.ReadOptions) (*co
 	return out, nil
 }
 
-// lists returns the terms of each document, without copying the caller's memory.
-func (d *documents) lists() ([][]string, error) {
+// termLists returns the terms of each document, without copying the caller's memory.
+func (d *documents) termLists() ([][]string, error) {
 	terms, err := d.terms.list("terms")
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 	}
 	if m.offsets == nil {
 		out, err := sparse.FromDense(int(m.rows), int(m.columns), values)
-		return out, m.named(err)
+		return out, m.addPosition(err)
 	}
 	out := &sparse.CSR{Cols: int(m.columns), Values: values}
 	if out.Offsets, err = numbersOf[int64, int32, int64](m.offsets, m.rows+1, m.offsetBits, "offsets"); err != nil {
@@ -176,19 +176,19 @@ func (m *matrix) csr() (*sparse.CSR, error) {
 		return nil, err
 	}
 	if m.indexBits == 64 {
-		err = outside(unsafe.Slice((*int64)(m.indices), m.stored), m.columns)
+		err = checkIndices(unsafe.Slice((*int64)(m.indices), m.stored), m.columns)
 	}
 	if err == nil {
-		err = m.named(out.Validate())
+		err = m.addPosition(out.Validate())
 	}
 	if err != nil && m.indexBits == 32 {
-		err = cmp.Or(outside(unsafe.Slice((*int32)(m.indices), m.stored), m.columns), err)
+		err = cmp.Or(checkIndices(unsafe.Slice((*int32)(m.indices), m.stored), m.columns), err)
 	}
 	return out, err
 }
 
-// outside returns an error for the first index that isn't in [0, columns).
-func outside[T int32 | int64](indices []T, columns int64) error {
+// checkIndices returns an error for the first index that isn't in [0, columns).
+func checkIndices[T int32 | int64](indices []T, columns int64) error {
 	for k, index := range indices {
 		if index < 0 || int64(index) >= columns {
 			return fmt.Errorf("gram: indices[%d] must be a column in [0, %d], got %d", k, columns-1, index)
@@ -197,8 +197,8 @@ func outside[T int32 | int64](indices []T, columns int64) error {
 	return nil
 }
 
-// named adds the row and column to an error about a matrix element.
-func (m *matrix) named(err error) error {
+// addPosition adds the row and column to an error about a matrix element.
+func (m *matrix) addPosition(err error) error {
 	var value *sparse.ValueError
 	if !errors.As(err, &value) {
 		return err
@@ -215,8 +215,8 @@ type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// converted converts numbers to another type. If the types are the same, the numbers aren't copied.
-func converted[T, S number](all []S) []T {
+// convert converts numbers to another type. If the types are the same, the numbers aren't copied.
+func convert[T, S number](all []S) []T {
 	if same, ok := any(all).([]T); ok {
 		return same
 	}
@@ -232,22 +232,22 @@ func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what st
 	switch bits {
 	case 32:
 		all, err := span[A]{(*A)(data), n}.slice(what)
-		return converted[T](all), err
+		return convert[T](all), err
 	case 64:
 		all, err := span[B]{(*B)(data), n}.slice(what)
-		return converted[T](all), err
+		return convert[T](all), err
 	}
 	return nil, fmt.Errorf("gram: %s must have 32 or 64 bits, got %d", what, bits)
 }
 
-func (d *documents) label(c *corpus.Corpus) error {
+func (d *documents) setLabels(c *corpus.Corpus) error {
 	n := int64(c.Documents.Rows())
 	c.Labels, c.Classes = sparse.Labels{}, nil
 	if d.targets != nil || d.targetCount != 0 {
 		if d.classes != nil || d.labels != nil {
 			return errors.New("gram: targets and labels cannot be combined")
 		}
-		targets, err := span[float64]{d.targets, d.targetCount}.exactly(n, "targets")
+		targets, err := span[float64]{d.targets, d.targetCount}.sliceN(n, "targets")
 		if err != nil {
 			return err
 		}

@@ -31,14 +31,14 @@ func TestNothingIsKept(t *testing.T) {
 		x   *theirs
 		out *uintptr
 	}{{x, corpus}, {y, terms}} {
-		must(t, with(makeCorpus), arguments{result: of.out, x: &of.x.documents})
+		must(t, withOptions(newCorpus), arguments{result: of.out, x: &of.x.documents})
 	}
-	must(t, with(findComponents), arguments{result: parts, x: &x.documents})
+	must(t, withOptions(computeComponents), arguments{result: parts, x: &x.documents})
 	list, overwrite := stringsOf(texts.Texts)
 	index := into()
-	must(t, with(makeIndex), arguments{result: index, texts: list})
+	must(t, withOptions(newIndex), arguments{result: index, texts: list})
 	more, numbers := stringsOf([]string{"pie wheel"})
-	must(t, with(indexAdd), arguments{object: *index, texts: more, numbers: spanOf(make([]int64, 1))})
+	must(t, withOptions(addToIndex), arguments{object: *index, texts: more, numbers: spanOf(make([]int64, 1))})
 	x.overwrite()
 	y.overwrite()
 	overwrite()
@@ -56,13 +56,14 @@ func TestNothingIsKept(t *testing.T) {
 	}
 	want := gram.Must(gram.PCA(t.Context(), vectors, gram.PCAOptions{}))
 	z := make([]float64, 2*vectors.Documents.Rows())
-	must(t, with(project), arguments{x: &documents{corpus: *corpus}, object: *parts, doubles: spanOf(z)})
+	must(t, withOptions(project), arguments{x: &documents{corpus: *corpus}, object: *parts, doubles: spanOf(z)})
 	if own := gram.Must(want.Project(t.Context(), vectors)).RawMatrix().Data; !slices.Equal(z, own) {
 		t.Errorf("projections are %v, expected %v", z, own)
 	}
 	found := into()
 	query, _ := stringsOf([]string{"pie wheel", texts.Texts[5]})
-	must(t, with(indexQuery), arguments{options: textOf(`{"within": 0.0}`), result: found, object: *index, texts: query})
+	must(t, withOptions(queryIndex), arguments{options: textOf(`{"within": 0.0}`), result: found, object: *index,
+		texts: query})
 	if got := arrayOf[int64](t, *found, "documents"); !slices.Contains(got, 120) || !slices.Contains(got, 5) {
 		t.Errorf("the index finds %v, expected 120 and 5 among them", got)
 	}
@@ -76,7 +77,7 @@ func TestFaultsAreCodes(t *testing.T) {
 			return nil, fmt.Errorf("%d", []int{}[len(os.Args)])
 		},
 		"run: a task panicked:": func(*call, *arguments) (object, error) {
-			return nil, &corpus.PanicError{What: "run: a task", Value: 1}
+			return nil, &corpus.PanicError{Function: "run: a task", Value: 1}
 		},
 	} {
 		message := make([]byte, 200)
@@ -91,27 +92,27 @@ func TestFaultsAreCodes(t *testing.T) {
 func TestConcurrentCalls(t *testing.T) {
 	vectors, _ := corpora(t)
 	x, c, m := matrixOf(vectors), into(), into()
-	must(t, with(makeCorpus), arguments{result: c, x: &x.documents})
-	must(t, with(train), arguments{options: textOf(`{"kernel": "linear", "c": 1}`), result: m, x: &x.documents})
+	must(t, withOptions(newCorpus), arguments{result: c, x: &x.documents})
+	must(t, withOptions(train), arguments{options: textOf(`{"kernel": "linear", "c": 1}`), result: m, x: &x.documents})
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
 				p := into()
-				must(t, with(predict), arguments{options: textOf(`{"workers": 2}`), result: p,
+				must(t, withOptions(predict), arguments{options: textOf(`{"workers": 2}`), result: p,
 					x: &documents{corpus: *c}, object: *m})
 				if n := len(arrayOf[float64](t, *p, "scores")); n != 360 {
 					t.Errorf("%d scores, expected 360", n)
 				}
-				must(t, with(free), arguments{object: *p})
+				must(t, withOptions(free), arguments{object: *p})
 			}
 		})
 	}
 	all.Wait()
-	before := len(objects.of)
-	must(t, with(free), arguments{object: *m})
-	if len(objects.of) != before-1 {
-		t.Errorf("%d objects after a call of gram_free, expected %d", len(objects.of), before-1)
+	before := len(objects.entries)
+	must(t, withOptions(free), arguments{object: *m})
+	if len(objects.entries) != before-1 {
+		t.Errorf("%d objects after a call of gram_free, expected %d", len(objects.entries), before-1)
 	}
 }
 

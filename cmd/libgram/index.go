@@ -18,14 +18,14 @@ import (
 type index struct{ *gram.Index }
 
 func (*index) kind() string { return "index" }
-func (x *index) about() any { return x.Age() }
+func (x *index) about() any { return x.Stats() }
 
 func (x *index) arrays() map[string]arrayMaker {
-	return map[string]arrayMaker{"bytes": bytesOf(func(_ *call, w io.Writer) error { return x.Write(w) })}
+	return map[string]arrayMaker{"bytes": bytesMaker(func(_ *call, w io.Writer) error { return x.Write(w) })}
 }
 
-// bytesOf returns an arrayMaker for the output of write.
-func bytesOf(write func(c *call, w io.Writer) error) arrayMaker {
+// bytesMaker returns an arrayMaker for the output of write.
+func bytesMaker(write func(c *call, w io.Writer) error) arrayMaker {
 	return func(c *call) (*array, error) {
 		var b bytes.Buffer
 		err := write(c, &b)
@@ -33,7 +33,7 @@ func bytesOf(write func(c *call, w io.Writer) error) arrayMaker {
 	}
 }
 
-func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
+func newIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	texts, err := a.texts.list("texts")
 	if err != nil {
 		return nil, err
@@ -42,8 +42,8 @@ func makeIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	return &index{x}, err
 }
 
-// ofIndex decodes the index and the texts in the arguments.
-func (c *call) ofIndex(a *arguments) (*index, []string, error) {
+// indexArguments decodes the index and the texts in the arguments.
+func (c *call) indexArguments(a *arguments) (*index, []string, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
 		return nil, nil, err
@@ -52,21 +52,21 @@ func (c *call) ofIndex(a *arguments) (*index, []string, error) {
 	return x, texts, err
 }
 
-func indexAdd(c *call, a *arguments, _ *gram.Options) (object, error) {
-	x, texts, err := c.ofIndex(a)
+func addToIndex(c *call, a *arguments, _ *gram.Options) (object, error) {
+	x, texts, err := c.indexArguments(a)
 	if err != nil {
 		return nil, err
 	}
-	out, err := a.numbers.exactly(int64(len(texts)), "out_numbers")
+	out, err := a.numbers.sliceN(int64(len(texts)), "out_numbers")
 	if err != nil {
 		return nil, err
 	}
 	numbers, err := x.Add(c.ctx, texts...)
-	copy(out, converted[int64](numbers))
+	copy(out, convert[int64](numbers))
 	return nil, err
 }
 
-func indexRemove(c *call, a *arguments, _ *gram.Options) (object, error) {
+func removeFromIndex(c *call, a *arguments, _ *gram.Options) (object, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func indexRemove(c *call, a *arguments, _ *gram.Options) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, x.Remove(converted[int](numbers)...)
+	return nil, x.Remove(convert[int](numbers)...)
 }
 
 type queryOptions struct {
@@ -84,8 +84,8 @@ type queryOptions struct {
 	Within *float64
 }
 
-func indexQuery(c *call, a *arguments, o *queryOptions) (object, error) {
-	x, texts, err := c.ofIndex(a)
+func queryIndex(c *call, a *arguments, o *queryOptions) (object, error) {
+	x, texts, err := c.indexArguments(a)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +100,11 @@ func indexQuery(c *call, a *arguments, o *queryOptions) (object, error) {
 		}
 		offsets = append(offsets, int64(len(documents)))
 	}
-	return &answer{name: "matches", has: map[string]arrayMaker{"offsets": made(offsets),
-		"documents": made(documents), "distances": made(distances)}}, nil
+	return &result{name: "matches", makers: map[string]arrayMaker{"offsets": existingArray(offsets),
+		"documents": existingArray(documents), "distances": existingArray(distances)}}, nil
 }
 
-func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
+func refitIndex(c *call, a *arguments, _ *gram.Options) (object, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func indexRefit(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, x.Refit(c.ctx)
 }
 
-// indexes is the magic number of index files.
-const indexes = "gram index "
+// indexMagic is the magic number of index files.
+const indexMagic = "gram index "
 
 func load(c *call, a *arguments, _ *gram.Options) (object, error) {
 	path, err := a.name.string("path")
@@ -148,7 +148,7 @@ func loadBytes(c *call, a *arguments, _ *gram.Options) (object, error) {
 // loadFrom reads a model or an index.
 func (c *call) loadFrom(r io.Reader) (object, error) {
 	in := bufio.NewReader(r)
-	if begin, _ := in.Peek(len(indexes)); string(begin) == indexes {
+	if begin, _ := in.Peek(len(indexMagic)); string(begin) == indexMagic {
 		x, err := gram.ReadIndex(c.ctx, in, gram.Options{})
 		return &index{x}, err
 	}
@@ -161,7 +161,7 @@ func save(c *call, a *arguments, _ *gram.Options) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.take(a.object)
+	e, err := c.acquire(a.object)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 		}
 		all = append(all, strings.Join(text, " "))
 	}
-	texts = gram.Must(gram.Texts(t.Context(), all, nil, gram.ReadOptions{}))
+	texts = gram.Must(gram.FromTexts(t.Context(), all, nil, gram.ReadOptions{}))
 	texts.Classes, texts.Labels = vectors.Classes, vectors.Labels
 	return vectors, texts
 }
@@ -124,8 +124,8 @@ func corpora(t testing.TB) (vectors, texts *corpus.Corpus) {
 func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 	t.Helper()
 	var v view
-	must(t, with(viewOf), arguments{object: object, name: textOf(name), view: &v})
-	if want := kinds[reflect.TypeFor[T]().Kind()]; v.rows > 0 && v.kind != want {
+	must(t, withOptions(viewOf), arguments{object: object, name: textOf(name), view: &v})
+	if want := elementCodes[reflect.TypeFor[T]().Kind()]; v.rows > 0 && v.kind != want {
 		t.Fatalf("%s has numbers of type %d, expected %d", name, v.kind, want)
 	}
 	return unsafe.Slice((*T)(*(*unsafe.Pointer)(unsafe.Pointer(&v.data))), v.rows*max(v.columns, 1)) // pinned memory
@@ -133,7 +133,7 @@ func arrayOf[T any](t testing.TB, object uintptr, name string) []T {
 
 func modelBytes(t testing.TB, m *gram.Model) []byte {
 	var b bytes.Buffer
-	musttest.Do(t, m.Write(t.Context(), &b))
+	musttest.NoError(t, m.Write(t.Context(), &b))
 	return b.Bytes()
 }
 
@@ -147,7 +147,7 @@ func targetsOf(c *corpus.Corpus) (targets []float64) {
 
 // numbered returns documents with targets in place of classes.
 func numbered(c *corpus.Corpus, targets []float64) *corpus.Corpus {
-	r := gram.NewRows(c.Documents.Cols)
+	r := gram.NewCorpusBuilder(c.Documents.Cols)
 	for i, v := range targets {
 		terms, values := c.Documents.Row(i)
 		wide := make([]float64, len(values))
@@ -200,12 +200,12 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 					x.targets, x.targetCount = &targets[0], int64(len(targets))
 					c = numbered(c, targets)
 				}
-				options := musttest.Get(json.Marshal(given(o)))(t)
+				options := musttest.Get(json.Marshal(nonzeroOptions(o)))(t)
 				compareModel(t, c, o, string(options), x)
 			})
 		}
 	}
-	for _, l := range learn.All {
+	for _, l := range learn.Learners {
 		if !covered[l.Name] {
 			t.Errorf("models of %s aren't compared: does one keep the caller's memory?", l.Name)
 		}
@@ -215,7 +215,7 @@ func TestModelsAreThoseOfGram(t *testing.T) {
 func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options string, x *theirs) {
 	want, err := gram.Train(t.Context(), c, o)
 	out := into()
-	code, message := calling(with(train), arguments{options: textOf(options), result: out, x: &x.documents})
+	code, message := calling(withOptions(train), arguments{options: textOf(options), result: out, x: &x.documents})
 	x.overwrite()
 	if err != nil || code != codeOK {
 		if code != codeInvalid || err == nil || message != withKeys(err.Error()) || *out != 0 {
@@ -235,7 +235,7 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 		again.texts, again.overwrite = stringsOf(c.Texts)
 	}
 	found := into()
-	must(t, with(predict), arguments{result: found, x: &again.documents, object: *out})
+	must(t, withOptions(predict), arguments{result: found, x: &again.documents, object: *out})
 	again.overwrite()
 	for name, want := range map[string][]float64{"scores": slices.Concat(p.Scores...), "values": p.Values,
 		"probabilities": slices.Concat(p.Probabilities...), "margins": p.Margins} {
@@ -253,11 +253,11 @@ func compareModel(t *testing.T, c *corpus.Corpus, o gram.TrainOptions, options s
 			}
 		}
 	}
-	if a := arrayOf[int64](t, *found, "known"); !slices.Equal(a, converted[int64](p.Known)) {
-		t.Errorf("known are %v, expected %v", a, p.Known)
+	if a := arrayOf[int64](t, *found, "known"); !slices.Equal(a, convert[int64](p.KnownWordCounts)) {
+		t.Errorf("known are %v, expected %v", a, p.KnownWordCounts)
 	}
 	for _, o := range []*uintptr{out, found} {
-		must(t, with(free), arguments{object: *o})
+		must(t, withOptions(free), arguments{object: *o})
 	}
 }
 
@@ -273,7 +273,8 @@ func TestTablesAreThoseOfGram(t *testing.T) {
 		rows[i] = []string{ids[i], texts.Texts[i], fmt.Sprint(sizes[i]), fmt.Sprint(12345678 + i%3)}
 	}
 	sizes[4], rows[4][2] = math.NaN(), ""
-	c := gram.Must(gram.Table(t.Context(), names, rows, nil, gram.ReadOptions{Columns: "zip=category", KeepTexts: true}))
+	c := gram.Must(gram.FromRows(t.Context(), names, rows, nil,
+		gram.ReadOptions{Columns: "zip=category", KeepTexts: true}))
 	c.Classes, c.Labels = texts.Classes, texts.Labels
 	want := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
 
@@ -287,11 +288,11 @@ func TestTablesAreThoseOfGram(t *testing.T) {
 		texts: &[]*stringList{lists[2], lists[3], nil, nil}[0], numbers: &[]*float64{nil, nil, &sizes[0], &zips[0]}[0]}}}
 	overwrite = append(overwrite, x.label(texts))
 	made, model, found := into(), into(), into()
-	must(t, with(makeCorpus), arguments{options: textOf(`{"keep_texts": true}`), result: made, x: &x.documents})
-	own := objects.of[*made].object.(*dataset)
-	must(t, with(train), arguments{options: textOf(`{"kernel": "linear", "c": 1}`), result: model,
+	must(t, withOptions(newCorpus), arguments{options: textOf(`{"keep_texts": true}`), result: made, x: &x.documents})
+	own := objects.entries[*made].object.(*dataset)
+	must(t, withOptions(train), arguments{options: textOf(`{"kernel": "linear", "c": 1}`), result: model,
 		x: &documents{corpus: *made}})
-	must(t, with(predict), arguments{result: found, x: &x.documents, object: *model})
+	must(t, withOptions(predict), arguments{result: found, x: &x.documents, object: *model})
 	for _, over := range overwrite {
 		over()
 	}
@@ -316,8 +317,8 @@ func TestArraysOfModelsPredict(t *testing.T) {
 		`{"kernel": "linear:embed=tf", "c": 0.5, "scheme": "one-vs-rest"}`,
 		`{"kernel": "rbf:gamma=0.001,embed=tf", "c": 0.5}`} {
 		x, out, found := matrixOf(vectors), into(), into()
-		must(t, with(train), arguments{options: textOf(options), result: out, x: &x.documents})
-		must(t, with(predict), arguments{result: found, x: &x.documents, object: *out})
+		must(t, withOptions(train), arguments{options: textOf(options), result: out, x: &x.documents})
+		must(t, withOptions(predict), arguments{result: found, x: &x.documents, object: *out})
 		n := vectors.Documents.Rows()
 		kernel := "linear:embed=tf"
 		if strings.Contains(options, "rbf") {
@@ -369,7 +370,7 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 		out := make([]float32, n*n)
 		for _, y := range []*documents{nil, &x} {
 			options := textOf(`{"kernel": "diffusion:t=2", "workers": 3, "isa": null}`)
-			must(t, with(kernelValues), arguments{options: options, x: &x, y: y, floats: spanOf(out)})
+			must(t, withOptions(computeKernel), arguments{options: options, x: &x, y: y, floats: spanOf(out)})
 			for k, v := range out {
 				if v != want.Data[k] {
 					t.Fatalf("%s: value %d is %v, expected %v", kind, k, v, want.Data[k])
@@ -379,11 +380,11 @@ func TestValuesAreThoseOfGram(t *testing.T) {
 
 		all := c
 		if kind == "texts" { // with min-df 1
-			all = gram.Must(gram.Texts(t.Context(), texts.Texts, nil, gram.ReadOptions{MinDF: 1}))
+			all = gram.Must(gram.FromTexts(t.Context(), texts.Texts, nil, gram.ReadOptions{MinDF: 1}))
 		}
 		near := gram.Must(gram.Neighbours(t.Context(), all, gram.NeighbourOptions{K: 3}))
 		numbers, values := make([]int64, 3*n), make([]float32, 3*n)
-		must(t, with(neighbours), arguments{x: &x, k: 3, numbers: spanOf(numbers), floats: spanOf(values)})
+		must(t, withOptions(findNeighbours), arguments{x: &x, k: 3, numbers: spanOf(numbers), floats: spanOf(values)})
 		for i, list := range near {
 			for j, want := range list {
 				if got := (gram.Neighbour{Document: int(numbers[3*i+j]), Value: values[3*i+j]}); got != want {
@@ -399,12 +400,12 @@ func compareComponents(t *testing.T, c *corpus.Corpus, x *documents) {
 	want := gram.Must(gram.PCA(t.Context(), c, gram.PCAOptions{Components: 3, Kernel: "diffusion:t=2"}))
 	out := into()
 	options := `{"components": 3, "kernel": "diffusion:t=2"}`
-	must(t, with(findComponents), arguments{options: textOf(options), result: out, x: x})
+	must(t, withOptions(computeComponents), arguments{options: textOf(options), result: out, x: x})
 	if got := arrayOf[float64](t, *out, "coordinates"); !slices.Equal(got, want.Coordinates().RawMatrix().Data) {
 		t.Errorf("coordinates are %v, expected %v", got, want.Coordinates().RawMatrix().Data)
 	}
 	z := make([]float64, c.Documents.Rows()*3)
-	must(t, with(project), arguments{x: x, object: *out, doubles: spanOf(z)})
+	must(t, withOptions(project), arguments{x: x, object: *out, doubles: spanOf(z)})
 	if own := gram.Must(want.Project(t.Context(), c)).RawMatrix().Data; !slices.Equal(z, own) {
 		t.Errorf("projections are %v, expected %v", z, own)
 	}

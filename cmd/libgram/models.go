@@ -18,13 +18,13 @@ import (
 // model is a model that shares no memory with the caller.
 type model struct {
 	*gram.Model
-	mu    sync.Mutex
-	ready map[string]*ready // models prepared for predictions, indexed by options
+	mu       sync.Mutex
+	prepared map[string]*preparedModel // models prepared for predictions, indexed by options
 }
 
-// ready is a model that is prepared for predictions with certain options. Concurrent calls share
+// preparedModel is a model that is prepared for predictions with certain options. Concurrent calls share
 // the model, and each call receives the progress and warnings of all calls.
-type ready struct {
+type preparedModel struct {
 	*gram.Model
 	mu    sync.Mutex
 	calls map[*call]bool
@@ -32,7 +32,7 @@ type ready struct {
 
 func (*model) kind() string { return "model" }
 
-func (r *ready) each(visit func(c *call)) {
+func (r *preparedModel) eachCall(visit func(c *call)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for c := range r.calls {
@@ -40,25 +40,25 @@ func (r *ready) each(visit func(c *call)) {
 	}
 }
 
-// with returns the model prepared for the given options. Until the caller calls done, c receives
+// prepare returns the model prepared for the given options. Until the caller calls done, c receives
 // the progress and warnings of this model.
-func (m *model) with(c *call, o *gram.Options, novelty bool) (r *ready, done func()) {
+func (m *model) prepare(c *call, o *gram.Options, novelty bool) (r *preparedModel, done func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := fmt.Sprint(o.ISA, o.Workers, o.MemoryBytes, novelty)
-	if r = m.ready[key]; r == nil {
-		r = &ready{calls: map[*call]bool{}}
+	if r = m.prepared[key]; r == nil {
+		r = &preparedModel{calls: map[*call]bool{}}
 		own := gram.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-			Progress: func(p gram.Progress) { r.each(func(c *call) { c.progress(p) }) },
-			Warn:     func(warning string) { r.each(func(c *call) { c.warn(warning) }) },
+			Progress: func(p gram.Progress) { r.eachCall(func(c *call) { c.progress(p) }) },
+			Warn:     func(warning string) { r.eachCall(func(c *call) { c.warn(warning) }) },
 		}
-		if r.Model = m.With(own); novelty {
+		if r.Model = m.WithOptions(own); novelty {
 			r.Model = r.WithNovelty(nil)
 		}
-		if m.ready == nil {
-			m.ready = map[string]*ready{}
+		if m.prepared == nil {
+			m.prepared = map[string]*preparedModel{}
 		}
-		m.ready[key] = r
+		m.prepared[key] = r
 	}
 	r.mu.Lock()
 	r.calls[c] = true
@@ -83,25 +83,25 @@ func (m *model) about() any {
 }
 
 func (m *model) arrays() map[string]arrayMaker {
-	all := map[string]arrayMaker{"bytes": bytesOf(func(c *call, w io.Writer) error { return m.Write(c.ctx, w) })}
+	all := map[string]arrayMaker{"bytes": bytesMaker(func(c *call, w io.Writer) error { return m.Write(c.ctx, w) })}
 	of := m.DecisionFunctions
-	all["support"] = func(*call) (*array, error) { return column(converted[int32](of().Support)), nil }
-	all["coefficients"] = func(*call) (*array, error) { return rowsOf(of().Coefficients)(nil) }
+	all["support"] = func(*call) (*array, error) { return column(convert[int32](of().Support)), nil }
+	all["coefficients"] = func(*call) (*array, error) { return rowsMaker(of().Coefficients)(nil) }
 	all["offsets"] = func(*call) (*array, error) { return column(of().Offsets), nil }
 	all["weights"] = func(*call) (*array, error) {
 		weights, _ := m.Weights()
-		return rowsOf(weights)(nil)
+		return rowsMaker(weights)(nil)
 	}
 	all["columns"] = func(*call) (*array, error) {
 		_, columns := m.Weights()
-		return column(converted[int64](columns)), nil
+		return column(convert[int64](columns)), nil
 	}
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// training returns the documents to train on. If o.Terms is set, texts are tokenised now, otherwise
+// trainingCorpus returns the documents to train on. If o.Terms is set, texts are tokenised now, otherwise
 // during training.
-func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
+func (c *call) trainingCorpus(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
 	if fixed { // tokenise now, so that warnings refer to these terms
 		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil
@@ -110,21 +110,21 @@ func (c *call) training(x *documents, o *gram.TrainOptions) (*corpus.Corpus, err
 	if err == nil && fixed {
 		in.Raw = corpus.Raw{} // otherwise training would select other terms
 	}
-	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.Holds && x.matrix != nil {
-		in.Documents = copied(in.Documents)
+	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.KeepsDocuments && x.matrix != nil {
+		in.Documents = cloneCSR(in.Documents)
 	}
-	if err == nil && o.Terms != nil && !in.Kept() {
+	if err == nil && o.Terms != nil && !in.HasRaw() {
 		err = errors.New(`gram: option "terms" requires documents with texts`)
 	}
 	if err == nil && (x.weights != nil || x.weightCount != 0) {
-		weights, wrong := span[float64]{x.weights, x.weightCount}.exactly(int64(in.Documents.Rows()), "weights")
+		weights, wrong := span[float64]{x.weights, x.weightCount}.sliceN(int64(in.Documents.Rows()), "weights")
 		o.DocumentWeights, err = slices.Clone(weights), wrong
 	}
 	return in, err
 }
 
 func train(c *call, a *arguments, o *gram.TrainOptions) (object, error) {
-	in, err := c.training(a.x, o)
+	in, err := c.trainingCorpus(a.x, o)
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +132,11 @@ func train(c *call, a *arguments, o *gram.TrainOptions) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &model{Model: m.With(gram.Options{})}, nil
+	return &model{Model: m.WithOptions(gram.Options{})}, nil
 }
 
 func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, error) {
-	in, err := c.training(a.x, &o.TrainOptions)
+	in, err := c.trainingCorpus(a.x, &o.TrainOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -144,20 +144,20 @@ func crossValidate(c *call, a *arguments, o *gram.ValidateOptions) (object, erro
 	if err != nil {
 		return nil, err
 	}
-	return &answer{name: "validation", says: struct {
+	return &result{name: "validation", info: struct {
 		*gram.Validation
 		Converged bool
 	}{v, v.Unfinished == 0}}, nil
 }
 
-// point is a combination of parameters that gram_search has tried.
-type point struct {
+// searchPoint is a combination of parameters that gram_search has tried.
+type searchPoint struct {
 	gram.SearchPoint
 	Options map[string]any
 }
 
 func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
-	in, err := c.training(a.x, &o.TrainOptions)
+	in, err := c.trainingCorpus(a.x, &o.TrainOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -165,30 +165,30 @@ func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	var points []point
+	var points []searchPoint
 	for _, p := range found.Points {
-		points = append(points, point{p, given(p.Options)})
+		points = append(points, searchPoint{p, nonzeroOptions(p.Options)})
 	}
-	return &answer{name: "search", says: struct {
+	return &result{name: "search", info: struct {
 		Measure   string
-		Points    []point
+		Points    []searchPoint
 		Best      int
 		Why       string
 		Ablations []gram.Ablation
 		Train     map[string]any
-	}{found.Measure, points, found.Best, found.Why, found.Ablations, given(found.Train)}}, nil
+	}{found.Measure, points, found.BestIndex, found.Reason, found.Ablations, nonzeroOptions(found.TrainOptions)}}, nil
 }
 
-// answer is a result object: predictions, a validation, a search, an explanation, or matches.
-type answer struct {
-	name string
-	says any
-	has  map[string]arrayMaker
+// result is a result object: predictions, a validation, a search, an explanation, or matches.
+type result struct {
+	name   string
+	info   any
+	makers map[string]arrayMaker
 }
 
-func (o *answer) kind() string                  { return o.name }
-func (o *answer) about() any                    { return o.says }
-func (o *answer) arrays() map[string]arrayMaker { return o.has }
+func (o *result) kind() string                  { return o.name }
+func (o *result) about() any                    { return o.info }
+func (o *result) arrays() map[string]arrayMaker { return o.makers }
 
 type predictOptions struct {
 	gram.Options
@@ -200,33 +200,33 @@ func predict(c *call, a *arguments, o *predictOptions) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, done := m.with(c, &o.Options, o.Novelty)
+	r, done := m.prepare(c, &o.Options, o.Novelty)
 	defer done()
 	p, err := c.predictions(r.Model, a.x)
 	if err != nil {
 		return nil, err
 	}
-	return answerOf(r.About().Classes, p), nil
+	return newPredictions(r.About().Classes, p), nil
 }
 
 func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, error) {
 	if x != nil && x.terms != nil && x.check("x") == nil {
-		lists, err := x.lists()
+		lists, err := x.termLists()
 		if err != nil {
 			return nil, err
 		}
 		return m.PredictTerms(c.ctx, lists)
 	}
-	in, err := c.untokenised(x)
+	in, err := c.predictionCorpus(x)
 	if err != nil {
 		return nil, err
 	}
 	return m.Predict(c.ctx, in)
 }
 
-// untokenised returns documents to predict. Texts and tables aren't tokenised here, because the
+// predictionCorpus returns documents to predict. Texts and tables aren't tokenised here, because the
 // model tokenises them.
-func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
+func (c *call) predictionCorpus(x *documents) (*corpus.Corpus, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
 	}
@@ -244,9 +244,9 @@ func (c *call) untokenised(x *documents) (*corpus.Corpus, error) {
 		Documents: &sparse.CSR{Offsets: make([]int64, raw.Len()+1)}}, err
 }
 
-// answerOf converts predictions to a result object. The classes of the object are the model's
+// newPredictions converts predictions to a result object. The classes of the object are the model's
 // classes, followed by other predicted labels, such as "?" or "-1".
-func answerOf(of []string, p *gram.Predictions) *answer {
+func newPredictions(of []string, p *gram.Predictions) *result {
 	classes, place := slices.Clone(of), map[string]int32{}
 	for i, name := range classes {
 		place[name] = int32(i)
@@ -277,16 +277,19 @@ func answerOf(of []string, p *gram.Predictions) *answer {
 			rejected[len(rejected)-1] = 1
 		}
 	}
-	out := &answer{name: "predictions", has: map[string]arrayMaker{
-		"labels": made(labels), "label_offsets": made(offsets), "values": made(p.Values), "scores": rowsOf(p.Scores),
-		"probabilities": rowsOf(p.Probabilities), "margins": made(p.Margins), "seconds": made(numbers(nil, p.Seconds)),
-		"rejected": made(rejected), "nearest": made(p.Nearest), "ranks": made(p.Ranks),
-		"known": made(converted[int64](p.Known)), "words": made(converted[int64](p.Words)),
+	out := &result{name: "predictions", makers: map[string]arrayMaker{
+		"labels": existingArray(labels), "label_offsets": existingArray(offsets), "values": existingArray(p.Values),
+		"scores":        rowsMaker(p.Scores),
+		"probabilities": rowsMaker(p.Probabilities), "margins": existingArray(p.Margins),
+		"seconds":  existingArray(numbers(nil, p.SecondClasses)),
+		"rejected": existingArray(rejected), "nearest": existingArray(p.NearestValues),
+		"ranks": existingArray(p.NearestRanks),
+		"known": existingArray(convert[int64](p.KnownWordCounts)), "words": existingArray(convert[int64](p.WordCounts)),
 	}}
-	out.says = struct {
+	out.info = struct {
 		Documents                  int
 		Classes, DecisionFunctions []string
-	}{len(p.Known), classes, p.DecisionFunctions}
+	}{len(p.KnownWordCounts), classes, p.DecisionFunctions}
 	return out
 }
 
@@ -295,17 +298,17 @@ func explain(c *call, a *arguments, o *gram.Options) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, done := m.with(c, o, false)
+	r, done := m.prepare(c, o, false)
 	defer done()
-	out := &answer{name: "explanation"}
+	out := &result{name: "explanation"}
 	if a.x == nil {
-		out.says, err = r.Explain(c.ctx, int(a.k))
+		out.info, err = r.Explain(c.ctx, int(a.k))
 		return out, err
 	}
-	in, err := c.untokenised(a.x)
+	in, err := c.predictionCorpus(a.x)
 	if err != nil {
 		return nil, err
 	}
-	out.says, err = r.ExplainDocument(c.ctx, in, int(a.i), int(a.k))
+	out.info, err = r.ExplainDocument(c.ctx, in, int(a.i), int(a.k))
 	return out, err
 }

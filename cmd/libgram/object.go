@@ -36,13 +36,13 @@ func column[T any](data []T) *array { return &array{data, len(data), 1} }
 // arrayMaker creates an array of an object. It returns nil if the object has no such array.
 type arrayMaker func(c *call) (*array, error)
 
-// made returns an arrayMaker for existing data.
-func made[T any](data []T) arrayMaker {
+// existingArray returns an arrayMaker for existing data.
+func existingArray[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }
 
-// rowsOf returns an arrayMaker for rows of equal length. Without rows, the arrayMaker returns nil.
-func rowsOf(rows [][]float64) arrayMaker {
+// rowsMaker returns an arrayMaker for rows of equal length. Without rows, the arrayMaker returns nil.
+func rowsMaker(rows [][]float64) arrayMaker {
 	return func(*call) (*array, error) {
 		if len(rows) == 0 {
 			return nil, nil
@@ -54,31 +54,31 @@ func rowsOf(rows [][]float64) arrayMaker {
 // entry is an object with its pinned arrays and its reference count.
 type entry struct {
 	object
-	users int // number of calls in progress, plus one for the handle
+	refCount int // number of calls in progress, plus one for the handle
 
 	mu    sync.Mutex
-	views map[string]kept
+	views map[string]pinnedArray
 	pins  runtime.Pinner
 }
 
 // registry maps handles to objects. Handles are assigned in increasing order and never reused.
 type registry struct {
-	mu   sync.Mutex
-	last uintptr
-	of   map[uintptr]*entry
+	mu      sync.Mutex
+	last    uintptr
+	entries map[uintptr]*entry
 }
 
-var objects = registry{of: map[uintptr]*entry{}}
+var objects = registry{entries: map[uintptr]*entry{}}
 
 func (r *registry) add(o object) uintptr {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
-	r.of[r.last] = &entry{object: o, users: 1, views: map[string]kept{}}
+	r.entries[r.last] = &entry{object: o, refCount: 1, views: map[string]pinnedArray{}}
 	return r.last
 }
 
-func (r *registry) unknown(handle uintptr) error {
+func (r *registry) unknownHandle(handle uintptr) error {
 	if handle == 0 {
 		return fmt.Errorf("gram: object handle must not be 0")
 	}
@@ -90,11 +90,11 @@ func (r *registry) unknown(handle uintptr) error {
 
 func (r *registry) drop(handle uintptr) error {
 	r.mu.Lock()
-	e, ok := r.of[handle]
-	delete(r.of, handle)
+	e, ok := r.entries[handle]
+	delete(r.entries, handle)
 	r.mu.Unlock()
 	if !ok {
-		return r.unknown(handle)
+		return r.unknownHandle(handle)
 	}
 	return r.release([]*entry{e})
 }
@@ -103,13 +103,13 @@ func (r *registry) drop(handle uintptr) error {
 func (r *registry) release(entries []*entry) (err error) {
 	for _, e := range entries {
 		r.mu.Lock()
-		e.users--
-		last := e.users == 0
+		e.refCount--
+		last := e.refCount == 0
 		r.mu.Unlock()
 		if last {
 			e.pins.Unpin()
 			if m, is := e.object.(*model); is {
-				for _, ready := range m.ready {
+				for _, ready := range m.prepared {
 					err = cmp.Or(err, ready.Close())
 				}
 			}
@@ -121,7 +121,7 @@ func (r *registry) release(entries []*entry) (err error) {
 // objectOf returns the object for a handle. It fails if the object isn't a T.
 func objectOf[T object](c *call, handle uintptr) (T, error) {
 	var want T
-	e, err := c.take(handle)
+	e, err := c.acquire(handle)
 	if err != nil {
 		return want, err
 	}
@@ -140,13 +140,13 @@ type view struct {
 	kind          int32
 }
 
-type kept struct {
+type pinnedArray struct {
 	*array
 	view
 }
 
-// kinds maps element types to their codes in gram.h.
-var kinds = map[reflect.Kind]int32{
+// elementCodes maps element types to their codes in gram.h.
+var elementCodes = map[reflect.Kind]int32{
 	reflect.Uint8: 0, reflect.Int32: 1, reflect.Int64: 2, reflect.Float32: 3, reflect.Float64: 4,
 }
 
@@ -169,12 +169,12 @@ func (e *entry) view(c *call, name string) (view, error) {
 	var v view
 	if a != nil {
 		data := reflect.ValueOf(a.data)
-		v = view{data.Pointer(), int64(a.rows), int64(a.columns), kinds[data.Type().Elem().Kind()]}
+		v = view{data.Pointer(), int64(a.rows), int64(a.columns), elementCodes[data.Type().Elem().Kind()]}
 		if data.Len() > 0 {
 			e.pins.Pin(data.UnsafePointer())
 		}
 	}
-	e.views[strings.Clone(name)] = kept{a, v} // cloned, because name is in the caller's memory
+	e.views[strings.Clone(name)] = pinnedArray{a, v} // cloned, because name is in the caller's memory
 	return v, nil
 }
 
@@ -203,7 +203,7 @@ func viewOf(c *call, a *arguments, _ *gram.Options) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := c.take(a.object)
+	e, err := c.acquire(a.object)
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +244,8 @@ func (s span[T]) slice(what string) ([]T, error) {
 	return unsafe.Slice(s.data, s.count), nil
 }
 
-// exactly is like slice, but fails unless there are n elements.
-func (s span[T]) exactly(n int64, what string) ([]T, error) {
+// sliceN is like slice, but fails unless there are n elements.
+func (s span[T]) sliceN(n int64, what string) ([]T, error) {
 	if s.count != n {
 		return nil, fmt.Errorf("gram: %s must have length %d, got %d", what, n, s.count)
 	}
@@ -259,8 +259,8 @@ type stringList struct {
 	count int64
 }
 
-// exactly is like list, but fails unless there are n texts.
-func (s *stringList) exactly(n int64, what string) ([]string, error) {
+// listN is like list, but fails unless there are n texts.
+func (s *stringList) listN(n int64, what string) ([]string, error) {
 	if s != nil && s.count != n {
 		return nil, fmt.Errorf("gram: %s must have length %d, got %d", what, n, s.count)
 	}

@@ -20,8 +20,8 @@ import (
 
 // parsers maps types of options that JSON encodes as strings to their parsers.
 var parsers = map[reflect.Type]func(string) (any, error){
-	reflect.TypeFor[corpus.Tokenizer](): func(s string) (any, error) { return parseTokenizer(s) },
-	reflect.TypeFor[corpus.Terms]():     func(s string) (any, error) { return corpus.ParseTerms(s) },
+	reflect.TypeFor[corpus.Tokenizer]():   func(s string) (any, error) { return parseTokenizer(s) },
+	reflect.TypeFor[corpus.TermOptions](): func(s string) (any, error) { return corpus.ParseTermOptions(s) },
 }
 
 // decode decodes a JSON object of options into a struct. Keys are field names in snake case,
@@ -50,7 +50,7 @@ func decode(text []byte, into any) error {
 			return fmt.Errorf("gram: unknown option %q; valid options are %s", key, strings.Join(names, ", "))
 		}
 		if value := values[key]; string(value) != "null" {
-			if err := set(field, value); err != nil {
+			if err := setOption(field, value); err != nil {
 				return fmt.Errorf("gram: option %q: %w", key, err)
 			}
 		}
@@ -61,7 +61,7 @@ func decode(text []byte, into any) error {
 // members returns the values of a JSON object by key.
 func members(text []byte) (values map[string]json.RawMessage, err error) {
 	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return nil, fmt.Errorf("must be a JSON object, got %s", shown(text))
+		return nil, fmt.Errorf("must be a JSON object, got %s", truncateValue(text))
 	}
 	if err := json.Unmarshal(text, &values); err != nil {
 		return nil, fmt.Errorf("must be a JSON object: %w", err)
@@ -85,14 +85,14 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 		switch {
 		case field.Anonymous && field.Type.Kind() == reflect.Struct:
 			eachField(of.Field(i), visit)
-		case field.IsExported() && field.Name != "DocumentWeights" && expected(field.Type) != "":
+		case field.IsExported() && field.Name != "DocumentWeights" && describeType(field.Type) != "":
 			visit(snake.Case(field.Name), of.Field(i))
 		}
 	}
 }
 
-// expected describes the JSON values for an option of type t. It returns "" if t has no JSON form.
-func expected(t reflect.Type) string {
+// describeType describes the JSON values for an option of type t. It returns "" if t has no JSON form.
+func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
@@ -105,9 +105,9 @@ func expected(t reflect.Type) string {
 	case reflect.Float64:
 		return "a number"
 	case reflect.Pointer:
-		return expected(t.Elem())
+		return describeType(t.Elem())
 	case reflect.Slice, reflect.Map:
-		each := expected(t.Elem())
+		each := describeType(t.Elem())
 		if each != "" && t.Kind() == reflect.Slice {
 			return "an array, each element " + each
 		} else if each != "" {
@@ -120,11 +120,11 @@ func expected(t reflect.Type) string {
 	return ""
 }
 
-func set(field reflect.Value, value json.RawMessage) error {
+func setOption(field reflect.Value, value json.RawMessage) error {
 	t := field.Type()
 	if t.Kind() == reflect.Pointer {
 		field.Set(reflect.New(t.Elem()))
-		return set(field.Elem(), value)
+		return setOption(field.Elem(), value)
 	}
 	parse, to := parsers[t], field.Addr().Interface()
 	var text string
@@ -132,7 +132,7 @@ func set(field reflect.Value, value json.RawMessage) error {
 		to = &text
 	}
 	if err := json.Unmarshal(value, to); err != nil {
-		return fmt.Errorf("must be %s, got %s", expected(t), shown(value))
+		return fmt.Errorf("must be %s, got %s", describeType(t), truncateValue(value))
 	}
 	if parse == nil {
 		return nil
@@ -144,17 +144,17 @@ func set(field reflect.Value, value json.RawMessage) error {
 	return err
 }
 
-// shown truncates a JSON value for use in a message.
-func shown(value []byte) string {
+// truncateValue truncates a JSON value for use in a message.
+func truncateValue(value []byte) string {
 	const most = 60
-	if short := cut(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
+	if short := truncate(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
 		return short + "…"
 	}
 	return string(value)
 }
 
-// keys maps field names in messages of package gram to option keys.
-var keys = func() map[string]string {
+// optionKeys maps field names in messages of package gram to option keys.
+var optionKeys = func() map[string]string {
 	out := map[string]string{"DocumentWeights": "weights"}
 	for _, options := range []any{new(gram.ReadOptions), new(gram.ValidateOptions), new(gram.SearchOptions),
 		new(gram.NeighbourOptions), new(gram.DuplicateOptions), new(gram.IndexOptions), new(gram.PCAOptions),
@@ -168,16 +168,16 @@ var keys = func() map[string]string {
 	return out
 }()
 
-// fieldName matches capitalised words, which may be field names, except in paths.
-var fieldName = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
+// fieldNamePattern matches capitalised words, which may be field names, except in paths.
+var fieldNamePattern = regexp.MustCompile(`(^|[ (])([A-Z][A-Za-z]+)($|[ ,:;)])`)
 
 // withKeys replaces field names in a message with option keys, except in quoted text.
 func withKeys(message string) string {
 	parts := strings.Split(message, `"`)
 	for i := 0; i < len(parts); i += 2 {
-		parts[i] = fieldName.ReplaceAllStringFunc(parts[i], func(word string) string {
+		parts[i] = fieldNamePattern.ReplaceAllStringFunc(parts[i], func(word string) string {
 			name := strings.Trim(word, " (,:;)")
-			return strings.Replace(word, name, cmp.Or(keys[name], name), 1)
+			return strings.Replace(word, name, cmp.Or(optionKeys[name], name), 1)
 		})
 	}
 	return strings.Join(parts, `"`)
@@ -186,19 +186,19 @@ func withKeys(message string) string {
 // parseTokenizer parses a tokenizer in full notation, such as "word:ngrams=1..2", or in short
 // notation, such as "words:1..2".
 func parseTokenizer(s string) (corpus.Tokenizer, error) {
-	t, err := corpus.ParseTerms(s)
+	t, err := corpus.ParseTermOptions(s)
 	if err == nil && t.MinDF != 0 {
 		err = fmt.Errorf("%q must not contain min-df", s)
 	}
 	return t.Tokenizer, err
 }
 
-// given returns the nonzero options of a struct, indexed by option key.
-func given(options any) map[string]any {
+// nonzeroOptions returns the nonzero options of a struct, indexed by option key.
+func nonzeroOptions(options any) map[string]any {
 	out := map[string]any{}
 	eachField(reflect.ValueOf(options), func(name string, field reflect.Value) {
 		if !field.IsZero() {
-			out[name] = snake.Plain(field.Interface())
+			out[name] = snake.Convert(field.Interface())
 		}
 	})
 	return out
@@ -207,7 +207,7 @@ func given(options any) map[string]any {
 // encode returns about as a JSON object with keys in snake case, and with kind as "kind". Infinity
 // and NaN become null.
 func encode(about any, kind string) ([]byte, error) {
-	out, _ := snake.Plain(about).(map[string]any)
+	out, _ := snake.Convert(about).(map[string]any)
 	if out == nil {
 		out = map[string]any{}
 	}

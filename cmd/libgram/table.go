@@ -51,13 +51,13 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 		if texts[k] == nil {
 			values, err = span[float64]{numbers[k], t.rows}.slice("column " + name)
 		} else {
-			fields, err = texts[k].exactly(t.rows, "column "+name)
+			fields, err = texts[k].listN(t.rows, "column "+name)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		for i, v := range values {
-			rows[i][k] = fieldOf(v)
+			rows[i][k] = formatField(v)
 		}
 		for i, field := range fields {
 			rows[i][k] = strings.Clone(field)
@@ -66,8 +66,8 @@ func (t *table) fields() (columns []string, rows [][]string, err error) {
 	return columns, rows, nil
 }
 
-// fieldOf formats a number, without an exponent if |v| < 2⁵³. NaN becomes an empty field.
-func fieldOf(v float64) string {
+// formatField formats a number, without an exponent if |v| < 2⁵³. NaN becomes an empty field.
+func formatField(v float64) string {
 	switch {
 	case v != v:
 		return ""
@@ -84,7 +84,7 @@ func (t *table) corpus(c *call, read gram.ReadOptions) (*corpus.Corpus, error) {
 		return nil, err
 	}
 	if t.kinds != nil {
-		kinds, err := t.kinds.exactly(int64(len(columns)), "kinds")
+		kinds, err := t.kinds.listN(int64(len(columns)), "kinds")
 		if err != nil {
 			return nil, err
 		}
@@ -96,5 +96,5 @@ func (t *table) corpus(c *call, read gram.ReadOptions) (*corpus.Corpus, error) {
 		}
 		read.Columns = strings.Join(given, ",")
 	}
-	return gram.Table(c.ctx, columns, rows, nil, read)
+	return gram.FromRows(c.ctx, columns, rows, nil, read)
 }

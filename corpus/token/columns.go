@@ -17,20 +17,20 @@ import (
 // If a tokenizer's views name columns, documents are rows of a table, with one field for each of
 // [Tokenizer.Columns].
 
-// Categories is the analyzer for category columns, such as countries. It occurs only in views. Each
+// AnalyzerCategories is the analyzer for category columns, such as countries. It occurs only in views. Each
 // value, without surrounding white space, is a single term. A missing value is a term, too.
-const Categories Analyzer = "categories"
+const AnalyzerCategories Analyzer = "categories"
 
 // Column is a column of a table, with the kinds of its views.
 type Column struct {
-	Name                   string
-	Text, Number, Category bool
-	Size                   int // length of a vector; 0 in other columns
+	Name                         string
+	IsText, IsNumber, IsCategory bool
+	Size                         int // length of a vector; 0 in other columns
 }
 
-// MayMiss reports whether the column may be missing in a JSON object or table. All its values are
+// IsOptional reports whether the column may be missing in a JSON object or table. All its values are
 // then missing values.
-func (c Column) MayMiss() bool { return c.Number || c.Category }
+func (c Column) IsOptional() bool { return c.IsNumber || c.IsCategory }
 
 // Columns are the distinct columns of a tokenizer's views. A row has one field for each column, in
 // this order.
@@ -39,7 +39,7 @@ type Columns []Column
 // Columns returns the columns of the views, in the order of the views, or nil for a tokenizer of
 // texts.
 func (t Tokenizer) Columns() Columns {
-	views, _ := t.Split()
+	views, _ := t.SplitViews()
 	var columns Columns
 	indices := map[string]int{}
 	for _, v := range views {
@@ -51,14 +51,14 @@ func (t Tokenizer) Columns() Columns {
 			}
 			c := &columns[at]
 			switch v.Analyzer {
-			case Numbers, Values:
-				c.Number = true
-			case Categories:
-				c.Category = true
-			case Vector:
+			case AnalyzerNumbers, AnalyzerValues:
+				c.IsNumber = true
+			case AnalyzerCategories:
+				c.IsCategory = true
+			case AnalyzerVector:
 				c.Size = v.size
 			default:
-				c.Text = true
+				c.IsText = true
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (t Tokenizer) HasColumns() bool {
 	return t.Columns() != nil
 }
 
-// Indices returns the first index of each name.
-func Indices(names []string) map[string]int {
+// FirstIndices returns the first index of each name.
+func FirstIndices(names []string) map[string]int {
 	indices := make(map[string]int, len(names))
 	for i, name := range slices.Backward(names) {
 		indices[name] = i
@@ -89,20 +89,20 @@ func (c Columns) Names() (names []string) {
 
 // HasNumbers reports whether a column holds numbers.
 func (c Columns) HasNumbers() bool {
-	return slices.ContainsFunc(c, func(of Column) bool { return of.Number })
+	return slices.ContainsFunc(c, func(of Column) bool { return of.IsNumber })
 }
 
-// from returns the index in names of each column, or -1 for a missing column. It fails if a text
+// indicesIn returns the index in names of each column, or -1 for a missing column. It fails if a text
 // column or all columns are missing.
-func (c Columns) from(names []string) ([]int, error) {
-	from, found, indices := make([]int, len(c)), false, Indices(names)
+func (c Columns) indicesIn(names []string) ([]int, error) {
+	from, found, indices := make([]int, len(c)), false, FirstIndices(names)
 	for i, column := range c {
 		from[i] = -1
 		if at, ok := indices[column.Name]; ok {
 			from[i] = at
 		}
 		found = found || from[i] >= 0
-		if from[i] < 0 && (!column.MayMiss() || !found && i == len(c)-1) {
+		if from[i] < 0 && (!column.IsOptional() || !found && i == len(c)-1) {
 			return nil, &ColumnError{column.Name, "no such column among " + strings.Join(names, ", "),
 				"the columns " + strings.Join(c.Names(), ", ")}
 		}
@@ -113,7 +113,7 @@ func (c Columns) from(names []string) ([]int, error) {
 // Arrange reorders rows with a field for each of names to rows with a field for each column. Fields
 // of missing columns are empty. It fails if a text column or all columns are missing.
 func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
-	from, err := c.from(names)
+	from, err := c.indicesIn(names)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +133,11 @@ func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 // ignored if no column is missing.
 func (c Columns) Fields(object map[string]any) ([]string, error) {
 	names := slices.Sorted(maps.Keys(object))
-	from, err := c.from(names)
+	from, err := c.indicesIn(names)
 	if err != nil {
 		return nil, err
 	}
-	known := Indices(c.Names())
+	known := FirstIndices(c.Names())
 	unknown := slices.IndexFunc(names, func(name string) bool { _, ok := known[name]; return !ok })
 	fields := make([]string, len(c))
 	for i, column := range c {
@@ -163,7 +163,7 @@ func (c Column) Field(value any) (string, error) {
 	case json.Number:
 		return v.String(), nil
 	case bool:
-		if c.Category && !c.Number {
+		if c.IsCategory && !c.IsNumber {
 			return strconv.FormatBool(v), nil
 		}
 	case []any:
@@ -172,7 +172,7 @@ func (c Column) Field(value any) (string, error) {
 			return string(list), nil
 		}
 	}
-	return "", &ColumnError{c.Name, "the value " + cut(fmt.Sprint(value)), "a string, a number or null"}
+	return "", &ColumnError{c.Name, "the value " + quoteTruncated(fmt.Sprint(value)), "a string, a number or null"}
 }
 
 // DecodeObject decodes a JSON object. Numbers are decoded to [json.Number].
@@ -192,7 +192,7 @@ func DecodeObject(text []byte) (object map[string]any, err error) {
 func (c Columns) ParseObject(text []byte) ([]string, error) {
 	object, err := DecodeObject(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a JSON object with the keys %s", cut(string(text)),
+		return nil, fmt.Errorf("%s is not a JSON object with the keys %s", quoteTruncated(string(text)),
 			strings.Join(c.Names(), ", "))
 	}
 	return c.Fields(object)
@@ -205,17 +205,17 @@ func (e *ColumnError) Error() string {
 	return fmt.Sprintf("column %s: %s, expected %s", e.Column, e.Found, e.Expected)
 }
 
-// cut quotes a value and shortens it for a message.
-func cut(value string) string { return fmt.Sprintf("%.60q", value) }
+// quoteTruncated quotes a value and shortens it for a message.
+func quoteTruncated(value string) string { return fmt.Sprintf("%.60q", value) }
 
-// Values returns the values of a category column in a sorted vocabulary.
-func (t Tokenizer) Values(column string, vocabulary []string) (values []string) {
-	views, _ := t.Split()
+// CategoryValues returns the values of a category column in a sorted vocabulary.
+func (t Tokenizer) CategoryValues(column string, vocabulary []string) (values []string) {
+	views, _ := t.SplitViews()
 	for i, v := range views {
-		if v.Analyzer != Categories || !slices.Contains(v.Columns, column) {
+		if v.Analyzer != AnalyzerCategories || !slices.Contains(v.Columns, column) {
 			continue
 		}
-		begin := prefixOf(i) + column + "\x00"
+		begin := viewPrefix(i) + column + "\x00"
 		first, _ := slices.BinarySearch(vocabulary, begin)
 		for _, term := range vocabulary[first:] {
 			value, is := strings.CutPrefix(term, begin)
@@ -250,7 +250,7 @@ func (v View) String() string {
 		options = append(options, strings.Join(scale, "|"))
 	}
 	form := v.Tokenizer.String()
-	if v.Analyzer == Vector {
+	if v.Analyzer == AnalyzerVector {
 		options = []string{strconv.Itoa(v.size)}
 	}
 	if options != nil {
@@ -286,8 +286,8 @@ func cutColumns(s string) (columns []string, rest string, err error) {
 	return columns, s[len(head)+1:], nil
 }
 
-// readCategory returns a category term in readable form. The term has no view prefix.
-func readCategory(term string) string {
+// formatCategory returns a category term in readable form. The term has no view prefix.
+func formatCategory(term string) string {
 	name, value, _ := strings.Cut(term, "\x00")
 	if value == "" {
 		return name + " missing"
@@ -300,16 +300,16 @@ func readCategory(term string) string {
 
 // feedRow passes a row to the views of its columns.
 func (v *viewScanners) feedRow(fields []string) error {
-	v.at, v.added, v.text, v.fields, v.numbers = 0, v.added[:0], v.text[:0], v.fields[:0], v.numbers[:0]
+	v.current, v.rowTerms, v.text, v.fields, v.numbers = 0, v.rowTerms[:0], v.text[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {
 		field, x := fields[i], math.NaN()
-		if column.Number {
+		if column.IsNumber {
 			var ok bool
 			if x, ok = ParseNumber(field); !ok {
-				return &ColumnError{column.Name, cut(field), "a finite number, or an empty field"}
+				return &ColumnError{column.Name, quoteTruncated(field), "a finite number, or an empty field"}
 			}
 		}
-		if (column.Text || column.Category) && !utf8.ValidString(field) {
+		if (column.IsText || column.IsCategory) && !utf8.ValidString(field) {
 			field = string([]rune(field)) // replaces each invalid byte by U+FFFD
 		}
 		v.fields, v.numbers = append(v.fields, field), append(v.numbers, x)
@@ -317,23 +317,23 @@ func (v *viewScanners) feedRow(fields []string) error {
 	for i := range v.views {
 		view := &v.views[i]
 		switch view.Analyzer {
-		case Numbers, Values:
-			for k, at := range v.of[i] {
+		case AnalyzerNumbers, AnalyzerValues:
+			for k, at := range v.viewColumns[i] {
 				v.addNumber(i, k, v.numbers[at])
 			}
-		case Categories:
-			for k, at := range v.of[i] {
+		case AnalyzerCategories:
+			for k, at := range v.viewColumns[i] {
 				begin := len(v.text)
 				v.text = appendTerm(v.text, i, view.Columns[k], strings.TrimSpace(v.fields[at]))
 				v.add(v.text[begin:], 1)
 			}
-		case Vector:
-			if err := v.addVector(i, v.fields[v.of[i][0]]); err != nil {
+		case AnalyzerVector:
+			if err := v.addVector(i, v.fields[v.viewColumns[i][0]]); err != nil {
 				return err
 			}
 		default:
 			begin := len(v.text)
-			for k, at := range v.of[i] {
+			for k, at := range v.viewColumns[i] {
 				if k > 0 {
 					v.text = append(v.text, '\n')
 				}
@@ -349,24 +349,24 @@ func (v *viewScanners) feedRow(fields []string) error {
 // the range of float32.
 func (v *viewScanners) add(term []byte, value float64) {
 	if x := float32(min(max(value, -math.MaxFloat32), math.MaxFloat32)); x != 0 {
-		v.added = append(v.added, RowTerm{term, x})
+		v.rowTerms = append(v.rowTerms, RowTerm{term, x})
 	}
 }
 
 // appendTerm appends the term of a value in a view's column.
 func appendTerm(to []byte, view int, column, value string) []byte {
-	return append(append(append(append(to, prefixOf(view)...), column...), 0), value...)
+	return append(append(append(append(to, viewPrefix(view)...), column...), 0), value...)
 }
 
 // HasTerms reports whether the terms of the view come from numbers, categories or a vector instead
 // of text.
 func (v View) HasTerms() bool {
-	return v.HasNumbers() || v.Analyzer == Categories || v.Analyzer == Vector
+	return v.HasNumbers() || v.Analyzer == AnalyzerCategories || v.Analyzer == AnalyzerVector
 }
 
-// Parts returns groups of columns with distinguishable terms: each column of numbers, categories or
+// ColumnGroups returns groups of columns with distinguishable terms: each column of numbers, categories or
 // vectors is a group, and all text columns are one group.
-func (v View) Parts() (parts [][]string) {
+func (v View) ColumnGroups() (parts [][]string) {
 	if !v.HasTerms() {
 		return [][]string{v.Columns}
 	}
@@ -376,8 +376,8 @@ func (v View) Parts() (parts [][]string) {
 	return parts
 }
 
-// Range returns the smallest and the largest number of a column in training.
-func (v View) Range(column string) (lo, hi float64) {
+// NumberRange returns the smallest and the largest number of a column in training.
+func (v View) NumberRange(column string) (lo, hi float64) {
 	at := slices.Index(v.Columns, column)
 	if at < 0 || at >= len(v.knots) {
 		return math.Inf(-1), math.Inf(1)
@@ -385,28 +385,28 @@ func (v View) Range(column string) (lo, hi float64) {
 	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
 }
 
-// outside is the prefix of an additional term for a number outside the range of its column's scale.
+// outsidePrefix is the prefix of an additional term for a number outside the range of its column's scale.
 // It is also the term of a missing vector. No vocabulary contains these terms.
-const outside = ">"
+const outsidePrefix = ">"
 
-// Remark describes a term of a numeric, vector or category column.
-type Remark struct {
-	Column  string
-	Value   string // value of a category column, or a number outside the range of the scale
-	Number  bool   // the column holds numbers or vectors
-	Missing bool
-	Vector  bool    // the column holds vectors
-	Lo, Hi  float64 // range of the scale, if Number is set
+// TermInfo describes a term of a numeric, vector or category column.
+type TermInfo struct {
+	Column    string
+	Value     string // value of a category column, or a number outside the range of the scale
+	IsNumber  bool   // the column holds numbers or vectors
+	IsMissing bool
+	IsVector  bool    // the column holds vectors
+	Min, Max  float64 // range of the scale, if Number is set
 }
 
-// Outside reports whether the term is for a number outside the range of the scale.
-func (r *Remark) Outside() bool { return r.Number && r.Value != "" }
+// IsOutside reports whether the term is for a number outside the range of the scale.
+func (r *TermInfo) IsOutside() bool { return r.IsNumber && r.Value != "" }
 
-// Remarks returns a function that describes terms of numeric, vector and category columns. The
+// DescribeTerms returns a function that describes terms of numeric, vector and category columns. The
 // function returns nil for terms of text.
-func (t Tokenizer) Remarks() func(term string) *Remark {
-	views, _ := t.Split()
-	return func(term string) *Remark {
+func (t Tokenizer) DescribeTerms() func(term string) *TermInfo {
+	views, _ := t.SplitViews()
+	return func(term string) *TermInfo {
 		view, size := utf8.DecodeRuneInString(term)
 		if size == 0 || view < 1 || int(view) > len(views) || !views[view-1].HasTerms() {
 			return nil
@@ -414,23 +414,23 @@ func (t Tokenizer) Remarks() func(term string) *Remark {
 		v := &views[view-1]
 		column, value, _ := strings.Cut(term[size:], "\x00")
 		switch {
-		case v.Analyzer == Vector:
-			return &Remark{Column: column, Number: true, Vector: true, Missing: value == outside}
+		case v.Analyzer == AnalyzerVector:
+			return &TermInfo{Column: column, IsNumber: true, IsVector: true, IsMissing: value == outsidePrefix}
 		case !v.HasNumbers():
-			return &Remark{Column: column, Value: value, Missing: value == ""}
+			return &TermInfo{Column: column, Value: value, IsMissing: value == ""}
 		}
-		r := &Remark{Column: column, Number: true, Missing: value == "-1"}
-		r.Lo, r.Hi = v.Range(column)
-		if number, is := strings.CutPrefix(value, outside); is {
+		r := &TermInfo{Column: column, IsNumber: true, IsMissing: value == "-1"}
+		r.Min, r.Max = v.NumberRange(column)
+		if number, is := strings.CutPrefix(value, outsidePrefix); is {
 			r.Value = number
 		}
 		return r
 	}
 }
 
-// TermPart returns the element of [View.Parts] that contains the column of a term. The term has no
+// TermColumnGroup returns the element of [View.ColumnGroups] that contains the column of a term. The term has no
 // view prefix.
-func (v View) TermPart(term string) []string {
+func (v View) TermColumnGroup(term string) []string {
 	if !v.HasTerms() {
 		return v.Columns
 	}

@@ -71,20 +71,20 @@ func TestViewsParse(t *testing.T) {
 			t.Errorf("%q is %q, and read again %q, %v, expected %q", in, got, again, err, want)
 		}
 	}
-	musttest.Fails((Tokenizer{Views: "words + chars:2", Digits: true}).Validate())(t, "views with digits")
+	musttest.WantError((Tokenizer{Views: "words + chars:2", Digits: true}).Validate())(t, "views with digits")
 }
 
 // scanned returns the counts of a row's terms in readable form. The row is a JSON object.
 func scanned(t *testing.T, from Tokenizer, text string) map[string]int {
 	t.Helper()
 	s := musttest.Get(from.NewScanner())(t)
-	musttest.Do(t, s.FeedRow(musttest.Get(from.Columns().ParseObject([]byte(text)))(t)))
+	musttest.NoError(t, s.FeedRow(musttest.Get(from.Columns().ParseObject([]byte(text)))(t)))
 	counts := map[string]int{}
 	for term := s.Next(); term != nil; term = s.Next() {
-		counts[from.Term(string(term))]++
+		counts[from.FormatTerm(string(term))]++
 	}
 	for _, added := range s.RowTerms() {
-		counts[from.Term(string(added.Term))] = int(added.Value)
+		counts[from.FormatTerm(string(added.Term))] = int(added.Value)
 	}
 	return counts
 }
@@ -101,9 +101,9 @@ func check(t *testing.T, from Tokenizer, text string) error {
 
 // A category with any content is a single term, also with other views of the same column.
 func TestCategories(t *testing.T) {
-	musttest.Fails(Parse("a=categories:2"))(t, "categories with options", `categories takes no options, got "2"`)
+	musttest.WantError(Parse("a=categories:2"))(t, "categories with options", `categories takes no options, got "2"`)
 	for _, bad := range []string{"categories", "a=category"} {
-		musttest.Fails(Parse(bad))(t, bad)
+		musttest.WantError(Parse(bad))(t, bad)
 	}
 	spec := musttest.Get(Parse(`city,"b c"=categories + city=words + n=numbers`))(t)
 	if spec.String() != `city,"b c"=categories + city=word + n=numbers` || !spec.Columns().HasNumbers() {
@@ -127,9 +127,9 @@ func TestCategories(t *testing.T) {
 	for text, want := range map[string]string{`{"city":["x"],"b c":""}`: "column city: the value \"[x]\"",
 		`{"city":"x","n":true}`:  "column n: the value \"true\"",
 		`{"city":"x","b d":"y"}`: `column b c: no such key, but an unknown key "b d"`} {
-		musttest.Fails(check(t, fitted, text))(t, text, want)
+		musttest.WantError(check(t, fitted, text))(t, text, want)
 	}
-	if words := fitted.Words(); !words([]byte("\x01city\x00Ohio")) || !words([]byte("\x02ohio")) ||
+	if words := fitted.WordFunc(); !words([]byte("\x01city\x00Ohio")) || !words([]byte("\x02ohio")) ||
 		words([]byte("\x09a")) {
 		t.Error("categories and words don't count as words")
 	}
@@ -192,12 +192,12 @@ func TestColumnsScan(t *testing.T) {
 	}
 	// A missing key is a missing number, like null, but a row without any number is an error.
 	null, absent := `{"title":"a","body":"b","price":1,"age":null}`, `{"title":"a","body":"b","price":1}`
-	musttest.Do(t, check(t, spec, absent))
+	musttest.NoError(t, check(t, spec, absent))
 	if x, y := scanned(t, fitted, null), scanned(t, fitted, absent); !maps.Equal(x, y) {
 		t.Errorf("%v with null, %v without the key", x, y)
 	}
 	numbers := Tokenizer{Views: "price,age=numbers"}
-	musttest.Fails(check(t, numbers, `{}`))(t, "no number", "column age: no such column")
+	musttest.WantError(check(t, numbers, `{}`))(t, "no number", "column age: no such column")
 	for text, want := range map[string]string{
 		"Bike": "a JSON object", `{"title":"a","price":1}`: "column body: no such", `{}`: "column title: no such",
 		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: no such key, but an unknown key "aeg"`,
@@ -205,14 +205,14 @@ func TestColumnsScan(t *testing.T) {
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `column price: "cheap"`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `column price: "Inf"`, "null": "a JSON object",
 	} {
-		musttest.Fails(check(t, spec, text))(t, text, want)
+		musttest.WantError(check(t, spec, text))(t, text, want)
 	}
-	musttest.Fails(fitRows(spec, [][]string{{"", "", "?", "1"}}))(t, "a scale of no numbers")
+	musttest.WantError(fitRows(spec, [][]string{{"", "", "?", "1"}}))(t, "a scale of no numbers")
 	got2, err := spec.Columns().Arrange([]string{"body", "age", "x", "title"}, [][]string{{"b", "2", "y", "a"}})
 	if err != nil || !slices.Equal(got2[0], []string{"a", "b", "", "2"}) {
 		t.Errorf("arranged as %q, %v", got2, err)
 	}
-	musttest.Fails(spec.Columns().Arrange([]string{"title", "age"}, nil))(t,
+	musttest.WantError(spec.Columns().Arrange([]string{"title", "age"}, nil))(t,
 		"without a body", "column body: no such column among title, age")
 }
 
@@ -243,7 +243,7 @@ func TestWidth(t *testing.T) {
 		`2*"a ","b","c",d=numbers:width=2 + a,b,c,d=categories`: `2*"a ",… 3 more=numbers:width=2 + a,… 3 more=categories`,
 		"word:ngrams=1..2": "word:ngrams=1..2", "words + chars": "word + char_wb",
 	} {
-		if got := musttest.Get(Parse(in))(t).Brief(); got != want {
+		if got := musttest.Get(Parse(in))(t).ShortString(); got != want {
 			t.Errorf("%s in brief: %s, expected %s", in, got, want)
 		}
 	}
@@ -257,7 +257,7 @@ func TestWidth(t *testing.T) {
 // terms of a number are a Gaussian of half the variance.
 func TestNumbersAreGaussian(t *testing.T) {
 	for knots, most := range map[int]float64{2: 0.08, 3: 0.16, 4: 0.21, 5: 0.2, 7: 0.111, 9: 0.111} {
-		scale := musttest.Make(knots, func(k int) float64 { return float64(k) })
+		scale := musttest.MakeSlice(knots, func(k int) float64 { return float64(k) })
 		for _, width := range []float64{1, 2, 3} {
 			worst := 0.0
 			for x := 0.0; x <= float64(knots-1); x += 0.05 {
@@ -279,7 +279,7 @@ func TestNumbersAreGaussian(t *testing.T) {
 		}
 	}
 	knots := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8}
-	rows := musttest.Make(len(knots), func(i int) []string { return []string{fmt.Sprint(i)} })
+	rows := musttest.MakeSlice(len(knots), func(i int) []string { return []string{fmt.Sprint(i)} })
 	for _, width := range []float64{1, 1.25, 2, 3, 4} {
 		fitted := musttest.Get(fitRows(musttest.Get(Parse(fmt.Sprintf("x=numbers:width=%v", width)))(t), rows))(t)
 		for x := 0.0; x <= 8; x += 0.4 {
@@ -314,7 +314,8 @@ func TestNumbersAreGaussian(t *testing.T) {
 func TestValues(t *testing.T) {
 	bins := musttest.Get(Parse("2*a,b=numbers:width=2,1|2,3|4 + c=categories"))(t)
 	spec, ok := bins.WithValues()
-	if !ok || spec.String() != "a,b=values + c=categories" || !spec.Measured() || bins.Measured() || !spec.NeedsScales() {
+	if !ok || spec.String() != "a,b=values + c=categories" || !spec.HasValues() || bins.HasValues() ||
+		!spec.NeedsScales() {
 		t.Fatalf("%s, %v", spec, ok)
 	}
 	fitted := musttest.Get(fitRows(spec, [][]string{{"1", "7", "x"}, {"", "7", "y"}, {"2", "7", "x"}, {"6", "", ""}}))(t)
@@ -333,16 +334,16 @@ func TestValues(t *testing.T) {
 			"a missing 1 false; b 1 false; b -3.4028235e+38 true; c missing 1 true; "},
 	} {
 		err := s.FeedRow(of.row)
-		got, isWord := "", fitted.Words()
+		got, isWord := "", fitted.WordFunc()
 		for _, added := range s.RowTerms() {
-			got += fmt.Sprintf("%s %v %v; ", fitted.Term(string(added.Term)), added.Value, isWord(added.Term))
+			got += fmt.Sprintf("%s %v %v; ", fitted.FormatTerm(string(added.Term)), added.Value, isWord(added.Term))
 		}
 		if got != of.want || err != nil || s.Next() != nil {
 			t.Errorf("%q: %q, %v, expected %q", of.row, got, err, of.want)
 		}
 	}
-	views, err := fitted.Split()
-	if lo, hi := views[0].Range("a"); lo != 1 || hi != 6 || err != nil {
+	views, err := fitted.SplitViews()
+	if lo, hi := views[0].NumberRange("a"); lo != 1 || hi != 6 || err != nil {
 		t.Errorf("a is from %v to %v, %v", lo, hi, err)
 	}
 	if _, ok := musttest.Get(Parse("a=numbers + c=words"))(t).WithValues(); ok {
@@ -356,7 +357,7 @@ func TestValues(t *testing.T) {
 		"2*a=values":         "without weights", "a=values + b=numbers": `view "b=numbers": values can be combined only`,
 		"a=values:width=2": "values:width=2 is not a width, such as numbers:width=2",
 	} {
-		musttest.Fails(Parse(bad))(t, bad, want)
+		musttest.WantError(Parse(bad))(t, bad, want)
 	}
 }
 
@@ -438,7 +439,7 @@ func TestSelectRanks(t *testing.T) {
 // lower returns the results of package unicode.
 func TestLower(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		if small, letter := lower(r); small != unicode.ToLower(r) || letter != unicode.IsLetter(r) {
+		if small, letter := lowerLetter(r); small != unicode.ToLower(r) || letter != unicode.IsLetter(r) {
 			t.Errorf("%U: %U, letter %v", r, small, letter)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Numbers is the analyzer for numeric columns. It occurs only in views.
+// AnalyzerNumbers is the analyzer for numeric columns. It occurs only in views.
 //
 // The scale of a column has up to 9 knots, which are quantiles of its training values. Let u be the
 // fractional knot index of a number, by linear interpolation. The term for knot k has a value
@@ -20,18 +20,18 @@ import (
 // numbers. The error is at most 0.11 with seven or nine knots, and 0.21 with fewer. With w = 1 the
 // product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard, JMLR 5
 // (2004), §3.1.
-const Numbers Analyzer = "numbers"
+const AnalyzerNumbers Analyzer = "numbers"
 
-// Values is the analyzer of numeric columns whose values form vectors, as rbf needs them. It occurs
+// AnalyzerValues is the analyzer of numeric columns whose values form vectors, as rbf needs them. It occurs
 // only in views, and only next to views of categories.
 //
 // Each column has one term, whose value is the number minus the column's mean in training. The
 // scale of a column consists of the minimum, the mean and the maximum in training. A missing number
 // has the value 0, and the value 1 in a second term if numbers were missing in training.
-const Values Analyzer = "values"
+const AnalyzerValues Analyzer = "values"
 
 // HasNumbers reports whether the columns of the view hold numbers.
-func (v View) HasNumbers() bool { return v.Analyzer == Numbers || v.Analyzer == Values }
+func (v View) HasNumbers() bool { return v.Analyzer == AnalyzerNumbers || v.Analyzer == AnalyzerValues }
 
 // A column has at most maxKnots knots. The counts of a number's terms sum to numberTerms.
 const maxKnots, numberTerms = 9, 64
@@ -55,7 +55,7 @@ func ParseNumber(value string) (x float64, ok bool) {
 
 // NeedsScales reports whether a numeric column has no scale; see [Tokenizer.Fit].
 func (t Tokenizer) NeedsScales() bool {
-	views, _ := t.Split()
+	views, _ := t.SplitViews()
 	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
 }
 
@@ -66,8 +66,8 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.NeedsScales() {
 		return t, err
 	}
-	views, err := t.Split()
-	indices := Indices(t.Columns().Names())
+	views, err := t.SplitViews()
+	indices := FirstIndices(t.Columns().Names())
 	for i := range views {
 		v := &views[i]
 		if !v.HasNumbers() || v.knots != nil {
@@ -79,7 +79,7 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 				return t, fmt.Errorf("token: column %s has no numbers", name)
 			}
 			var knots []float64
-			if v.Analyzer == Values {
+			if v.Analyzer == AnalyzerValues {
 				slices.Sort(x)
 				lo, hi := x[0], x[len(x)-1]
 				knots = []float64{lo, min(max(stat.Mean(x, nil), lo), hi), hi}
@@ -96,7 +96,7 @@ func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 			v.knots = append(v.knots, slices.Compact(knots))
 		}
 	}
-	return OfViews(views), err
+	return FromViews(views), err
 }
 
 // selectRanks is quickselect (Hoare 1961) for several ascending ranks: it moves the numbers with
@@ -132,46 +132,46 @@ func selectRanks(x []float64, ranks []int, first, depth int) {
 	selectRanks(x[i:], ranks[high:], first+i, depth-1)
 }
 
-// Measured reports whether the tokenizer has a view of [Values]: rows are vectors of measurements.
-func (t Tokenizer) Measured() bool {
-	views, _ := t.Split()
-	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Values })
+// HasValues reports whether the tokenizer has a view of [AnalyzerValues]: rows are vectors of measurements.
+func (t Tokenizer) HasValues() bool {
+	views, _ := t.SplitViews()
+	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == AnalyzerValues })
 }
 
-// WithValues returns the tokenizer with views of [Values] in place of [Numbers], without scales. ok
+// WithValues returns the tokenizer with views of [AnalyzerValues] in place of [AnalyzerNumbers], without scales. ok
 // is false if there are no numbers, or if a view has text.
 func (t Tokenizer) WithValues() (_ Tokenizer, ok bool) {
-	views, _ := t.Split()
+	views, _ := t.SplitViews()
 	for i, v := range views {
 		if v.HasNumbers() {
-			v.Analyzer, ok = Values, true
+			v.Analyzer, ok = AnalyzerValues, true
 		}
 		views[i] = View{Tokenizer: v.Tokenizer, Weight: 1, Columns: v.Columns}
 	}
-	t = OfViews(views)
+	t = FromViews(views)
 	return t, ok && t.Validate() == nil
 }
 
-// NeedsWidth reports whether a view of [Numbers] has no width.
+// NeedsWidth reports whether a view of [AnalyzerNumbers] has no width.
 func (t Tokenizer) NeedsWidth() bool {
-	views, _ := t.Split()
-	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Numbers && v.width == 0 })
+	views, _ := t.SplitViews()
+	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == AnalyzerNumbers && v.width == 0 })
 }
 
-// WithWidth returns the tokenizer with the width set in views of [Numbers] without a width. It
+// WithWidth returns the tokenizer with the width set in views of [AnalyzerNumbers] without a width. It
 // returns t unchanged if there is no such view, or if the width is out of range.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
-	return t.eachNumbers(func(v *View) {
-		if v.Analyzer == Numbers {
+	return t.mapNumberViews(func(v *View) {
+		if v.Analyzer == AnalyzerNumbers {
 			v.width = cmp.Or(v.width, width)
 		}
 	})
 }
 
-// Brief returns a short text form without scales. For views with more than three columns, it shows
+// ShortString returns a short text form without scales. For views with more than three columns, it shows
 // only the first column, as in "age,… 12 more=numbers:width=2". It can't be parsed.
-func (t Tokenizer) Brief() string {
-	views, err := t.WithoutScales().Split()
+func (t Tokenizer) ShortString() string {
+	views, err := t.WithoutScales().SplitViews()
 	if err != nil || len(views) == 0 {
 		return t.String()
 	}
@@ -181,15 +181,17 @@ func (t Tokenizer) Brief() string {
 			v.Columns = []string{v.Columns[0], fmt.Sprintf("… %d more", more)}
 		}
 	}
-	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(OfViews(views).Views)
+	return strings.NewReplacer(`"… `, "… ", ` more"`, " more").Replace(FromViews(views).Views)
 }
 
 // WithoutScales returns the tokenizer without the scales of numeric columns.
-func (t Tokenizer) WithoutScales() Tokenizer { return t.eachNumbers(func(v *View) { v.knots = nil }) }
+func (t Tokenizer) WithoutScales() Tokenizer {
+	return t.mapNumberViews(func(v *View) { v.knots = nil })
+}
 
-// eachNumbers returns a copy of the tokenizer in which change has modified each view of numbers.
-func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
-	views, err := t.Split()
+// mapNumberViews returns a copy of the tokenizer in which change has modified each view of numbers.
+func (t Tokenizer) mapNumberViews(change func(v *View)) Tokenizer {
+	views, err := t.SplitViews()
 	some := false
 	for i := range views {
 		if views[i].HasNumbers() {
@@ -197,7 +199,7 @@ func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 			some = true
 		}
 	}
-	if out := OfViews(views); err == nil && some && out.Validate() == nil {
+	if out := FromViews(views); err == nil && some && out.Validate() == nil {
 		return out
 	}
 	return t
@@ -206,7 +208,7 @@ func (t Tokenizer) eachNumbers(change func(v *View)) Tokenizer {
 // parseNumbers parses the options of a view of numbers: the width, and the ascending knots of each
 // column, separated by |. Both are optional.
 func (v *View) parseNumbers(s string) error {
-	if width, ok := strings.CutPrefix(s, "width="); ok && v.Analyzer == Numbers {
+	if width, ok := strings.CutPrefix(s, "width="); ok && v.Analyzer == AnalyzerNumbers {
 		width, s, _ = strings.Cut(width, ",")
 		var err error
 		if v.width, err = strconv.ParseFloat(width, 64); err != nil || !(v.width >= minWidth && v.width <= maxWidth) {
@@ -236,9 +238,9 @@ func (v *View) parseNumbers(s string) error {
 	return nil
 }
 
-// readNumber returns a number term in readable form. The term consists of a column name and a knot
+// formatNumber returns a number term in readable form. The term consists of a column name and a knot
 // index, or -1 for a missing number.
-func (v *View) readNumber(term string) string {
+func (v *View) formatNumber(term string) string {
 	name, knot, _ := strings.Cut(term, "\x00")
 	k, err := strconv.Atoi(knot)
 	column := slices.Index(v.Columns, name)
@@ -282,33 +284,33 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 	}
 	terms, knots := v.terms[view][column], of.knots[column]
 	if x < knots[0] || x > knots[len(knots)-1] {
-		v.add(appendTerm(nil, view, of.Columns[column], outside+strconv.FormatFloat(x, 'g', -1, 64)), 1)
+		v.add(appendTerm(nil, view, of.Columns[column], outsidePrefix+strconv.FormatFloat(x, 'g', -1, 64)), 1)
 	}
 	switch {
-	case math.IsNaN(x) && of.Analyzer == Values:
+	case math.IsNaN(x) && of.Analyzer == AnalyzerValues:
 		v.add(terms[maxKnots], 1)
 	case math.IsNaN(x):
 		v.add(terms[maxKnots], numberTerms)
-	case of.Analyzer == Values:
+	case of.Analyzer == AnalyzerValues:
 		v.add(terms[0], x-knots[len(knots)/2])
 	default:
 		counts := numberCounts(knots, cmp.Or(of.width, 1), x)
 		for k := range knots {
 			if counts[k] > 0 {
-				v.added = append(v.added, RowTerm{terms[k], float32(counts[k])})
+				v.rowTerms = append(v.rowTerms, RowTerm{terms[k], float32(counts[k])})
 			}
 		}
 	}
 }
 
-// termsOf returns the terms of a numeric column: a term per knot, or a single term of [Values], and
+// termsOf returns the terms of a numeric column: a term per knot, or a single term of [AnalyzerValues], and
 // at maxKnots the term of missing numbers.
 func (v View) termsOf(view int, column string) (terms [maxKnots + 1][]byte) {
 	for k := range terms {
 		knot := strconv.Itoa(k)
 		if k == maxKnots {
 			knot = "-1"
-		} else if v.Analyzer == Values {
+		} else if v.Analyzer == AnalyzerValues {
 			knot = ""
 		}
 		terms[k] = appendTerm(nil, view, column, knot)

@@ -25,9 +25,9 @@ type Scanner struct {
 
 	views *viewScanners // nil for none
 
-	general bool // false for the default tokenizer, whose terms are mostly slices of the text
-	plain   plain
-	letters [scripts]int64 // number of letters by script, see [CountScripts]
+	isGeneral    bool // false for the default tokenizer, whose terms are mostly slices of the text
+	fastPath     fastPath
+	letterCounts [scriptCount]int64 // number of letters by script, see [CountScripts]
 
 	// The general path prepares each line of text, divides it into words or characters, and forms
 	// n-grams.
@@ -43,14 +43,14 @@ type Scanner struct {
 	matched   []byte  // line in which the pattern is matched
 	grams     grams
 	chars     charState
-	unspaced  characters // state within the line
+	unspaced  characterFinder // state within the line
 }
 
 // charState is the state of the character analyzers after the text so far.
 type charState struct {
-	space bool // the last character was white space
-	open  bool // within a word of char_wb
-	end   bool // a word has ended: its n-grams with the final space come next
+	afterSpace bool // the last character was white space
+	inWord     bool // within a word of char_wb
+	wordEnded  bool // a word has ended: its n-grams with the final space come next
 }
 
 // NewScanner returns a scanner. It fails if [Tokenizer.Validate] fails.
@@ -61,7 +61,7 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 	}
 	t = t.Canonical()
 	if t.Views != "" {
-		views, err := t.Split()
+		views, err := t.SplitViews()
 		if err != nil {
 			return nil, err
 		}
@@ -69,15 +69,15 @@ func (t Tokenizer) NewScanner() (*Scanner, error) {
 		s.views, err = newViewScanners(views)
 		return s, err
 	}
-	s := &Scanner{general: t != Tokenizer{Pairs: t.Pairs}, tokenizer: t, pattern: pattern}
-	s.grams.least, s.grams.most = t.ngrams()
-	if s.grams.pairs = t.Pairs && s.grams.most == 1; s.grams.pairs {
-		s.grams.most = 2
+	s := &Scanner{isGeneral: t != Tokenizer{Pairs: t.Pairs}, tokenizer: t, pattern: pattern}
+	s.grams.minN, s.grams.maxN = t.ngramRange()
+	if s.grams.pairs = t.Pairs && s.grams.maxN == 1; s.grams.pairs {
+		s.grams.maxN = 2
 	}
-	s.grams.separate = t.Analyzer == Word
+	s.grams.separate = t.Analyzer == AnalyzerWord
 	s.form = norm.NFKD
 	if t.Normalize != "" {
-		s.form = forms[t.Normalize]
+		s.form = normForms[t.Normalize]
 	}
 	if t.StopWords != "" {
 		if s.stop, err = newStopWords(t); err != nil {
@@ -94,7 +94,7 @@ func (s *Scanner) Feed(text []byte) {
 		s.views.feed(text)
 		return
 	}
-	s.text, s.plain = text, plain{}
+	s.text, s.fastPath = text, fastPath{}
 }
 
 // FeedRow passes a row, which is a complete document, to the scanner. fields are in the order of
@@ -107,7 +107,7 @@ func (s *Scanner) RowTerms() []RowTerm {
 	if s.views == nil {
 		return nil
 	}
-	return s.views.added
+	return s.views.rowTerms
 }
 
 // Numbers returns the numbers of the last row by column: NaN for missing numbers and other columns.
@@ -118,10 +118,10 @@ func (s *Scanner) Numbers() []float64 { return s.views.numbers }
 // only the RowTerms of numeric columns.
 func (s *Scanner) FeedNumbers(numbers []float64) {
 	v := s.views
-	v.added = v.added[:0]
+	v.rowTerms = v.rowTerms[:0]
 	for i := range v.views {
 		if v.views[i].HasNumbers() {
-			for k, at := range v.of[i] {
+			for k, at := range v.viewColumns[i] {
 				v.addNumber(i, k, numbers[at])
 			}
 		}
@@ -134,7 +134,7 @@ func (s *Scanner) End() {
 		s.views.end()
 		return
 	}
-	s.text, s.line, s.matches, s.plain = nil, nil, nil, plain{}
+	s.text, s.line, s.matches, s.fastPath = nil, nil, nil, fastPath{}
 	s.grams.reset()
 	s.chars = charState{}
 }
@@ -145,8 +145,8 @@ func (s *Scanner) Next() []byte {
 		return s.views.next()
 	}
 	for {
-		if !s.general && s.line == nil && s.grams.n == 0 {
-			if w := s.plainWord(); w != nil || s.line == nil {
+		if !s.isGeneral && s.line == nil && s.grams.n == 0 {
+			if w := s.fastWord(); w != nil || s.line == nil {
 				return w
 			}
 		}
@@ -156,10 +156,10 @@ func (s *Scanner) Next() []byte {
 			}
 			return gram
 		}
-		if s.grams.whole(s.tokenizer.Analyzer == CharWB && s.chars.end) {
+		if s.grams.useWholeWord(s.tokenizer.Analyzer == AnalyzerCharWB && s.chars.wordEnded) {
 			continue
 		}
-		if !s.unit() && s.general {
+		if !s.addUnit() && s.isGeneral {
 			if len(s.text) == 0 {
 				return nil
 			}
@@ -168,9 +168,9 @@ func (s *Scanner) Next() []byte {
 	}
 }
 
-// pieceBytes is the length from which lines are divided at white space, so that a long line doesn't
+// lineChunkBytes is the length from which lines are divided at white space, so that a long line doesn't
 // take more memory.
-const pieceBytes = 64 << 10
+const lineChunkBytes = 64 << 10
 
 // nextLine prepares the next line of the text.
 func (s *Scanner) nextLine() {
@@ -178,14 +178,14 @@ func (s *Scanner) nextLine() {
 	if end == 0 {
 		end = len(s.text)
 	}
-	if end > pieceBytes {
-		if white := bytes.IndexAny(s.text[pieceBytes:end], " \t"); white >= 0 {
-			end = pieceBytes + white + 1
+	if end > lineChunkBytes {
+		if white := bytes.IndexAny(s.text[lineChunkBytes:end], " \t"); white >= 0 {
+			end = lineChunkBytes + white + 1
 		}
 	}
 	s.line = s.prepare(s.text[:end])
 	s.text = s.text[end:]
-	s.at, s.unspaced = 0, characters{}
+	s.at, s.unspaced = 0, characterFinder{}
 	if s.pattern != nil {
 		s.matched = bytes.TrimRight(s.line, "\r\n")
 		s.matches = s.pattern.FindAllSubmatchIndex(s.matched, -1)
@@ -213,7 +213,7 @@ func (s *Scanner) prepare(text []byte) []byte {
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		if !s.tokenizer.KeepCase {
-			r, _ = lower(r)
+			r, _ = lowerLetter(r)
 		}
 		out = utf8.AppendRune(out, r)
 		i += size
@@ -239,19 +239,19 @@ func (s *Scanner) prepare(text []byte) []byte {
 	return s.prepared
 }
 
-// unit adds the next word or character of the line to the n-grams. It returns false at the end of
+// addUnit adds the next word or character of the line to the n-grams. It returns false at the end of
 // the line.
-func (s *Scanner) unit() bool {
-	if s.tokenizer.Analyzer != Word {
-		return s.char()
+func (s *Scanner) addUnit() bool {
+	if s.tokenizer.Analyzer != AnalyzerWord {
+		return s.addChar()
 	}
 	for dropped := false; ; dropped = true {
 		var w []byte
 		var joined bool
 		if s.pattern != nil {
-			w = s.match()
+			w = s.nextMatch()
 		} else {
-			w, joined = s.word()
+			w, joined = s.nextWord()
 		}
 		switch {
 		case w == nil:
@@ -263,8 +263,8 @@ func (s *Scanner) unit() bool {
 	}
 }
 
-// match returns the next match of the pattern, which may be empty, or nil if there is none.
-func (s *Scanner) match() []byte {
+// nextMatch returns the next match of the pattern, which may be empty, or nil if there is none.
+func (s *Scanner) nextMatch() []byte {
 	if len(s.matches) == 0 {
 		return nil
 	}
@@ -279,37 +279,37 @@ func (s *Scanner) match() []byte {
 	return s.matched[m[0]:m[1]]
 }
 
-// char adds the next character of the line. For char_wb each word gets a space before and after it.
-func (s *Scanner) char() bool {
+// addChar adds the next character of the line. For char_wb each word gets a space before and after it.
+func (s *Scanner) addChar() bool {
 	c := &s.chars
-	if s.tokenizer.Analyzer == CharWB && c.end {
+	if s.tokenizer.Analyzer == AnalyzerCharWB && c.wordEnded {
 		s.grams.reset()
-		c.end = false
+		c.wordEnded = false
 	}
 	for len(s.line) > 0 {
 		r, size := utf8.DecodeRune(s.line)
 		white := unicode.IsSpace(r)
 		switch {
-		case s.tokenizer.Analyzer == Char:
+		case s.tokenizer.Analyzer == AnalyzerChar:
 			unit := s.line[:size]
 			s.line = s.line[size:]
-			if white && c.space {
+			if white && c.afterSpace {
 				continue
 			}
-			if c.space = white; white {
+			if c.afterSpace = white; white {
 				unit = oneSpace
 			}
 			s.grams.add(unit, false)
 			return true
-		case white && c.open:
+		case white && c.inWord:
 			s.line = s.line[size:]
-			c.open, c.end = false, true
+			c.inWord, c.wordEnded = false, true
 			s.grams.add(oneSpace, false)
 			return true
 		case white:
 			s.line = s.line[size:]
-		case !c.open:
-			c.open = true
+		case !c.inWord:
+			c.inWord = true
 			s.grams.add(oneSpace, false)
 			return true
 		default:
@@ -319,8 +319,8 @@ func (s *Scanner) char() bool {
 		}
 	}
 	// The end of a line ends its last word, with or without a line break.
-	if s.tokenizer.Analyzer == CharWB && c.open {
-		c.open, c.end = false, true
+	if s.tokenizer.Analyzer == AnalyzerCharWB && c.inWord {
+		c.inWord, c.wordEnded = false, true
 		s.grams.add(oneSpace, false)
 		return true
 	}
@@ -332,27 +332,27 @@ var oneSpace = []byte{' '}
 // grams forms n-grams of the words or characters (units) of a document. All n-grams that end at the
 // last unit must be read before the next unit is added.
 type grams struct {
-	least, most int
-	separate    bool // insert a space between units that aren't joined
-	pairs       bool // least and most were 1; joined units form pairs
+	minN, maxN int
+	separate   bool // insert a space between units that aren't joined
+	pairs      bool // least and most were 1; joined units form pairs
 
-	buf    []byte // text of the last units
-	starts []int  // start of each unit in buf
-	n      int    // length of the next n-gram; 0 for none
-	joined bool   // the last two units are adjacent
-	given  bool   // an n-gram of these units was returned
+	buf      []byte // text of the last units
+	starts   []int  // start of each unit in buf
+	n        int    // length of the next n-gram; 0 for none
+	joined   bool   // the last two units are adjacent
+	returned bool   // an n-gram of these units was returned
 }
 
 // add appends a unit.
 func (g *grams) add(unit []byte, joined bool) {
-	if len(g.starts) == g.most { // slide the window
+	if len(g.starts) == g.maxN { // slide the window
 		first := len(g.buf)
-		if g.most > 1 {
+		if g.maxN > 1 {
 			first = g.starts[1]
 		}
 		g.buf = append(g.buf[:0], g.buf[first:]...)
 		copy(g.starts, g.starts[1:])
-		g.starts = g.starts[:g.most-1]
+		g.starts = g.starts[:g.maxN-1]
 		for i := range g.starts {
 			g.starts[i] -= first
 		}
@@ -362,32 +362,32 @@ func (g *grams) add(unit []byte, joined bool) {
 	}
 	g.starts = append(g.starts, len(g.buf))
 	g.buf = append(g.buf, unit...)
-	g.n, g.joined = g.least, joined
+	g.n, g.joined = g.minN, joined
 }
 
 // next returns the next n-gram that ends at the last unit, or nil.
 func (g *grams) next() []byte {
-	if g.n == 0 || g.n > min(g.most, len(g.starts)) || g.pairs && g.n > 1 && !g.joined {
+	if g.n == 0 || g.n > min(g.maxN, len(g.starts)) || g.pairs && g.n > 1 && !g.joined {
 		g.n = 0
 		return nil
 	}
 	gram := g.buf[g.starts[len(g.starts)-g.n]:]
 	g.n++
-	g.given = true
+	g.returned = true
 	return gram
 }
 
-// whole reports whether the word has ended and is shorter than the shortest n-gram. The next n-gram
+// useWholeWord reports whether the word has ended and is shorter than the shortest n-gram. The next n-gram
 // is then the whole word.
-func (g *grams) whole(ended bool) bool {
-	if !ended || g.given || len(g.starts) == 0 {
+func (g *grams) useWholeWord(ended bool) bool {
+	if !ended || g.returned || len(g.starts) == 0 {
 		return false
 	}
-	g.n, g.given = len(g.starts), true
+	g.n, g.returned = len(g.starts), true
 	return true
 }
 
 // reset removes all units.
 func (g *grams) reset() {
-	g.buf, g.starts, g.n, g.given = g.buf[:0], g.starts[:0], 0, false
+	g.buf, g.starts, g.n, g.returned = g.buf[:0], g.starts[:0], 0, false
 }

@@ -12,7 +12,8 @@ import (
 func TestScanAnything(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, tokenizer := range []token.Tokenizer{
-		{}, {MinN: 2, MaxN: 3}, {Analyzer: token.Char, MinN: 3}, {Analyzer: token.CharWB, MinN: 5}, {Pattern: "x*|(y)"},
+		{}, {MinN: 2, MaxN: 3}, {Analyzer: token.AnalyzerChar, MinN: 3}, {Analyzer: token.AnalyzerCharWB, MinN: 5},
+		{Pattern: "x*|(y)"},
 		{Pairs: true}, {Pairs: true, MinN: 2, MaxN: 3, StopWords: "手机"},
 		{Normalize: "NFKD", StripAccents: true, StopWords: "a \xff b", Digits: true, KeepCase: true},
 	} {

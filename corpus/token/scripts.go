@@ -11,7 +11,7 @@ import (
 type script uint8
 
 const (
-	spaced script = iota // any script with spaces
+	spacedScript script = iota // any script with spaces
 	han
 	kana
 	hangul
@@ -20,11 +20,11 @@ const (
 	khmer
 	myanmar
 	tibetan
-	scripts // number of scripts
+	scriptCount // number of scripts
 )
 
 // languages holds the name of each script's language.
-var languages = [scripts]string{
+var languages = [scriptCount]string{
 	han: "Chinese", kana: "Japanese", hangul: "Korean", thai: "Thai", lao: "Lao", khmer: "Khmer", myanmar: "Burmese",
 	tibetan: "Tibetan",
 }
@@ -37,7 +37,7 @@ const firstUnspaced = 0x0e00
 func scriptOf(r rune) script {
 	switch {
 	case r < firstUnspaced:
-		return spaced
+		return spacedScript
 	case 0x3400 <= r && r <= 0x9fff, 0x20000 <= r && r <= 0x3ffff, 0xf900 <= r && r <= 0xfaff,
 		r == 0x3005, r == 0x3006, r == 0x303b, r == 0x16fe3:
 		return han
@@ -58,12 +58,12 @@ func scriptOf(r rune) script {
 	case 0x1780 <= r && r <= 0x17ff:
 		return khmer
 	}
-	return spaced
+	return spacedScript
 }
 
-// follows reports whether r extends the character before it: a combining mark, a vowel or final
+// extendsCharacter reports whether r extends the character before it: a combining mark, a vowel or final
 // consonant of a decomposed Hangul syllable, or a half-width voicing mark of Kana.
-func follows(r rune) bool {
+func extendsCharacter(r rune) bool {
 	return unicode.IsMark(r) || 0x1160 <= r && r <= 0x11ff || 0xd7b0 <= r && r <= 0xd7ff || r == 0xff9e || r == 0xff9f
 }
 
@@ -71,23 +71,23 @@ func follows(r rune) bool {
 // run is treated as text without spaces. "국제올림픽위원회에서" has ten syllables.
 const spacedHangul = 12
 
-// characters finds the characters of scripts without spaces in a text. The zero value is at the
+// characterFinder finds the characters of scripts without spaces in a text. The zero value is at the
 // start of a text.
-type characters struct {
-	script script // script of the last character
-	size   int    // length of the last character
-	end    int    // end of the last character in the text
-	before int    // length of the character directly before the last character; 0 for none
-	spaced int    // Hangul before this index is in words with spaces around them
+type characterFinder struct {
+	script    script // script of the last character
+	size      int    // length of the last character
+	end       int    // end of the last character in the text
+	prevSize  int    // length of the character directly before the last character; 0 for none
+	spacedEnd int    // Hangul before this index is in words with spaces around them
 }
 
-// at reports whether the letter r at text[i] starts a character of a script without spaces.
-func (c *characters) at(text []byte, i int, r rune) bool {
+// startsCharacter reports whether the letter r at text[i] starts a character of a script without spaces.
+func (c *characterFinder) startsCharacter(text []byte, i int, r rune) bool {
 	switch scriptOf(r) {
-	case spaced:
+	case spacedScript:
 		return false
 	case hangul:
-		if i < c.spaced {
+		if i < c.spacedEnd {
 			return false
 		}
 		if c.script == hangul && c.size > 0 && c.end == i {
@@ -97,37 +97,37 @@ func (c *characters) at(text []byte, i int, r rune) bool {
 		for end < len(text) && syllables <= spacedHangul {
 			r, size := utf8.DecodeRune(text[end:])
 			switch {
-			case follows(r) && end > i:
+			case extendsCharacter(r) && end > i:
 			case unicode.IsLetter(r) && scriptOf(r) == hangul:
 				syllables++
 			default:
-				c.spaced = end
+				c.spacedEnd = end
 				return false
 			}
 			end += size
 		}
 		if syllables <= spacedHangul {
-			c.spaced = end
+			c.spacedEnd = end
 			return false
 		}
 	}
 	return true
 }
 
-// take returns the character at the start of text[i:], and counts it in counts by script.
-func (c *characters) take(text []byte, i int, counts *[scripts]int64) []byte {
+// next returns the character at the start of text[i:], and counts it in counts by script.
+func (c *characterFinder) next(text []byte, i int, counts *[scriptCount]int64) []byte {
 	r, end := utf8.DecodeRune(text[i:])
 	own := scriptOf(r)
 	for end += i; end < len(text); {
 		r, size := utf8.DecodeRune(text[end:])
-		if !follows(r) {
+		if !extendsCharacter(r) {
 			break
 		}
 		end += size
 	}
-	c.before = 0
+	c.prevSize = 0
 	if c.end == i {
-		c.before = c.size
+		c.prevSize = c.size
 	}
 	c.script, c.size, c.end = own, end-i, end
 	counts[own]++
@@ -144,9 +144,9 @@ type Script struct {
 // order of frequency in the scanners' texts. Han and Kana are counted together as Japanese if at
 // least a tenth of them are Kana.
 func CountScripts(scanners ...*Scanner) []Script {
-	var counts [scripts]int64
+	var counts [scriptCount]int64
 	for _, s := range scanners {
-		s.count(&counts)
+		s.addLetterCounts(&counts)
 	}
 	all := int64(0)
 	for _, n := range counts {
@@ -157,7 +157,7 @@ func CountScripts(scanners ...*Scanner) []Script {
 	}
 	var out []Script
 	for i, n := range counts {
-		if script(i) != spaced && n > 0 {
+		if script(i) != spacedScript && n > 0 {
 			out = append(out, Script{languages[i], float64(n) / float64(all)})
 		}
 	}
@@ -165,14 +165,14 @@ func CountScripts(scanners ...*Scanner) []Script {
 	return out
 }
 
-// count adds the letters of all views to counts.
-func (s *Scanner) count(counts *[scripts]int64) {
-	for i, n := range s.letters {
+// addLetterCounts adds the letters of all views to counts.
+func (s *Scanner) addLetterCounts(counts *[scriptCount]int64) {
+	for i, n := range s.letterCounts {
 		counts[i] += n
 	}
 	if s.views != nil {
 		for _, v := range s.views.scanners {
-			v.count(counts)
+			v.addLetterCounts(counts)
 		}
 	}
 }

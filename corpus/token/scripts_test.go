@@ -160,7 +160,7 @@ func TestScripts(t *testing.T) {
 func oracle(r rune) script {
 	switch {
 	case !unicode.IsLetter(r):
-		return spaced
+		return spacedScript
 	case r == 0x3006:
 		return han
 	case r >= 0x3031 && r <= 0x3035, strings.ContainsRune("ーｰﾞﾟ", r):
@@ -174,7 +174,7 @@ func oracle(r rune) script {
 			return of
 		}
 	}
-	return spaced
+	return spacedScript
 }
 
 func TestScriptOfLetters(t *testing.T) {
@@ -182,7 +182,7 @@ func TestScriptOfLetters(t *testing.T) {
 		if got, want := scriptOf(r), oracle(r); unicode.IsLetter(r) && got != want {
 			t.Errorf("%U %c: script %d, expected %d", r, r, got, want)
 		}
-		if oracle(r) != spaced && (r < firstUnspaced || unicode.ToLower(r) != r) {
+		if oracle(r) != spacedScript && (r < firstUnspaced || unicode.ToLower(r) != r) {
 			t.Errorf("%U %c is below the first or has case", r, r)
 		}
 	}
@@ -209,7 +209,7 @@ func kinds(text []rune, pairs bool) []byte {
 			out[i] = 'N'
 		case !unicode.Is(unicode.L, r):
 			out[i] = 'x'
-		case !pairs || oracle(r) == spaced:
+		case !pairs || oracle(r) == spacedScript:
 			out[i] = 'L'
 		case strings.ContainsRune("ﾞﾟ", r):
 			out[i] = 'V'
@@ -253,7 +253,7 @@ func slideUnits(t Tokenizer, text string, give func(term string)) {
 		units = append(units, unit{m[0], m[1], false})
 	}
 	slices.SortFunc(units, func(a, b unit) int { return a.begin - b.begin })
-	least, most := t.ngrams()
+	least, most := t.ngramRange()
 	for i := range units {
 		gram := ""
 		for k := i; k < min(len(units), i+max(most, 2)); k++ {

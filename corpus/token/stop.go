@@ -14,8 +14,8 @@ import (
 	"github.com/kljensen/snowball/swedish"
 )
 
-// lists maps each language to a function that reports whether a lower-case word is a stop word.
-var lists = map[string]func(word string) bool{
+// stopLists maps each language to a function that reports whether a lower-case word is a stop word.
+var stopLists = map[string]func(word string) bool{
 	"english": english.IsStopWord, "french": french.IsStopWord, "hungarian": hungarian.IsStopWord,
 	"norwegian": norwegian.IsStopWord, "russian": russian.IsStopWord, "spanish": spanish.IsStopWord,
 	"swedish": swedish.IsStopWord,
@@ -23,7 +23,7 @@ var lists = map[string]func(word string) bool{
 
 // StopLists returns the languages with lists of stop words, from package
 // github.com/kljensen/snowball. [Tokenizer.StopWords] selects a list by @ and its language.
-func StopLists() []string { return slices.Sorted(maps.Keys(lists)) }
+func StopLists() []string { return slices.Sorted(maps.Keys(stopLists)) }
 
 // stopWords are the words to drop: single words and lists.
 type stopWords struct {
@@ -36,7 +36,7 @@ func newStopWords(t Tokenizer) (stopWords, error) {
 	out := stopWords{words: map[string]bool{}}
 	var rest []string
 	for word := range strings.FieldsSeq(t.StopWords) {
-		if list := lists[strings.TrimPrefix(word, "@")]; list != nil && word[0] == '@' {
+		if list := stopLists[strings.TrimPrefix(word, "@")]; list != nil && word[0] == '@' {
 			out.lists = append(out.lists, list)
 		} else {
 			rest = append(rest, word)

@@ -22,12 +22,12 @@ type Analyzer string
 
 // The analyzers.
 const (
-	Word   Analyzer = ""        // words
-	Char   Analyzer = "char"    // character n-grams, also across words; white space is one space
-	CharWB Analyzer = "char_wb" // character n-grams within words, which begin and end with a space
+	AnalyzerWord   Analyzer = ""        // words
+	AnalyzerChar   Analyzer = "char"    // character n-grams, also across words; white space is one space
+	AnalyzerCharWB Analyzer = "char_wb" // character n-grams within words, which begin and end with a space
 )
 
-// wordName is the name of [Word] in the text form.
+// wordName is the name of [AnalyzerWord] in the text form.
 const wordName = "word"
 
 // Tokenizer describes the terms of a text. By default, terms are the longest runs of letters of any
@@ -74,27 +74,27 @@ type Tokenizer struct {
 	// ngrams. Terms start with the number of the view, from 1, as a byte. In embeddings, the
 	// contribution of a view is proportional to its weight, whatever its number of terms. If
 	// documents are rows, views start with column names and =, as in "title=words + body=words:1..2
-	// + price,age=numbers"; see [Numbers].
+	// + price,age=numbers"; see [AnalyzerNumbers].
 	Views string `json:",omitempty"` // omitted if empty, for compatibility with stored cluster jobs
 }
 
 // maxN is the maximum n of n-grams; larger values are probably mistakes.
 const maxN = 100
 
-var forms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
+var normForms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
 
-// ngrams returns the range of n-grams, with defaults.
-func (t Tokenizer) ngrams() (least, most int) {
+// ngramRange returns the range of n-grams, with defaults.
+func (t Tokenizer) ngramRange() (least, most int) {
 	least = cmp.Or(t.MinN, 1)
 	return least, cmp.Or(t.MaxN, least)
 }
 
-// Reach returns the number of words before and after a position in a line that can affect the terms
+// ContextWords returns the number of words before and after a position in a line that can affect the terms
 // there, if white space separates words and each word has a letter. It returns -1 if the whole line
 // can affect these terms: for patterns, stop words, normalisation, scripts without spaces, and
 // rows.
-func (t Tokenizer) Reach() (words int) {
-	views, err := t.Split()
+func (t Tokenizer) ContextWords() (words int) {
+	views, err := t.SplitViews()
 	if views == nil {
 		views = []View{{Tokenizer: t}}
 	}
@@ -102,7 +102,7 @@ func (t Tokenizer) Reach() (words int) {
 		if err != nil || v.Pattern+v.StopWords+v.Normalize != "" || v.StripAccents || v.Pairs || v.Columns != nil {
 			return -1
 		}
-		_, most := v.ngrams()
+		_, most := v.ngramRange()
 		words = max(words, most)
 	}
 	return words
@@ -121,20 +121,20 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	if t.Views != "" {
 		return nil, t.validateViews()
 	}
-	if t.Analyzer != Word && t.Analyzer != Char && t.Analyzer != CharWB {
+	if t.Analyzer != AnalyzerWord && t.Analyzer != AnalyzerChar && t.Analyzer != AnalyzerCharWB {
 		return nil, fmt.Errorf("token: analyzer must be word, char or char_wb, got %q", string(t.Analyzer))
 	}
-	if least, most := t.ngrams(); least < 1 || most < least || most > maxN {
+	if least, most := t.ngramRange(); least < 1 || most < least || most > maxN {
 		return nil, fmt.Errorf("token: range of n-grams must be within 1 to %d, got %d to %d", maxN, least, most)
 	}
-	if _, ok := forms[t.Normalize]; !ok && t.Normalize != "" {
+	if _, ok := normForms[t.Normalize]; !ok && t.Normalize != "" {
 		return nil, fmt.Errorf("token: normalisation must be NFC, NFD, NFKC or NFKD, got %q", t.Normalize)
 	}
-	if t.Analyzer != Word && (t.Pattern != "" || t.Digits || t.StopWords != "") {
+	if t.Analyzer != AnalyzerWord && (t.Pattern != "" || t.Digits || t.StopWords != "") {
 		return nil, fmt.Errorf("token: Pattern, Digits and StopWords require the analyzer word, got %s",
 			t.Analyzer)
 	}
-	if t.Pairs && !t.cutsWords() {
+	if t.Pairs && !t.usesLetterRuns() {
 		return nil, fmt.Errorf("token: Pairs requires the analyzer word without Pattern, got analyzer %s and Pattern %q",
 			cmp.Or(t.Analyzer, wordName), t.Pattern)
 	}
@@ -144,7 +144,7 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	if t.Digits {
 		return nil, fmt.Errorf("token: Pattern and Digits cannot be combined")
 	}
-	pattern, err := regexp.Compile(inGo(t.Pattern))
+	pattern, err := regexp.Compile(toGoPattern(t.Pattern))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("token: pattern %q is not a valid regular expression (RE2 syntax): %w", t.Pattern, err)
@@ -154,13 +154,13 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
-// wholeWords matches patterns of whole words with a minimum length, in Python's syntax.
-var wholeWords = regexp.MustCompile(`^\\b((?:\\w)*)\\w\+\\b$`)
+// wholeWordPattern matches patterns of whole words with a minimum length, in Python's syntax.
+var wholeWordPattern = regexp.MustCompile(`^\\b((?:\\w)*)\\w\+\\b$`)
 
-// inGo returns a pattern with Python's meaning of \w and \d, and without the flag (?u).
-func inGo(pattern string) string {
+// toGoPattern returns a pattern with Python's meaning of \w and \d, and without the flag (?u).
+func toGoPattern(pattern string) string {
 	pattern = strings.TrimPrefix(pattern, "(?u)")
-	if m := wholeWords.FindStringSubmatch(pattern); m != nil {
+	if m := wholeWordPattern.FindStringSubmatch(pattern); m != nil {
 		return fmt.Sprintf(`[\pL\pN_]{%d,}`, 1+len(m[1])/2)
 	}
 	var b strings.Builder
@@ -188,20 +188,20 @@ func inGo(pattern string) string {
 	return b.String()
 }
 
-// cutsWords reports whether words are runs of letters, which Pairs requires.
-func (t Tokenizer) cutsWords() bool { return t.Analyzer == Word && t.Pattern == "" }
+// usesLetterRuns reports whether words are runs of letters, which Pairs requires.
+func (t Tokenizer) usesLetterRuns() bool { return t.Analyzer == AnalyzerWord && t.Pattern == "" }
 
 // WithPairs returns the tokenizer with Pairs set or unset, in all views. Tokenizers that don't
 // support Pairs are unchanged.
 func (t Tokenizer) WithPairs(pairs bool) Tokenizer {
-	if views, err := t.Split(); err == nil && views != nil {
+	if views, err := t.SplitViews(); err == nil && views != nil {
 		for i := range views {
 			views[i].Tokenizer = views[i].Tokenizer.WithPairs(pairs)
 		}
-		t.Views = OfViews(views).Views
+		t.Views = FromViews(views).Views
 		return t
 	}
-	t.Pairs = pairs && t.cutsWords()
+	t.Pairs = pairs && t.usesLetterRuns()
 	return t
 }
 
@@ -225,7 +225,7 @@ func (t Tokenizer) String() string {
 			parts = append(parts, part)
 		}
 	}
-	least, most := t.ngrams()
+	least, most := t.ngramRange()
 	add(most > least, fmt.Sprintf("ngrams=%d..%d", least, most))
 	add(most == least && most != 1, fmt.Sprintf("ngrams=%d", most))
 	add(t.Digits, "digits")
@@ -281,7 +281,7 @@ func parseOne(s string) (Tokenizer, error) {
 		ok, flag := true, flags[key]
 		switch key {
 		case "ngrams":
-			t.MinN, t.MaxN, ok = ParseRange(value)
+			t.MinN, t.MaxN, ok = ParseNGramRange(value)
 		case "normalize":
 			t.Normalize = strings.ToUpper(value)
 		case "accents":
@@ -304,9 +304,9 @@ func parseOne(s string) (Tokenizer, error) {
 	return t, t.Validate()
 }
 
-// ParseRange parses a range of n-grams: N or FROM..TO. It returns 0, 0 for the range 1, as in the
+// ParseNGramRange parses a range of n-grams: N or FROM..TO. It returns 0, 0 for the range 1, as in the
 // zero Tokenizer.
-func ParseRange(s string) (least, most int, ok bool) {
+func ParseNGramRange(s string) (least, most int, ok bool) {
 	from, to, is := strings.Cut(s, "..")
 	least, err := strconv.Atoi(from)
 	if most = least; is && err == nil {
@@ -324,11 +324,11 @@ func ParseRange(s string) (least, most int, ok bool) {
 // Canonical returns an equivalent tokenizer with canonical field values, so that equal text forms
 // mean equal values.
 func (t Tokenizer) Canonical() Tokenizer {
-	if views, err := t.Split(); err == nil && views != nil {
-		t.Views = OfViews(views).Views
+	if views, err := t.SplitViews(); err == nil && views != nil {
+		t.Views = FromViews(views).Views
 		return t
 	}
-	if t.MinN, t.MaxN = t.ngrams(); t.MinN == 1 && t.MaxN == 1 {
+	if t.MinN, t.MaxN = t.ngramRange(); t.MinN == 1 && t.MaxN == 1 {
 		t.MinN, t.MaxN = 0, 0
 	}
 	t.StopWords = strings.Join(slices.Compact(slices.Sorted(strings.FieldsSeq(t.StopWords))), " ")

@@ -95,10 +95,10 @@ func TestBadTokenizers(t *testing.T) {
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
 		"word:digits,": "unknown or repeated option",
 	} {
-		musttest.Fails(Parse(s))(t, s, want)
+		musttest.WantError(Parse(s))(t, s, want)
 	}
-	musttest.Fails((Tokenizer{MinN: -1}).Validate())(t, "n-grams from -1")
-	musttest.Fails((Tokenizer{MinN: 3, MaxN: 2}).NewScanner())(t, "n-grams from 3 to 2")
+	musttest.WantError((Tokenizer{MinN: -1}).Validate())(t, "n-grams from -1")
+	musttest.WantError((Tokenizer{MinN: 3, MaxN: 2}).NewScanner())(t, "n-grams from 3 to 2")
 }
 
 // Parse and String are inverse to each other.
@@ -125,7 +125,7 @@ func FuzzParse(f *testing.F) {
 // naive divides a prepared text like scikit-learn's analyzers, except that for char a run of white
 // space is one space.
 func naive(t Tokenizer, text string) []string {
-	least, most := t.ngrams()
+	least, most := t.ngramRange()
 	var out []string
 	slide := func(units []string, between string) {
 		for n := least; n <= most; n++ {
@@ -135,10 +135,10 @@ func naive(t Tokenizer, text string) []string {
 		}
 	}
 	switch t.Analyzer {
-	case Char:
+	case AnalyzerChar:
 		text = strings.Join(strings.Fields("x"+text+"x"), " ")
 		slide(strings.Split(text[1:len(text)-1], ""), "")
-	case CharWB:
+	case AnalyzerCharWB:
 		for _, w := range strings.Fields(text) {
 			units := strings.Split(" "+w+" ", "")
 			if len(units) < least {
@@ -146,7 +146,7 @@ func naive(t Tokenizer, text string) []string {
 			}
 			slide(units, "")
 		}
-	case Word:
+	case AnalyzerWord:
 		slideUnits(t, text, func(term string) { out = append(out, term) })
 	}
 	slices.Sort(out)
@@ -162,12 +162,12 @@ func FuzzScanner(f *testing.F) {
 	f.Add("ที่นี่ดีมาก 한국어 "+strings.Repeat("가\u1102\u1161\u11ab", 7)+"는", 0, 1, 4)
 	f.Add("\u1161手\u1161\uff9e가\uff9e\u0301나", 3, 5, 9)
 	f.Fuzz(func(t *testing.T, text string, analyzer, least, more int) {
-		tokenizer := Tokenizer{Analyzer: []Analyzer{Word, Char, CharWB}[uint(analyzer)%3]}
+		tokenizer := Tokenizer{Analyzer: []Analyzer{AnalyzerWord, AnalyzerChar, AnalyzerCharWB}[uint(analyzer)%3]}
 		tokenizer.MinN = 1 + int(uint(least)%6)
 		tokenizer.MaxN = tokenizer.MinN + int(uint(more)%4)
 		tokenizer.Normalize = []string{"", "NFC", "NFD", "NFKC", "NFKD"}[uint(least)%5]
 		tokenizer.StripAccents = more%2 == 0
-		if tokenizer.Analyzer == Word {
+		if tokenizer.Analyzer == AnalyzerWord {
 			tokenizer.Digits = more%3 == 0
 			tokenizer.Pairs = least%4 != 0
 		}
@@ -184,7 +184,7 @@ func FuzzScanner(f *testing.F) {
 			}
 		}
 		slices.Sort(got)
-		if tokenizer.Normalize != "" && !tokenizer.StripAccents && !forms[tokenizer.Normalize].IsNormal(prepared) &&
+		if tokenizer.Normalize != "" && !tokenizer.StripAccents && !normForms[tokenizer.Normalize].IsNormal(prepared) &&
 			!strings.Contains(text, "\n") {
 			t.Fatalf("%q isn't %s", prepared, tokenizer.Normalize)
 		}
@@ -210,7 +210,7 @@ func TestLongLine(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, naive(tokenizer, text)) {
 			t.Errorf("%s: %d terms, expected %d", s, len(got), len(naive(tokenizer, text)))
 		}
-		if cap(scanner.prepared) > 4*pieceBytes {
+		if cap(scanner.prepared) > 4*lineChunkBytes {
 			t.Errorf("%s: a buffer of %d bytes", s, cap(scanner.prepared))
 		}
 	}

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Vector is the analyzer of a view of one vector column, such as an encoder's embedding of a text.
+// AnalyzerVector is the analyzer of a view of one vector column, such as an encoder's embedding of a text.
 // It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
 //
 // Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector has a
 // term outside the vocabulary.
-const Vector Analyzer = "vector"
+const AnalyzerVector Analyzer = "vector"
 
-// MaxVector is the maximum length of a vector.
-const MaxVector = 99_999
+// MaxVectorLen is the maximum length of a vector.
+const MaxVectorLen = 99_999
 
 // VectorView returns the view of a column of vectors.
 func VectorView(column string, size int) View {
-	return View{Tokenizer: Tokenizer{Analyzer: Vector}, Weight: 1, Columns: []string{column}, size: size}
+	return View{Tokenizer: Tokenizer{Analyzer: AnalyzerVector}, Weight: 1, Columns: []string{column}, size: size}
 }
 
 // ParseVector parses a list of numbers, such as [0.5, -1], and returns nil if the field isn't a
@@ -42,9 +42,9 @@ func ParseVector(field string) (vector []float64) {
 
 // parseSize parses the length of a view's vectors.
 func (v *View) parseSize(s string) (err error) {
-	if v.size, err = strconv.Atoi(s); err != nil || v.size < 1 || v.size > MaxVector || len(v.Columns) > 1 {
+	if v.size, err = strconv.Atoi(s); err != nil || v.size < 1 || v.size > MaxVectorLen || len(v.Columns) > 1 {
 		return fmt.Errorf("vector:%s for %d columns: a vector view has one column and a length from 1 to %d, as "+
-			"in embedding=vector:384", s, len(v.Columns), MaxVector)
+			"in embedding=vector:384", s, len(v.Columns), MaxVectorLen)
 	}
 	return nil
 }
@@ -54,26 +54,26 @@ func (v *View) parseSize(s string) (err error) {
 func (v *viewScanners) addVector(view int, field string) error {
 	of := &v.views[view]
 	if x, ok := ParseNumber(field); ok && math.IsNaN(x) {
-		v.add(appendTerm(nil, view, of.Columns[0], outside), 1)
+		v.add(appendTerm(nil, view, of.Columns[0], outsidePrefix), 1)
 		return nil
 	}
 	vector := ParseVector(field)
 	if vector == nil {
-		return &ColumnError{of.Columns[0], cut(field), fmt.Sprintf("a list of %d numbers", of.size)}
+		return &ColumnError{of.Columns[0], quoteTruncated(field), fmt.Sprintf("a list of %d numbers", of.size)}
 	}
 	if len(vector) != of.size {
 		return &ColumnError{of.Columns[0], fmt.Sprintf("%d numbers", len(vector)), strconv.Itoa(of.size)}
 	}
 	for k, x := range vector {
 		begin := len(v.text)
-		v.text = appendTerm(v.text, view, of.Columns[0], strconv.Itoa(MaxVector + 1 + k)[1:])
+		v.text = appendTerm(v.text, view, of.Columns[0], strconv.Itoa(MaxVectorLen + 1 + k)[1:])
 		v.add(v.text[begin:], x)
 	}
 	return nil
 }
 
-// readCoordinate returns a vector's term in readable form, such as embedding[3].
-func readCoordinate(term string) string {
+// formatCoordinate returns a vector's term in readable form, such as embedding[3].
+func formatCoordinate(term string) string {
 	column, at, _ := strings.Cut(term, "\x00")
 	return fmt.Sprintf("%s[%s]", column, cmp.Or(strings.TrimLeft(at, "0"), "0"))
 }

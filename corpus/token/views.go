@@ -29,15 +29,15 @@ const MaxViews = 9
 // tokenizer without views.
 func ParseViews(s string) (Tokenizer, error) {
 	t := Tokenizer{Views: cmp.Or(s, " ")}
-	views, err := t.Split()
+	views, err := t.SplitViews()
 	if err == nil && len(views) == 1 && views[0].Weight == 1 && views[0].Columns == nil {
 		t = views[0].Tokenizer
 	}
 	return t.Canonical(), err
 }
 
-// Split returns the views, or nil for a tokenizer without views.
-func (t Tokenizer) Split() ([]View, error) {
+// SplitViews returns the views, or nil for a tokenizer without views.
+func (t Tokenizer) SplitViews() ([]View, error) {
 	if t.Views == "" {
 		return nil, nil
 	}
@@ -65,9 +65,9 @@ func (t Tokenizer) Split() ([]View, error) {
 			return nil, fmt.Errorf("token: view %q: either all views or none must have columns, as in title=words", text)
 		}
 	}
-	if slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == Values }) {
+	if slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == AnalyzerValues }) {
 		for _, v := range views {
-			if v.Weight != 1 || v.Analyzer != Values && v.Analyzer != Categories {
+			if v.Weight != 1 || v.Analyzer != AnalyzerValues && v.Analyzer != AnalyzerCategories {
 				return nil, fmt.Errorf("token: view %q: values can be combined only with categories, without weights; "+
 					"numbers can have weights and be combined with text", v)
 			}
@@ -87,16 +87,16 @@ func (v *View) parse(text string) (err error) {
 	case form == "":
 		return errors.New("a tokenizer is missing, such as words:1..2 or chars:2..5")
 	case v.Columns == nil || slices.Contains(viewNames, name):
-	case name == string(Numbers), name == string(Values):
+	case name == string(AnalyzerNumbers), name == string(AnalyzerValues):
 		v.Analyzer = Analyzer(name)
 		return v.parseNumbers(options)
-	case name == string(Vector):
-		v.Analyzer = Vector
+	case name == string(AnalyzerVector):
+		v.Analyzer = AnalyzerVector
 		return v.parseSize(options)
-	case name == string(Categories) && colon:
+	case name == string(AnalyzerCategories) && colon:
 		return fmt.Errorf("categories takes no options, got %q", options)
-	case name == string(Categories):
-		v.Analyzer = Categories
+	case name == string(AnalyzerCategories):
+		v.Analyzer = AnalyzerCategories
 		return nil
 	default:
 		return fmt.Errorf("unknown view %q; valid views are words, chars, numbers, values, categories and vector", name)
@@ -110,7 +110,7 @@ func (v *View) parse(text string) (err error) {
 const minWeight, maxWeight = 1e-3, 1e3
 
 // viewNames are the names of analyzers in views.
-var viewNames = []string{"words", "chars", wordName, string(Char), string(CharWB)}
+var viewNames = []string{"words", "chars", wordName, string(AnalyzerChar), string(AnalyzerCharWB)}
 
 // viewForm expands a short view, such as words:1..2 or chars:2..5, to a tokenizer's text form.
 func viewForm(s string) string {
@@ -119,12 +119,12 @@ func viewForm(s string) string {
 	case "words":
 		name = wordName
 	case "chars":
-		name = string(CharWB)
+		name = string(AnalyzerCharWB)
 	}
 	if !colon {
 		return name
 	}
-	if _, _, ok := ParseRange(strings.SplitN(rest, ",", 2)[0]); ok {
+	if _, _, ok := ParseNGramRange(strings.SplitN(rest, ",", 2)[0]); ok {
 		rest = "ngrams=" + rest
 	}
 	return name + ":" + rest
@@ -148,8 +148,8 @@ func splitOutside(s string, separator byte) (parts []string) {
 	return append(parts, s[begin:])
 }
 
-// OfViews returns the tokenizer with these views.
-func OfViews(views []View) Tokenizer {
+// FromViews returns the tokenizer with these views.
+func FromViews(views []View) Tokenizer {
 	parts := make([]string, len(views))
 	for i, v := range views {
 		if v.Weight != 1 {
@@ -165,13 +165,13 @@ func (t Tokenizer) validateViews() error {
 	if t != (Tokenizer{Views: t.Views}) {
 		return fmt.Errorf("token: Views %q cannot be combined with other fields", t.Views)
 	}
-	_, err := t.Split()
+	_, err := t.SplitViews()
 	return err
 }
 
-// FirstColumns returns the first column of each view in a sorted vocabulary.
-func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
-	views, err := t.Split()
+// ViewOffsets returns the first column of each view in a sorted vocabulary.
+func (t Tokenizer) ViewOffsets(vocabulary []string) ([]int, error) {
+	views, err := t.SplitViews()
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
 	at := 0
 	for v := range views {
 		first[v] = at
-		for at < len(vocabulary) && strings.HasPrefix(vocabulary[at], prefixOf(v)) {
+		for at < len(vocabulary) && strings.HasPrefix(vocabulary[at], viewPrefix(v)) {
 			at++
 		}
 	}
@@ -190,16 +190,16 @@ func (t Tokenizer) FirstColumns(vocabulary []string) ([]int, error) {
 	return first, nil
 }
 
-// prefixOf returns the prefix of a view's terms.
-func prefixOf(view int) string { return string(rune(1 + view)) }
+// viewPrefix returns the prefix of a view's terms.
+func viewPrefix(view int) string { return string(rune(1 + view)) }
 
-// Term returns a term of the vocabulary in readable form: without the number of its view, and in
+// FormatTerm returns a term of the vocabulary in readable form: without the number of its view, and in
 // quotes if it is a character n-gram, such as chars "ing".
-func (t Tokenizer) Term(term string) string {
+func (t Tokenizer) FormatTerm(term string) string {
 	if t.Views == "" || term == "" {
 		return term
 	}
-	views, err := t.Split()
+	views, err := t.SplitViews()
 	v := int(term[0]) - 1
 	if err != nil || v < 0 || v >= len(views) {
 		return term[1:]
@@ -209,33 +209,36 @@ func (t Tokenizer) Term(term string) string {
 		column += ": "
 	}
 	switch views[v].Analyzer {
-	case Word:
+	case AnalyzerWord:
 		return column + term[1:]
-	case Numbers, Values:
-		return views[v].readNumber(term[1:])
-	case Vector:
-		return readCoordinate(term[1:])
-	case Categories:
-		return readCategory(term[1:])
+	case AnalyzerNumbers, AnalyzerValues:
+		return views[v].formatNumber(term[1:])
+	case AnalyzerVector:
+		return formatCoordinate(term[1:])
+	case AnalyzerCategories:
+		return formatCategory(term[1:])
 	}
 	return fmt.Sprintf("%schars %q", column, term[1:])
 }
 
-// Words returns a function that reports whether a term is a word of its document. Words are the
+// WordFunc returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams, the longest character n-grams, whole words of char_wb, and category terms.
 // With several views, the view of a term determines the rule, but number terms are words only if no
-// view has text or categories. For [Values], the term of a number is a word, and the term of a
+// view has text or categories. For [AnalyzerValues], the term of a number is a word, and the term of a
 // missing number isn't.
-func (t Tokenizer) Words() func(term []byte) bool {
-	views, err := t.Split()
+func (t Tokenizer) WordFunc() func(term []byte) bool {
+	views, err := t.SplitViews()
 	if err != nil || len(views) == 0 {
 		return t.words()
 	}
-	numbers := !slices.ContainsFunc(views, func(v View) bool { return v.Analyzer != Numbers && v.Analyzer != Vector })
+	numbers := !slices.ContainsFunc(views, func(v View) bool {
+		return v.Analyzer != AnalyzerNumbers &&
+			v.Analyzer != AnalyzerVector
+	})
 	of := make([]func(term []byte) bool, len(views))
 	for i, v := range views {
 		of[i] = func([]byte) bool { return false }
-		if v.Analyzer != Numbers || numbers {
+		if v.Analyzer != AnalyzerNumbers || numbers {
 			of[i] = v.words()
 		}
 	}
@@ -247,23 +250,23 @@ func (t Tokenizer) Words() func(term []byte) bool {
 
 // words implements Words for a tokenizer without views.
 func (t Tokenizer) words() func(term []byte) bool {
-	least, most := t.ngrams()
+	least, most := t.ngramRange()
 	return func(term []byte) bool {
 		switch {
 		case len(term) == 0:
 			return false
-		case t.Analyzer == Values:
+		case t.Analyzer == AnalyzerValues:
 			return term[len(term)-1] == 0
-		case t.Analyzer == Numbers:
-			return !bytes.Contains(term, []byte("\x00"+outside))
-		case t.Analyzer == Categories:
+		case t.Analyzer == AnalyzerNumbers:
+			return !bytes.Contains(term, []byte("\x00"+outsidePrefix))
+		case t.Analyzer == AnalyzerCategories:
 			return true
-		case t.Analyzer == Vector:
+		case t.Analyzer == AnalyzerVector:
 			return false
-		case t.Analyzer == Word:
+		case t.Analyzer == AnalyzerWord:
 			return bytes.Count(term, []byte(" ")) < least
 		}
-		whole := t.Analyzer == CharWB && term[0] == ' ' && term[len(term)-1] == ' '
+		whole := t.Analyzer == AnalyzerCharWB && term[0] == ' ' && term[len(term)-1] == ' '
 		return whole || utf8.RuneCount(term) == most
 	}
 }
@@ -271,17 +274,17 @@ func (t Tokenizer) words() func(term []byte) bool {
 // viewScanners returns the terms of a document, one view after another.
 type viewScanners struct {
 	scanners []*Scanner
-	at       int    // index of the current scanner
+	current  int    // index of the current scanner
 	term     []byte // last term, with the prefix of its view
 
-	views   []View
-	columns Columns                  // columns of the rows; nil if documents are texts
-	of      [][]int                  // indices of the columns of each view
-	fields  []string                 // fields of the row, in UTF-8
-	numbers []float64                // numbers of the row; NaN if missing
-	terms   [][][maxKnots + 1][]byte // terms of each column of each view, see [View.termsOf]
-	added   []RowTerm                // terms of numbers, categories and vectors
-	text    []byte                   // terms of added, and texts of the row
+	views       []View
+	columns     Columns                  // columns of the rows; nil if documents are texts
+	viewColumns [][]int                  // indices of the columns of each view
+	fields      []string                 // fields of the row, in UTF-8
+	numbers     []float64                // numbers of the row; NaN if missing
+	terms       [][][maxKnots + 1][]byte // terms of each column of each view, see [View.termsOf]
+	rowTerms    []RowTerm                // terms of numbers, categories and vectors
+	text        []byte                   // terms of added, and texts of the row
 }
 
 // RowTerm is a term of a numeric, category or vector column, with its count or value.
@@ -291,13 +294,13 @@ type RowTerm struct {
 }
 
 func newViewScanners(views []View) (*viewScanners, error) {
-	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, of: make([][]int, len(views)),
+	out := &viewScanners{scanners: make([]*Scanner, len(views)), views: views, viewColumns: make([][]int, len(views)),
 		terms: make([][][maxKnots + 1][]byte, len(views))}
-	out.columns = OfViews(views).Columns()
-	indices := Indices(out.columns.Names())
+	out.columns = FromViews(views).Columns()
+	indices := FirstIndices(out.columns.Names())
 	for i, v := range views {
 		for _, name := range v.Columns {
-			out.of[i] = append(out.of[i], indices[name])
+			out.viewColumns[i] = append(out.viewColumns[i], indices[name])
 			if v.HasNumbers() {
 				out.terms[i] = append(out.terms[i], v.termsOf(i, name))
 			}
@@ -315,16 +318,16 @@ func newViewScanners(views []View) (*viewScanners, error) {
 }
 
 func (v *viewScanners) feed(text []byte) {
-	v.at = 0
+	v.current = 0
 	for _, s := range v.scanners {
 		s.Feed(text)
 	}
 }
 
 func (v *viewScanners) next() []byte {
-	for ; v.at < len(v.scanners); v.at++ {
-		if term := v.scanners[v.at].Next(); term != nil {
-			v.term = append(append(v.term[:0], byte(1+v.at)), term...)
+	for ; v.current < len(v.scanners); v.current++ {
+		if term := v.scanners[v.current].Next(); term != nil {
+			v.term = append(append(v.term[:0], byte(1+v.current)), term...)
 			return v.term
 		}
 	}

@@ -7,39 +7,39 @@ import (
 	"unicode/utf8"
 )
 
-// plain is the state of the fast path, for the default tokenizer.
-type plain struct {
-	next  int    // start of the next block of 64 bytes
-	words uint64 // bit set of the bytes in the previous block that are in unread runs
+// fastPath is the state of the fast path, for the default tokenizer.
+type fastPath struct {
+	nextBlock int    // start of the next block of 64 bytes
+	runBits   uint64 // bit set of the bytes in the previous block that are in unread runs
 }
 
-// plainWord returns the next word of the text by the default rules. It returns nil at the end of
+// fastWord returns the next word of the text by the default rules. It returns nil at the end of
 // the text, and after it has prepared a run with non-ASCII bytes as a line. It searches for runs of
 // ASCII letters and non-ASCII bytes, because each word is within a run.
-func (s *Scanner) plainWord() []byte {
-	text, p := s.text, &s.plain
-	for p.words == 0 {
-		if p.next >= len(text) {
+func (s *Scanner) fastWord() []byte {
+	text, p := s.text, &s.fastPath
+	for p.runBits == 0 {
+		if p.nextBlock >= len(text) {
 			s.text = nil
 			return nil
 		}
-		p.words = runBytes(text[p.next:])
-		p.next += 64
-		s.letters[spaced] += int64(bits.OnesCount64(p.words))
+		p.runBits = letterBits(text[p.nextBlock:])
+		p.nextBlock += 64
+		s.letterCounts[spacedScript] += int64(bits.OnesCount64(p.runBits))
 	}
-	begin := bits.TrailingZeros64(p.words)
-	start := p.next - 64 + begin
-	end := begin + bits.TrailingZeros64(^(p.words >> begin))
-	for end == 64 && p.next < len(text) { // the run continues in the next block
-		p.words = runBytes(text[p.next:])
-		p.next += 64
-		s.letters[spaced] += int64(bits.OnesCount64(p.words))
-		end = bits.TrailingZeros64(^p.words)
+	begin := bits.TrailingZeros64(p.runBits)
+	start := p.nextBlock - 64 + begin
+	end := begin + bits.TrailingZeros64(^(p.runBits >> begin))
+	for end == 64 && p.nextBlock < len(text) { // the run continues in the next block
+		p.runBits = letterBits(text[p.nextBlock:])
+		p.nextBlock += 64
+		s.letterCounts[spacedScript] += int64(bits.OnesCount64(p.runBits))
+		end = bits.TrailingZeros64(^p.runBits)
 	}
-	p.words = p.words >> end << end
-	word := text[start : p.next-64+end]
+	p.runBits = p.runBits >> end << end
+	word := text[start : p.nextBlock-64+end]
 
-	const small = 0x20 * eachByte // the bit that distinguishes lower-case letters, for each byte
+	const small = 0x20 * lowBits // the bit that distinguishes lower-case letters, for each byte
 	if n := len(word); n <= 8 && cap(word) >= 8 {
 		x := binary.LittleEndian.Uint64(word[:8])
 		own := uint64(1)<<(8*n) - 1
@@ -71,13 +71,13 @@ func (s *Scanner) plainWord() []byte {
 }
 
 const (
-	eachByte = 0x0101010101010101
-	highBits = 0x80 * eachByte
+	lowBits  = 0x0101010101010101
+	highBits = 0x80 * lowBits
 )
 
-// runBytes returns a bit for each of the first 64 bytes of the text: 1 if it is an ASCII letter or
+// letterBits returns a bit for each of the first 64 bytes of the text: 1 if it is an ASCII letter or
 // not ASCII.
-func runBytes(text []byte) (set uint64) {
+func letterBits(text []byte) (set uint64) {
 	var last [64]byte
 	if len(text) < 64 {
 		copy(last[:], text)
@@ -86,8 +86,8 @@ func runBytes(text []byte) (set uint64) {
 	text = text[:64]
 	for i := 0; i < 64; i += 8 {
 		x := binary.LittleEndian.Uint64(text[i : i+8])
-		lower := (x | 0x20*eachByte) &^ highBits // no sum below carries into the next byte
-		letters := (lower + (0x80-'a')*eachByte) &^ (lower + (0x7f-'z')*eachByte)
+		lower := (x | 0x20*lowBits) &^ highBits // no sum below carries into the next byte
+		letters := (lower + (0x80-'a')*lowBits) &^ (lower + (0x7f-'z')*lowBits)
 		// The product collects the high bits in the highest byte.
 		set |= (letters | x) & highBits >> 7 * 0x0102040810204080 >> 56 << i
 	}
@@ -97,8 +97,8 @@ func runBytes(text []byte) (set uint64) {
 // beginRun prepares a run with non-ASCII bytes as a line, and undoes the count of its bytes as
 // letters. It returns nil.
 func (s *Scanner) beginRun(run []byte) []byte {
-	s.letters[spaced] -= int64(len(run))
-	s.line, s.at, s.unspaced = s.prepare(run), 0, characters{}
+	s.letterCounts[spacedScript] -= int64(len(run))
+	s.line, s.at, s.unspaced = s.prepare(run), 0, characterFinder{}
 	return nil
 }
 
@@ -114,8 +114,8 @@ var alphabets = func() (table [0x590]struct {
 	return table
 }()
 
-// lower returns a character in lower case, and reports whether it is a letter.
-func lower(r rune) (lower rune, letter bool) {
+// lowerLetter returns a character in lower case, and reports whether it is a letter.
+func lowerLetter(r rune) (lowerLetter rune, letter bool) {
 	switch {
 	case int(r) < len(alphabets):
 		return alphabets[r].lower, alphabets[r].letter
@@ -125,15 +125,15 @@ func lower(r rune) (lower rune, letter bool) {
 	return unicode.ToLower(r), unicode.IsLetter(r)
 }
 
-// word returns the next word of the prepared line: letters, and digits if Digits is set, with the
+// nextWord returns the next word of the prepared line: letters, and digits if Digits is set, with the
 // combining marks that follow. It may also be a character of a script without spaces; joined then
 // reports whether the previous character is adjacent. It returns nil at the end of the line.
-func (s *Scanner) word() (word []byte, joined bool) {
+func (s *Scanner) nextWord() (nextWord []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {
 		r, size := utf8.DecodeRune(s.line[i:])
-		_, letter := lower(r)
-		apart := letter && s.tokenizer.Pairs && s.unspaced.at(s.line, i, r)
+		_, letter := lowerLetter(r)
+		apart := letter && s.tokenizer.Pairs && s.unspaced.startsCharacter(s.line, i, r)
 		in := !apart && (letter || s.tokenizer.Digits && unicode.IsNumber(r) || start >= 0 && unicode.IsMark(r))
 		switch {
 		case in && start < 0:
@@ -142,12 +142,12 @@ func (s *Scanner) word() (word []byte, joined bool) {
 			s.at = i
 			return s.line[start:i:i], false
 		case apart:
-			w := s.unspaced.take(s.line, i, &s.letters)
+			w := s.unspaced.next(s.line, i, &s.letterCounts)
 			s.at = i + len(w)
-			return w, s.unspaced.before > 0
+			return w, s.unspaced.prevSize > 0
 		}
 		if letter {
-			s.letters[spaced]++
+			s.letterCounts[spacedScript]++
 		}
 		i += size
 	}

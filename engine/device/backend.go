@@ -15,12 +15,12 @@ type Backend interface {
 	// Name returns a description, such as "avx512" or "cuda: NVIDIA H200".
 	Name() string
 
-	// Rows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
+	// ComputeRows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
 	// same rows are visited consecutively, with ascending columns. visit may write to the tile.
 	// Rows stops if visit fails, or within a second after ctx is done. Rows may be called
 	// concurrently, but not by visit. Rows returns ErrMemory if the documents and a single row of
 	// values don't fit in the device's memory.
-	Rows(ctx context.Context, r *Request, visit func(t *Tile) error) error
+	ComputeRows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
 	// HostBytes returns the allocated host memory in bytes, excluding the documents.
 	HostBytes() int64
@@ -29,16 +29,16 @@ type Backend interface {
 	Close() error
 }
 
-// ErrorC bounds the absolute error of c >= CloseC by 44 float32 roundings, as derived in
-// docs/design.md. Smaller c are recomputed in float64. [SlackC] bounds the error for all c.
+// MaxError bounds the absolute error of c >= CloseC by 44 float32 roundings, as derived in
+// docs/design.md. Smaller c are recomputed in float64. [ErrorBound] bounds the error for all c.
 const (
-	ErrorC = 44 * 0x1p-24 // 2.62e-6
-	CloseC = 0.1
+	MaxError       = 44 * 0x1p-24 // 2.62e-6
+	CloseThreshold = 0.1
 )
 
-// SlackC returns a bound on the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c) plus
+// ErrorBound returns a bound on the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c) plus
 // 2⁻¹⁵⁰ for underflow.
-func SlackC(c float64) float64 { return min(ErrorC, ErrorC/CloseC*c) + 0x1p-150 }
+func ErrorBound(c float64) float64 { return min(MaxError, MaxError/CloseThreshold*c) + 0x1p-150 }
 
 // Accelerator is a [Backend] with its own processor and memory. It may apply the [Program] of a
 // kernel. It reaches full speed only with large requests.
@@ -79,21 +79,21 @@ var ErrMemory = errors.New("too little memory on the device")
 
 // Stats holds counters of computations. Times are sums over workers.
 type Stats struct {
-	Pairs       int64 // number of dot products
-	Recomputed  int64 // number of pairs recomputed by the exact difference formula
-	HeadValues  int64 // number of values multiplied by a row of a panel, with Kernels.Panel multiply-adds each
-	TailMatches int64 // number of multiply-adds of the tail
+	Pairs           int64 // number of dot products
+	RecomputedPairs int64 // number of pairs recomputed by the exact difference formula
+	HeadValues      int64 // number of values multiplied by a row of a panel, with Kernels.Panel multiply-adds each
+	TailMatches     int64 // number of multiply-adds of the tail
 
 	// Number of values below the limit of a neighbour list on the CPU, and number of insertions
 	// into lists, up to two per value. With several workers both numbers vary between runs.
-	Found, Entered int64
+	NeighbourCandidates, NeighbourInsertions int64
 
-	Load  time.Duration // scattering documents into panels, and finding posting lists
-	Tail  time.Duration // products of the tail
-	Head  time.Duration // products of the head
-	Close time.Duration // converting dot products to c, and recomputing close pairs
-	Map   time.Duration // applying kernels to c
-	Store time.Duration // writing results to the destination
+	LoadTime    time.Duration // scattering documents into panels, and finding posting lists
+	TailTime    time.Duration // products of the tail
+	HeadTime    time.Duration // products of the head
+	ConvertTime time.Duration // converting dot products to c, and recomputing close pairs
+	MapTime     time.Duration // applying kernels to c
+	StoreTime   time.Duration // writing results to the destination
 }
 
 // Add adds the counts and times of o to s.
@@ -106,10 +106,13 @@ func (s Stats) Sub(before Stats) Stats { return s.combined(before, -1) }
 func (s Stats) combined(o Stats, sign int64) Stats {
 	d := time.Duration(sign)
 	return Stats{
-		Pairs: s.Pairs + sign*o.Pairs, Recomputed: s.Recomputed + sign*o.Recomputed,
+		Pairs: s.Pairs + sign*o.Pairs, RecomputedPairs: s.RecomputedPairs + sign*o.RecomputedPairs,
 		HeadValues: s.HeadValues + sign*o.HeadValues, TailMatches: s.TailMatches + sign*o.TailMatches,
-		Found: s.Found + sign*o.Found, Entered: s.Entered + sign*o.Entered,
-		Load: s.Load + d*o.Load, Tail: s.Tail + d*o.Tail, Head: s.Head + d*o.Head,
-		Close: s.Close + d*o.Close, Map: s.Map + d*o.Map, Store: s.Store + d*o.Store,
+		NeighbourCandidates: s.NeighbourCandidates + sign*o.NeighbourCandidates,
+		NeighbourInsertions: s.NeighbourInsertions + sign*o.NeighbourInsertions,
+		LoadTime:            s.LoadTime + d*o.LoadTime, TailTime: s.TailTime + d*o.TailTime, HeadTime: s.HeadTime +
+			d*o.HeadTime,
+		ConvertTime: s.ConvertTime + d*o.ConvertTime, MapTime: s.MapTime + d*o.MapTime, StoreTime: s.StoreTime +
+			d*o.StoreTime,
 	}
 }

@@ -29,7 +29,7 @@ const (
 	OpExpm1             // e^v - 1
 	OpLog1p             // ln(1+v), v >= 0
 	OpTanh              // tanh v
-	OpPower             // vⁿ by repeated squaring
+	OpIntPow            // vⁿ by repeated squaring
 	OpPow               // max(v, 0)^Consts[n], Consts[n] > 0
 	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2] for integer powers, else v in [0, 1]
 	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
@@ -52,54 +52,55 @@ const MaxPower = 1 << 20
 // maxTableBits is the maximum of Table.Bits. It ensures that row indices fit into 32 bits.
 const maxTableBits = 20
 
-// Code is an instruction with its argument.
-type Code struct {
-	Op Op
-	N  int
+// Instruction is an instruction with its argument.
+type Instruction struct {
+	Op  Op
+	Arg int
 }
 
 // Table is a function of c in [0, 2], as a piecewise polynomial for asm.Kernels.Piecewise. If Log
 // is set, the table holds the logarithm of the function.
 type Table struct {
-	Rows [][8]float32
-	Bits uint
-	Log  bool
+	Rows  [][8]float32
+	Bits  uint
+	IsLog bool
 }
 
 // Program is a sequence of instructions that compute a kernel value from c and the norms of two
 // documents. Attributes, which are functions of a single norm, are computed once per document. A
 // Program is immutable and may be used concurrently.
 type Program struct {
-	Code   []Code
-	Consts []float64
-	Tables []Table
-	Norms  []func(x float64) float64 // attributes of a document, from its norm x; NaN if the program isn't applicable
-	Locals int
+	Instructions []Instruction
+	Consts       []float64
+	Tables       []Table
+	// attributes of a document, from its norm x; NaN if the program isn't applicable
+	Attributes []func(x float64) float64
+	LocalCount int
 
-	// PlainOnly restricts the program to c <= 1, that is to documents without negative values.
-	PlainOnly bool
+	// NonNegativeOnly restricts the program to c <= 1, that is to documents without negative values.
+	NonNegativeOnly bool
 }
 
-// effects holds the number of operands and the number of results of each instruction.
-var effects = [numOps][2]int{
+// stackEffects holds the number of operands and the number of results of each instruction.
+var stackEffects = [numOps][2]int{
 	OpC: {0, 1}, OpConst: {0, 1}, OpX: {0, 1}, OpY: {0, 1}, OpLocal: {0, 1}, OpStore: {1, 0},
 	OpAdd: {2, 1}, OpSub: {2, 1}, OpMul: {2, 1}, OpDiv: {2, 1}, OpNeg: {1, 1},
-	OpSqrt: {1, 1}, OpExp: {1, 1}, OpExpm1: {1, 1}, OpLog1p: {1, 1}, OpTanh: {1, 1}, OpPower: {1, 1}, OpPow: {1, 1},
+	OpSqrt: {1, 1}, OpExp: {1, 1}, OpExpm1: {1, 1}, OpLog1p: {1, 1}, OpTanh: {1, 1}, OpIntPow: {1, 1}, OpPow: {1, 1},
 	OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1}, OpSelect: {3, 1},
 }
 
 // Validate returns an error if the program reads a missing operand, doesn't leave exactly one
 // number on the stack, or exceeds the limits.
 func (p *Program) Validate() error {
-	if len(p.Code) > MaxCode {
-		return fmt.Errorf("device: program has %d instructions; the maximum is %d", len(p.Code), MaxCode)
+	if len(p.Instructions) > MaxCode {
+		return fmt.Errorf("device: program has %d instructions; the maximum is %d", len(p.Instructions), MaxCode)
 	}
-	if p.Locals < 0 || p.Locals > MaxSlots {
-		return fmt.Errorf("device: number of locals must be between 0 and %d, got %d", MaxSlots, p.Locals)
+	if p.LocalCount < 0 || p.LocalCount > MaxSlots {
+		return fmt.Errorf("device: number of locals must be between 0 and %d, got %d", MaxSlots, p.LocalCount)
 	}
 	var stored [MaxSlots]bool
 	depth, deepest := 0, 0
-	for at, c := range p.Code {
+	for at, c := range p.Instructions {
 		if c.Op >= numOps {
 			return fmt.Errorf("device: instruction %d has opcode %d, but opcodes are below %d", at, c.Op, numOps)
 		}
@@ -108,35 +109,35 @@ func (p *Program) Validate() error {
 		case OpConst, OpPow, OpDeficit:
 			limit = len(p.Consts)
 		case OpX, OpY:
-			limit = len(p.Norms)
+			limit = len(p.Attributes)
 		case OpLocal, OpStore:
-			limit = p.Locals
+			limit = p.LocalCount
 		case OpTable:
 			limit = len(p.Tables)
-		case OpPower:
+		case OpIntPow:
 			limit = MaxPower
 		default:
 			limit = 1
 		}
-		if c.N < 0 || c.N >= limit {
-			return fmt.Errorf("device: argument %d of instruction %d is not in [0, %d)", c.N, at, limit)
+		if c.Arg < 0 || c.Arg >= limit {
+			return fmt.Errorf("device: argument %d of instruction %d is not in [0, %d)", c.Arg, at, limit)
 		}
 		switch {
 		case c.Op == OpStore:
-			stored[c.N] = true
-		case c.Op == OpLocal && !stored[c.N]:
-			return fmt.Errorf("device: instruction %d reads local %d, which is not set", at, c.N)
-		case c.Op == OpPow && !(p.Consts[c.N] > 0):
-			return fmt.Errorf("device: exponent of instruction %d must be positive, got %v", at, p.Consts[c.N])
+			stored[c.Arg] = true
+		case c.Op == OpLocal && !stored[c.Arg]:
+			return fmt.Errorf("device: instruction %d reads local %d, which is not set", at, c.Arg)
+		case c.Op == OpPow && !(p.Consts[c.Arg] > 0):
+			return fmt.Errorf("device: exponent of instruction %d must be positive, got %v", at, p.Consts[c.Arg])
 		}
-		e := effects[c.Op]
+		e := stackEffects[c.Op]
 		if depth < e[0] {
 			return fmt.Errorf("device: instruction %d takes %d operands, but the stack has %d", at, e[0], depth)
 		}
 		depth += e[1] - e[0]
 		deepest = max(deepest, depth)
 	}
-	for i, f := range p.Norms {
+	for i, f := range p.Attributes {
 		if f == nil {
 			return fmt.Errorf("device: norm attribute %d is nil", i)
 		}
@@ -151,24 +152,24 @@ func (p *Program) Validate() error {
 	if depth != 1 {
 		return fmt.Errorf("device: program leaves %d values on the stack instead of 1", depth)
 	}
-	if deepest+p.Locals > MaxSlots {
+	if deepest+p.LocalCount > MaxSlots {
 		return fmt.Errorf("device: the number of locals plus the depth of the stack must be at most %d, got %d + %d",
-			MaxSlots, p.Locals, deepest)
+			MaxSlots, p.LocalCount, deepest)
 	}
 	return nil
 }
 
-// Holds reports whether the program can be applied to x. No attribute may be NaN. With PlainOnly
+// AppliesTo reports whether the program can be applied to x. No attribute may be NaN. With PlainOnly
 // all values must be nonnegative.
-func (p *Program) Holds(x *sparse.Embedded) bool {
-	if p.PlainOnly {
+func (p *Program) AppliesTo(x *sparse.Embedded) bool {
+	if p.NonNegativeOnly {
 		for _, v := range x.Values {
 			if v < 0 {
 				return false
 			}
 		}
 	}
-	for _, f := range p.Norms {
+	for _, f := range p.Attributes {
 		for _, norm := range x.Norms {
 			if v := f(norm); v != v {
 				return false
@@ -184,8 +185,8 @@ func (p *Program) Eval(c float32, x, y float64) float64 {
 	var stack [MaxSlots]float64
 	var locals [MaxSlots]float64
 	top := -1
-	for _, code := range p.Code {
-		e := effects[code.Op]
+	for _, code := range p.Instructions {
+		e := stackEffects[code.Op]
 		top -= e[0]
 		operands := stack[top+1:]
 		v := p.apply(code, operands, locals[:], float64(c), x, y)
@@ -197,20 +198,20 @@ func (p *Program) Eval(c float32, x, y float64) float64 {
 	return stack[0]
 }
 
-func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64 {
+func (p *Program) apply(code Instruction, o, locals []float64, c, x, y float64) float64 {
 	switch code.Op {
 	case OpC:
 		return c
 	case OpConst:
-		return p.Consts[code.N]
+		return p.Consts[code.Arg]
 	case OpX:
-		return p.Norms[code.N](x)
+		return p.Attributes[code.Arg](x)
 	case OpY:
-		return p.Norms[code.N](y)
+		return p.Attributes[code.Arg](y)
 	case OpLocal:
-		return locals[code.N]
+		return locals[code.Arg]
 	case OpStore:
-		locals[code.N] = o[0]
+		locals[code.Arg] = o[0]
 	case OpAdd:
 		return o[0] + o[1]
 	case OpSub:
@@ -231,14 +232,14 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 		return math.Log1p(o[0])
 	case OpTanh:
 		return math.Tanh(o[0])
-	case OpPower:
-		return Power(o[0], code.N)
+	case OpIntPow:
+		return IntPow(o[0], code.Arg)
 	case OpPow:
-		return math.Pow(max(o[0], 0), p.Consts[code.N])
+		return math.Pow(max(o[0], 0), p.Consts[code.Arg])
 	case OpDeficit:
-		return Deficit(o[0], p.Consts[code.N])
+		return Deficit(o[0], p.Consts[code.Arg])
 	case OpTable:
-		return p.Tables[code.N].eval(float32(o[0]))
+		return p.Tables[code.Arg].eval(float32(o[0]))
 	case OpClamp:
 		return min(max(o[0], 0), 2)
 	case OpSelect:
@@ -250,8 +251,8 @@ func (p *Program) apply(code Code, o, locals []float64, c, x, y float64) float64
 	return math.NaN()
 }
 
-// Power returns vⁿ by repeated squaring, n >= 0. It panics if n is negative.
-func Power(v float64, n int) float64 {
+// IntPow returns vⁿ by repeated squaring, n >= 0. It panics if n is negative.
+func IntPow(v float64, n int) float64 {
 	if n < 0 {
 		panic(fmt.Errorf("device: exponent must be nonnegative, got %d", n))
 	}
@@ -273,7 +274,7 @@ func Deficit(v, p float64) float64 {
 	}
 	if p == math.Trunc(p) {
 		if p < MaxPower {
-			return 1 - Power(1-v, int(p))
+			return 1 - IntPow(1-v, int(p))
 		}
 		return 1 - math.Pow(1-v, p)
 	}

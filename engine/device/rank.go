@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Order returns the columns in descending order of document frequency, with ties broken by index.
-func Order(df []int32) []uint32 {
+// ColumnsByFrequency returns the columns in descending order of document frequency, with ties broken by index.
+func ColumnsByFrequency(df []int32) []uint32 {
 	if len(df) == 0 {
 		return nil
 	}
@@ -29,8 +29,8 @@ func Order(df []int32) []uint32 {
 	return order
 }
 
-// Ranks returns the inverse r of a permutation of columns: r[order[i]] = i.
-func Ranks(order []uint32) []uint32 {
+// InversePermutation returns the inverse r of a permutation of columns: r[order[i]] = i.
+func InversePermutation(order []uint32) []uint32 {
 	rank := make([]uint32, len(order))
 	for r, j := range order {
 		rank[j] = uint32(r)
@@ -38,27 +38,27 @@ func Ranks(order []uint32) []uint32 {
 	return rank
 }
 
-// stopValues is the number of values between two checks for cancellation.
-const stopValues = 1 << 20
+// valuesPerCheck is the number of values between two checks for cancellation.
+const valuesPerCheck = 1 << 20
 
 // minWorkerValues is the minimum number of values per worker in a transposition. A worker also
 // needs at least one value per column, because the counts per column take time and memory.
 const minWorkerValues = 1 << 16
 
-// ByRank returns the transpose of m with rows in the order of ranks. Row r holds the documents that
+// TransposeByRank returns the transpose of m with rows in the order of ranks. Row r holds the documents that
 // have the column of rank r, in ascending order, and the values. ByRank reuses the memory of t,
 // which may be nil and must not share memory with m. rank is a permutation of the columns. ByRank
 // fails if ctx is done.
 //
 // Each worker counts the values of a range of rows, and then stores them.
-func ByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (*sparse.CSR, error) {
+func TransposeByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (*sparse.CSR, error) {
 	if t == nil {
 		t = &sparse.CSR{}
 	}
 	n, nnz := m.Rows(), m.NNZ()
 	workers = int(max(1, min(int64(workers), nnz/max(minWorkerValues, int64(m.Cols)))))
-	t.Cols, t.Offsets = n, resized(t.Offsets, m.Cols+1)
-	t.Terms, t.Values = resized(t.Terms, int(nnz)), resized(t.Values, int(nnz))
+	t.Cols, t.Offsets = n, resize(t.Offsets, m.Cols+1)
+	t.Terms, t.Values = resize(t.Terms, int(nnz)), resize(t.Values, int(nnz))
 	clear(t.Offsets)
 	bounds := make([]int, workers+1) // row ranges with about equally many values
 	for w := 1; w < workers; w++ {
@@ -78,7 +78,7 @@ func ByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (
 	each := func(w int, visit func(i int, terms []uint32, values []float32)) {
 		looked := m.Offsets[bounds[w]]
 		for i := bounds[w]; i < bounds[w+1]; i++ {
-			if m.Offsets[i]-looked > stopValues {
+			if m.Offsets[i]-looked > valuesPerCheck {
 				if looked = m.Offsets[i]; ctx.Err() != nil {
 					return
 				}
@@ -120,8 +120,8 @@ func ByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (
 	})
 }
 
-// resized returns a slice of n arbitrary values, in the memory of s if possible.
-func resized[T any](s []T, n int) []T {
+// resize returns a slice of n arbitrary values, in the memory of s if possible.
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}

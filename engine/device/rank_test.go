@@ -21,10 +21,10 @@ func TestByRankReuses(t *testing.T) {
 		if n == 4000 && m.NNZ() < 3*minWorkerValues {
 			t.Fatalf("%d values are too few for three workers", m.NNZ())
 		}
-		rank := Ranks(Order(m.DocumentFrequency()))
+		rank := InversePermutation(ColumnsByFrequency(m.DocumentFrequency()))
 		for _, workers := range []int{1, 2, 3} {
-			musttest.Get(ByRank(t.Context(), into, m, rank, workers))(t)
-			musttest.Do(t, into.Validate())
+			musttest.Get(TransposeByRank(t.Context(), into, m, rank, workers))(t)
+			musttest.NoError(t, into.Validate())
 			if into.Cols != n || into.Rows() != m.Cols || into.NNZ() != m.NNZ() {
 				t.Fatalf("%d documents: a transpose of %d × %d with %d values", n, into.Rows(), into.Cols, into.NNZ())
 			}

@@ -2,8 +2,8 @@ package device
 
 import "github.com/gramengine/gram/sparse"
 
-// Columns is the granularity of column ranges. Each range begins at a multiple of Columns.
-const Columns = sparse.Block
+// ColumnAlignment is the granularity of column ranges. Each range begins at a multiple of Columns.
+const ColumnAlignment = sparse.BlockSize
 
 // Request selects rows of a matrix of c = 1 - cosine, or of a kernel of c. The columns are the
 // documents that the back end was made for.
@@ -11,23 +11,23 @@ type Request struct {
 	// Program is the kernel; nil for c itself. The back end may apply it to c (see Tile.Mapped).
 	Program *Program
 
-	// From holds the row documents, embedded by the embedder of the column documents. If From is
+	// RowDocuments holds the row documents, embedded by the embedder of the column documents. If From is
 	// nil, the rows are column documents.
-	From *sparse.Embedded
+	RowDocuments *sparse.Embedded
 
 	// Prepared is From as converted by a [Preparer]; nil if not converted.
 	Prepared Prepared
 
-	// Docs holds the document indices of the rows, in any order.
-	Docs []int
+	// RowIndices holds the document indices of the rows, in any order.
+	RowIndices []int
 
 	// Columns are documents Lo <= j < Hi. Lo is a multiple of Columns.
 	Lo, Hi int
 
-	// Half requests only columns from the diagonal on. A tile may omit columns before the document
+	// UpperOnly requests only columns from the diagonal on. A tile may omit columns before the document
 	// of its first row. With Half, Docs must be indices of column documents in ascending order, and
 	// Lo must be 0.
-	Half bool
+	UpperOnly bool
 
 	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that later
 	// rows take less time.
@@ -40,21 +40,21 @@ type Request struct {
 // Tile is a block of the result of a [Request], stored by rows or by columns. One of the strides is
 // 1. A tile is valid only during the call of the function that receives it.
 type Tile struct {
-	First, Rows int  // rows are Docs[First], Docs[First+1], …
-	Lo, Hi      int  // columns are documents Lo <= j < Hi
-	Mapped      bool // the request's program has been applied
+	FirstRow, Rows int  // rows are Docs[First], Docs[First+1], …
+	Lo, Hi         int  // columns are documents Lo <= j < Hi
+	ProgramApplied bool // the request's program has been applied
 
 	// Value[r*RowStride+(j-Lo)*ColStride] is the value in row First+r and column j.
-	Value                []float32
+	Values               []float32
 	RowStride, ColStride int
 
-	// Filled reports that, with a RowStride of 1, padding between columns also holds numbers from 0
+	// PaddingValid reports that, with a RowStride of 1, padding between columns also holds numbers from 0
 	// to 2. A kernel may then be applied to the whole slice.
-	Filled bool
+	PaddingValid bool
 }
 
 // Cols returns the number of columns.
 func (t *Tile) Cols() int { return t.Hi - t.Lo }
 
 // Row returns row r of a tile with a ColStride of 1.
-func (t *Tile) Row(r int) []float32 { return t.Value[r*t.RowStride:][:t.Cols():t.Cols()] }
+func (t *Tile) Row(r int) []float32 { return t.Values[r*t.RowStride:][:t.Cols():t.Cols()] }

@@ -25,7 +25,7 @@ func (t *Table) eval(c float32) float64 {
 	for k := 4; k >= 0; k-- {
 		v = float64(float32(v*s + float64(r[k])))
 	}
-	if t.Log {
+	if t.IsLog {
 		return math.Exp(v)
 	}
 	return v

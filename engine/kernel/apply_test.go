@@ -33,7 +33,7 @@ func TestApplyRefuses(t *testing.T) {
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
 		for name, c := range calls {
 			before := slices.Clone(c.dst)
-			musttest.Fails(Apply(k, table, c.dst, c.c, c.x, c.y))(t, name, c.says)
+			musttest.WantError(Apply(k, table, c.dst, c.c, c.x, c.y))(t, name, c.says)
 			if !sameBits(c.dst, before) {
 				t.Errorf("%s: dst has been written to", name)
 			}
@@ -47,7 +47,7 @@ func TestApplyRefuses(t *testing.T) {
 		}
 	})
 	one := filled(1, 1)
-	if Apply(nil, asm.Best(), one, one, one, one) == nil {
+	if Apply(nil, asm.BestKernels(), one, one, one, one) == nil {
 		t.Error("no kernel: no error")
 	}
 }
@@ -57,7 +57,7 @@ func TestNewOfAKernelThatPanics(t *testing.T) {
 	var failed *PanicError
 	broken := errors.New("broken")
 	k, err := New(Custom{Name: "bad", Eval: func(c, x, y float64) float64 { panic(broken) }})
-	if k != nil || !errors.As(err, &failed) || failed.What != "engine: kernel bad" || !errors.Is(err, broken) ||
+	if k != nil || !errors.As(err, &failed) || failed.Function != "engine: kernel bad" || !errors.Is(err, broken) ||
 		!strings.Contains(string(failed.Stack), "apply_test.go") {
 		t.Errorf("kernel %v, error %v, expected a PanicError", k, err)
 	}

@@ -11,25 +11,25 @@ import (
 )
 
 func init() {
-	n := number("n", "degree of the threshold units", 1, arccosine.Min, arccosine.Max, fmt.Sprintf(
-		"a number from %g to %g (the integral diverges for n <= -1/2)", arccosine.Min, float64(arccosine.Max)))
-	bias := signed("bias", "bias of the thresholds, in units of the norms; only for n=0", 0)
-	sigma := positive("sigma",
+	n := numberParam("n", "degree of the threshold units", 1, arccosine.MinDegree, arccosine.MaxDegree, fmt.Sprintf(
+		"a number from %g to %g (the integral diverges for n <= -1/2)", arccosine.MinDegree, float64(arccosine.MaxDegree)))
+	bias := signedParam("bias", "bias of the thresholds, in units of the norms; only for n=0", 0)
+	sigma := positiveParam("sigma",
 		"standard deviation of normally smoothed thresholds, in units of the norms; only for n=0", 0)
 	register(family{
 		Name: "arccos", Summary: "‖x‖ⁿ‖y‖ⁿ J_n(arccos(1-c))/π",
-		What: "kernel of an infinitely wide network of threshold units of any degree, with one or more " +
+		Description: "kernel of an infinitely wide network of threshold units of any degree, with one or more " +
 			"layers",
 		Source: sourceCho + ", ch. 2 to 4, app. A",
 		Examples: []string{"arccos:n=0", "arccos:n=1", "arccos:n=2", "arccos:n=1,layers=3", "arccos:n=3",
 			"arccos:n=0.5", "arccos:n=-0.25", "arccos:n=0,sigma=0.5", "arccos:n=0,bias=0.3"},
-		place: 180,
+		sortKey: 180,
 		params: []param{
-			n, whole("layers", "number of layers; each works in the feature space of the layer below", 1, 1,
+			n, integerParam("layers", "number of layers; each works in the feature space of the layer below", 1, 1,
 				maxLayers).hiddenAtDefault(),
-			bias.hiddenAtDefault(), sigma.or("none", 0),
+			bias.hiddenAtDefault(), sigma.withDefaultWord("none", 0),
 		},
-		refuse: func(v []float64) (int, string) {
+		checkParams: func(v []float64) (int, string) {
 			switch {
 			case v[arccosN] != 0 && v[arccosBias] != 0:
 				return arccosBias, "n=0 (only units of degree 0 have a bias)"
@@ -43,11 +43,11 @@ func init() {
 			case layers > 1:
 				v = slices.Clone(v)
 				v[arccosLayers] = 1
-				return layered(slices.Repeat([]*kernel{newKernel(familyOf("arccos"), v)}, layers))
+				return composition(slices.Repeat([]*kernel{newKernel(findFamily("arccos"), v)}, layers))
 			case v[arccosBias] != 0:
-				return biased(v[arccosBias], v[arccosSigma])
+				return biasedThreshold(v[arccosBias], v[arccosSigma])
 			case v[arccosSigma] > 0:
-				return smoothed(v[arccosSigma])
+				return smoothedThreshold(v[arccosSigma])
 			}
 			return arccos(v[arccosN])
 		},
@@ -68,36 +68,36 @@ func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit
 	if n == 0 { // accurate to a few ulp
-		g = func(c float64) float64 { return coangle(c) / math.Pi }
+		g = func(c float64) float64 { return supplementaryAngle(c) / math.Pi }
 		deficit = func(c float64) float64 { return angle(c) / math.Pi }
 	}
-	f := ofCosine(g, deficit,
+	f := cosineFunction(g, deficit,
 		nonNegative("an inner product of the outputs of infinitely many threshold units", sourceCho+", ch. 2 and app. A"))
 	ofC := f.value
-	f.value = func(a at) ref { return a.mul(a.both(a.norm.raised(1, n)), ofC(a)) }
+	f.value = func(a input) ref { return a.mul(a.normProduct(a.norm.scaledPower(1, n)), ofC(a)) }
 	if n != 0 && n != 1 && n != 2 {
 		return f
 	}
-	f.direct = &direct{
+	f.direct = &directMap{
 		apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
 			switch n {
 			case 0:
 				asm.ArcCosine0(dst, c)
 			case 1:
-				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.ArcCosine1(dst, c, y, x) })
+				applyByRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.ArcCosine1(dst, c, y, x) })
 			case 2:
-				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.ArcCosine2(dst, c, y, x) })
+				applyByRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.ArcCosine2(dst, c, y, x) })
 			}
 		},
 		// The maps of degrees 0, 1 and 2 are accurate to 4, 8 and 12 ulp (at most 2 units each) of
 		// the value, even near c = 2, where it is 0. If a product of norms underflows in float32,
 		// the error is multiplied by at most 3 = J_2(0)/π.
 		error: func(c, x, y float64) float64 {
-			norms := device.Power(x*y, int(n))
+			norms := device.IntPow(x*y, int(n))
 			if norms > maxProduct {
 				return math.Inf(1)
 			}
-			return 8*(n+1)*unit*norms*g(c) + 4*underflow
+			return 8*(n+1)*unitRoundoff*norms*g(c) + 4*underflowError
 		},
 	}
 	return f
@@ -111,11 +111,11 @@ func init() {
 	known.NonNegative = false
 	register(family{
 		Name: "arcsine", Summary: "(2/π) arcsin(1-c)",
-		What:   "kernel of an infinitely wide network of threshold units with values 1 and -1",
-		Source: sourceCho + ", eq. 2.19; Williams, Neural Computation 10 (1998)", Examples: []string{"arcsine"},
-		place: 185,
+		Description: "kernel of an infinitely wide network of threshold units with values 1 and -1",
+		Source:      sourceCho + ", eq. 2.19; Williams, Neural Computation 10 (1998)", Examples: []string{"arcsine"},
+		sortKey: 185,
 		build: func([]float64) formula {
-			return ofCosine(func(c float64) float64 { return 2 * arcsine(c) / math.Pi },
+			return cosineFunction(func(c float64) float64 { return 2 * arcsine(c) / math.Pi },
 				func(c float64) float64 { return 2 * angle(c) / math.Pi }, known)
 		},
 	})

@@ -10,14 +10,14 @@ import (
 
 // Info describes a kernel for help texts.
 type Info struct {
-	Name       string
-	Summary    string // equation in one line
-	What       string // description in one sentence
-	Parts      string // operands of a combination; empty for a base kernel
-	Params     []Param
-	Examples   []string   // specifications that show all variants, with parameters suitable for text
-	Source     string     // source of the kernel
-	Properties Properties // properties of the first example
+	Name        string
+	Summary     string // equation in one line
+	Description string // description in one sentence
+	Operands    string // operands of a combination; empty for a base kernel
+	Params      []Param
+	Examples    []string   // specifications that show all variants, with parameters suitable for text
+	Source      string     // source of the kernel
+	Properties  Properties // properties of the first example
 }
 
 // Param describes a parameter.
@@ -48,47 +48,47 @@ func Catalogue() (all []Info) {
 // family defines all kernels of the same name. The catalogue, the parser and device programs
 // support all registered families. [Info] documents the first fields.
 type family struct {
-	Name, Summary, What, Parts, Source string
-	Examples                           []string
+	Name, Summary, Description, Operands, Source string
+	Examples                                     []string
 
-	place     int              // sort key of the catalogue
+	sortKey   int              // sort key of the catalogue
 	embedding sparse.Embedding // default embedding
 	params    []param
 
 	// build returns the formula of a kernel with the parameters v. Before build, refuse is called.
 	// refuse returns the index of an invalid parameter and the allowed values, or "". resolve sets
 	// the parameters that depend on the data; nil if no parameter does.
-	build   func(v []float64) formula
-	refuse  func(v []float64) (param int, expected string)
-	resolve func(v []float64, terms int) []float64
+	build       func(v []float64) formula
+	checkParams func(v []float64) (param int, expected string)
+	resolve     func(v []float64, terms int) []float64
 
 	// combine returns the formula of a combination. Before combine, check is called. check returns
 	// the index of an invalid part and the allowed parts, or "".
-	combine func(k *kernel) formula
-	check   func(parts []*kernel, v []float64) (part int, expected string)
-	single  bool // accepts only one part
+	combine    func(k *kernel) formula
+	checkParts func(parts []*kernel, v []float64) (part int, expected string)
+	singlePart bool // accepts only one part
 }
 
 // param is a parameter whose value is a number or a word.
 type param struct {
 	Param
-	initial  float64 // default value
-	whole    bool    // value must be an integer
-	min, max float64
-	words    []string // allowed words, instead of a number; the value is the word's index
-	absent   string   // word for the default value
-	hidden   bool     // omitted from specifications at its default value
+	defaultValue float64 // default value
+	integer      bool    // value must be an integer
+	min, max     float64
+	words        []string // allowed words, instead of a number; the value is the word's index
+	defaultWord  string   // word for the default value
+	hidden       bool     // omitted from specifications at its default value
 }
 
 var families []*family
 
 // register adds a family. The file that defines the family calls register in its init function.
 func register(f family) {
-	at, _ := slices.BinarySearchFunc(families, f.place, func(f *family, place int) int { return f.place - place })
+	at, _ := slices.BinarySearchFunc(families, f.sortKey, func(f *family, place int) int { return f.sortKey - place })
 	families = slices.Insert(families, at, &f)
 }
 
-func familyOf(name string) *family {
+func findFamily(name string) *family {
 	if i := slices.IndexFunc(families, func(f *family) bool { return f.Name == name }); i >= 0 {
 		return families[i]
 	}
@@ -96,7 +96,8 @@ func familyOf(name string) *family {
 }
 
 func (f *family) info() Info {
-	about := Info{Name: f.Name, Summary: f.Summary, What: f.What, Parts: f.Parts, Examples: f.Examples, Source: f.Source}
+	about := Info{Name: f.Name, Summary: f.Summary, Description: f.Description, Operands: f.Operands,
+		Examples: f.Examples, Source: f.Source}
 	for _, q := range f.params {
 		about.Params = append(about.Params, q.Param)
 	}
@@ -128,38 +129,40 @@ func (f *family) param(key string) int {
 }
 
 // Bounds of parameters. With other values, float32 products could overflow or underflow.
-const tiny, huge = 1e-18, 1e18
+const minParam, maxParam = 1e-18, 1e18
 
-// positive returns a parameter whose value is a positive number.
-func positive(key, summary string, initial float64) param {
-	return number(key, summary, initial, tiny, huge, fmt.Sprintf("a number above 0 (from %g to %g)", tiny, huge))
+// positiveParam returns a parameter whose value is a positive number.
+func positiveParam(key, summary string, initial float64) param {
+	return numberParam(key, summary, initial, minParam, maxParam,
+		fmt.Sprintf("a number above 0 (from %g to %g)", minParam, maxParam))
 }
 
-func signed(key, summary string, initial float64) param {
-	return number(key, summary, initial, -huge, huge, fmt.Sprintf("a number, or pi (from %g to %g)", -huge, huge))
+func signedParam(key, summary string, initial float64) param {
+	return numberParam(key, summary, initial, -maxParam, maxParam,
+		fmt.Sprintf("a number, or pi (from %g to %g)", -maxParam, maxParam))
 }
 
-func whole(key, summary string, initial, min, max float64) param {
-	q := number(key, summary, initial, min, max,
+func integerParam(key, summary string, initial, min, max float64) param {
+	q := numberParam(key, summary, initial, min, max,
 		fmt.Sprintf("a whole number from %s to %s", formatNumber(min), formatNumber(max)))
-	q.whole = true
+	q.integer = true
 	return q
 }
 
-func number(key, summary string, initial, min, max float64, allowed string) param {
+func numberParam(key, summary string, initial, min, max float64, allowed string) param {
 	about := Param{Key: key, Default: formatNumber(initial), Allowed: allowed, Summary: summary}
-	return param{Param: about, initial: initial, min: min, max: max}
+	return param{Param: about, defaultValue: initial, min: min, max: max}
 }
 
-// word returns a parameter whose value is one of several words. The first word is the default.
-func word(key, summary string, words ...string) param {
+// wordParam returns a parameter whose value is one of several words. The first word is the default.
+func wordParam(key, summary string, words ...string) param {
 	about := Param{Key: key, Default: words[0], Allowed: strings.Join(words, " or "), Summary: summary}
 	return param{Param: about, words: words}
 }
 
-// or adds a word that stands for the default value.
-func (q param) or(absent string, initial float64) param {
-	q.absent, q.initial, q.Default, q.hidden = absent, initial, absent, true
+// withDefaultWord adds a word that stands for the default value.
+func (q param) withDefaultWord(absent string, initial float64) param {
+	q.defaultWord, q.defaultValue, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed
 	return q
 }
@@ -170,15 +173,15 @@ func (q param) hiddenAtDefault() param {
 	return q
 }
 
-func between(key, summary string, initial, most float64) param {
-	allowed := fmt.Sprintf("a number above 0 and up to %g (from %g)", most, tiny)
-	return number(key, summary, initial, tiny, most, allowed)
+func rangeParam(key, summary string, initial, most float64) param {
+	allowed := fmt.Sprintf("a number above 0 and up to %g (from %g)", most, minParam)
+	return numberParam(key, summary, initial, minParam, most, allowed)
 }
 
-// leafOf returns k if k is a base kernel, else nil. i is the index of the numeric parameter with
+// baseKernelOf returns k if k is a base kernel, else nil. i is the index of the numeric parameter with
 // the given key or alias, or -1.
-func leafOf(k Kernel, key string) (of *kernel, i int) {
-	if of, _ = k.(*kernel); of == nil || of.own || len(of.parts) > 0 {
+func baseKernelOf(k Kernel, key string) (of *kernel, i int) {
+	if of, _ = k.(*kernel); of == nil || of.hasCustom || len(of.parts) > 0 {
 		return nil, -1
 	}
 	if i = of.family.param(key); i >= 0 && of.family.params[i].words != nil {
@@ -187,19 +190,19 @@ func leafOf(k Kernel, key string) (of *kernel, i int) {
 	return of, i
 }
 
-// Family returns the name of a base kernel as in [Catalogue], or "" for a combination.
-func Family(k Kernel) string {
-	if of, _ := leafOf(k, ""); of != nil {
+// FamilyName returns the name of a base kernel as in [Catalogue], or "" for a combination.
+func FamilyName(k Kernel) string {
+	if of, _ := baseKernelOf(k, ""); of != nil {
 		return of.family.Name
 	}
 	return ""
 }
 
-// Opened returns the embedder for new documents that k compares with documents embedded by f. For
+// OpenEmbedder returns the embedder for new documents that k compares with documents embedded by f. For
 // raw vectors without a vocabulary, the norms of new documents include columns that f lacks.
 // Kernels of the inner product don't depend on columns that f lacks.
-func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
-	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == OfProduct ||
+func OpenEmbedder(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
+	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == VariableProduct ||
 		k == nil || IsPrecomputed(k) {
 		return f
 	}
@@ -211,18 +214,18 @@ func Opened(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder 
 // ParamOf returns the value of a numeric parameter of a base kernel. ok is false if k is a
 // combination or lacks the parameter.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
-	of, i := leafOf(k, key)
+	of, i := baseKernelOf(k, key)
 	if i < 0 {
 		return 0, false
 	}
 	q, v := of.family.params[i], of.values[i]
-	return v, !(q.hidden && v == q.initial)
+	return v, !(q.hidden && v == q.defaultValue)
 }
 
-// With returns a copy of k with another value of a parameter. It fails if k is a combination or
+// WithParam returns a copy of k with another value of a parameter. It fails if k is a combination or
 // lacks the parameter, or if the value isn't allowed.
-func With(k Kernel, key string, value float64) (Kernel, error) {
-	of, i := leafOf(k, key)
+func WithParam(k Kernel, key string, value float64) (Kernel, error) {
+	of, i := baseKernelOf(k, key)
 	if i < 0 {
 		return nil, fmt.Errorf("kernel: %v has no parameter %q", k, key)
 	}
@@ -234,27 +237,27 @@ func With(k Kernel, key string, value float64) (Kernel, error) {
 	return Parse((&kernel{family: of.family, values: values}).spec(of.embedding))
 }
 
-// List is the name of a parameter with values to try.
-type List struct {
+// ParamGrid is the name of a parameter with values to try.
+type ParamGrid struct {
 	Name   string
 	Values []float64
 }
 
-// Vary returns each kernel with all combinations of the listed values of its parameters. unused
+// ExpandGrid returns each kernel with all combinations of the listed values of its parameters. unused
 // lists the parameters that no kernel has.
-func Vary(kernels []Kernel, lists []List) (out []Kernel, unused []string, err error) {
+func ExpandGrid(kernels []Kernel, lists []ParamGrid) (out []Kernel, unused []string, err error) {
 	out = kernels
 	for _, list := range lists {
 		var more []Kernel
 		used := false
 		for _, k := range out {
-			if _, i := leafOf(k, list.Name); i < 0 {
+			if _, i := baseKernelOf(k, list.Name); i < 0 {
 				more = append(more, k)
 				continue
 			}
 			used = true
 			for _, v := range list.Values {
-				next, err := With(k, list.Name, v)
+				next, err := WithParam(k, list.Name, v)
 				if err != nil {
 					return nil, nil, err
 				}

@@ -8,21 +8,21 @@ import (
 func init() {
 	register(family{
 		Name: "compose", Summary: "k_ℓ on the feature space of k_ℓ₋₁, …, k₁",
-		Parts:    "kernels, from the bottom up",
-		What:     "layers: each kernel takes cosine and norms from the feature space of the layer below",
-		Source:   sourceCho + ", ch. 4",
-		Examples: []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
-		place:    190,
+		Operands:    "kernels, from the bottom up",
+		Description: "layers: each kernel takes cosine and norms from the feature space of the layer below",
+		Source:      sourceCho + ", ch. 4",
+		Examples:    []string{"compose(arccos:n=1,arccos:n=0):layers=3", "compose(arccos:n=0,rbf:gamma=1)"},
+		sortKey:     190,
 		params: []param{
-			whole("layers", "number of layers, at least the number of kernels; the last kernel is repeated; "+
+			integerParam("layers", "number of layers, at least the number of kernels; the last kernel is repeated; "+
 				"0 for one layer per kernel", 0, 0,
 				maxLayers).hiddenAtDefault(),
 		},
-		check: checkCompose,
+		checkParts: checkCompose,
 		combine: func(k *kernel) formula {
 			last, again := k.parts[len(k.parts)-1], max(int(k.values[0])-len(k.parts), 0)
-			k.leaves = again * last.leaves
-			return layered(slices.Concat(k.parts, slices.Repeat([]*kernel{last}, again)))
+			k.leafCount = again * last.leafCount
+			return composition(slices.Concat(k.parts, slices.Repeat([]*kernel{last}, again)))
 		},
 	})
 }
@@ -33,12 +33,12 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 	if again < 0 && v[0] > 0 {
 		return last, fmt.Sprintf("at most layers=%d kernels", int(v[0]))
 	}
-	total := max(again, 0) * parts[last].leaves
+	total := max(again, 0) * parts[last].leafCount
 	for i, p := range parts {
-		if (i < last || again > 0) && !p.known.PositiveDiagonal {
+		if (i < last || again > 0) && !p.properties.PositiveDiagonal {
 			return i, needsDiagonal + " below another layer"
 		}
-		total += p.leaves
+		total += p.leafCount
 	}
 	if total > maxLeaves {
 		return last, fmt.Sprintf("at most %d kernels in all", maxLeaves)
@@ -46,37 +46,37 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 	return 0, ""
 }
 
-// layered applies each kernel in the feature space of the layers below, from the bottom up (see
+// composition applies each kernel in the feature space of the layers below, from the bottom up (see
 // [formula]). Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
-func layered(layers []*kernel) formula {
-	groups := grouped(layers)
+func composition(layers []*kernel) formula {
+	groups := mergeSeparable(layers)
 	// on writes a function of the top layer in the feature space of the layers below.
-	on := func(a at, write func(top *kernel, a at) ref) ref {
+	on := func(a input, write func(top *kernel, a input) ref) ref {
 		of := groups
 		if a.e.exact {
 			of = layers
 		}
 		for _, l := range of[:len(of)-1] {
-			a = at{a.e, l.deficitAt(a), l.image(a.norm)}
+			a = input{a.e, l.deficitAt(a), l.imageNorm(a.norm)}
 		}
 		return write(of[len(of)-1], a)
 	}
 	return formula{
-		value:   func(a at) ref { return on(a, (*kernel).at) },
-		deficit: func(a at) ref { return on(a, (*kernel).deficitAt) },
+		value:   func(a input) ref { return on(a, (*kernel).valueAt) },
+		deficit: func(a input) ref { return on(a, (*kernel).deficitAt) },
 		norm: func(n norm) norm {
 			for _, l := range layers {
-				n = l.image(n)
+				n = l.imageNorm(n)
 			}
 			return n
 		},
-		known: layeredProperties(layers),
+		properties: layeredProperties(layers),
 	}
 }
 
-// grouped merges adjacent separable layers into one kernel with a single table. If all layers are
+// mergeSeparable merges adjacent separable layers into one kernel with a single table. If all layers are
 // separable, it returns them unchanged.
-func grouped(layers []*kernel) (groups []*kernel) {
+func mergeSeparable(layers []*kernel) (groups []*kernel) {
 	for len(layers) > 0 {
 		n := 0
 		for n < len(layers) && layers[n].separable {
@@ -86,21 +86,23 @@ func grouped(layers []*kernel) (groups []*kernel) {
 			groups, layers = append(groups, layers[0]), layers[1:]
 			continue
 		}
-		one := &kernel{formula: layered(layers[:n]), text: "compose"}
+		one := &kernel{formula: composition(layers[:n]), text: "compose"}
 		for _, l := range layers[:n] {
 			one.text += " " + l.text
 		}
-		groups, layers = append(groups, one.ready()), layers[n:]
+		groups, layers = append(groups, one.finish()), layers[n:]
 	}
 	return groups
 }
 
 func layeredProperties(layers []*kernel) Properties {
-	p, top := ofParts(layers), layers[len(layers)-1].known // Falling, because c of each feature space increases with c
+	// Falling, because c of each feature space increases with c
+	p, top := combinedProperties(layers), layers[len(layers)-1].properties
 	p.Source = sourceCho + ", ch. 4"
 	p.NonNegative, p.NonPositive, p.PositiveDiagonal = top.NonNegative, top.NonPositive, top.PositiveDiagonal
-	if top.Definite == ConditionallyPositive && ofParts(layers[:len(layers)-1]).Definite == Positive {
-		p.Definite = ConditionallyPositive
+	if top.Definiteness == ConditionallyPositiveDefinite &&
+		combinedProperties(layers[:len(layers)-1]).Definiteness == PositiveDefinite {
+		p.Definiteness = ConditionallyPositiveDefinite
 	}
 	return p
 }

@@ -7,10 +7,10 @@ import (
 
 func init() {
 	register(family{
-		Name: "cosine-power", Summary: "max(1-c, 0)^p", What: "integer power of the cosine, 0 for obtuse angles",
+		Name: "cosine-power", Summary: "max(1-c, 0)^p", Description: "integer power of the cosine, 0 for obtuse angles",
 		Source: sourceProduct, Examples: []string{"cosine-power:p=2", "cosine-power:p=5"},
-		place: 75, embedding: sparse.Sphere,
-		params: []param{whole("p", "the power", 2, 1, 64)},
+		sortKey: 75, embedding: sparse.SphereEmbedding,
+		params: []param{integerParam("p", "the power", 2, 1, 64)},
 		build:  func(v []float64) formula { return cosinePower(int(v[0])) },
 	})
 }
@@ -18,7 +18,7 @@ func init() {
 // cosinePower is (1-c)^p. If no document has negative values, it is a product of p Bhattacharyya
 // kernels, and so positive definite by Schur's theorem.
 func cosinePower(p int) formula {
-	return ofCosine(func(c float64) float64 { return device.Power(max(1-c, 0), p) },
+	return cosineFunction(func(c float64) float64 { return device.IntPow(max(1-c, 0), p) },
 		func(c float64) float64 { return device.Deficit(min(c, 1), float64(p)) },
 		nonNegative("for documents without negative values", sourceProduct))
 }

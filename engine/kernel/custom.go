@@ -40,15 +40,15 @@ func New(c Custom) (k Kernel, err error) {
 	case strings.ContainsFunc(c.Name, func(r rune) bool { return r > 'z' || !isWord("", byte(r)) }):
 		return nil, fmt.Errorf("engine: name of a user-defined kernel must consist of letters, digits, - and _, such as "+
 			"cauchy-3, got %q", c.Name)
-	case familyOf(c.Name) != nil || c.Name == precomputedName:
+	case findFamily(c.Name) != nil || c.Name == precomputedName:
 		return nil, fmt.Errorf("engine: name %s of a user-defined kernel is already in use",
 			c.Name)
 	case c.Eval == nil:
 		return nil, fmt.Errorf("engine: kernel %s: Eval is nil", c.Name)
 	}
-	own := newOwn(c)
+	own := newCustom(c)
 	if !c.Properties.UsesNorms {
-		defer Caught(own, &err)
+		defer Recover(own, &err)
 		for _, v := range [...]float64{0, 0.25, 1} {
 			if one, other := c.Eval(v, 1, 1), c.Eval(v, 2, 3); one != other && (one == one || other == other) {
 				return nil, fmt.Errorf("engine: kernel %s: Eval depends on the norms, so set Properties.UsesNorms; "+
@@ -59,17 +59,17 @@ func New(c Custom) (k Kernel, err error) {
 	return own, nil
 }
 
-func newOwn(c Custom) *kernel {
-	g, value := onUnit(func(v float64) float64 { return c.Eval(v, 1, 1) }), &call{c.Eval}
+func newCustom(c Custom) *kernel {
+	g, value := tabulatedFunction(func(v float64) float64 { return c.Eval(v, 1, 1) }), &goFunc{c.Eval}
 	f := &family{Name: c.Name, embedding: c.Embedding}
-	own := &kernel{embedding: c.Embedding, family: f, text: c.Name, own: true, leaves: 1}
-	own.formula = formula{known: c.Properties, value: func(a at) ref {
+	own := &kernel{embedding: c.Embedding, family: f, text: c.Name, hasCustom: true, leafCount: 1}
+	own.formula = formula{properties: c.Properties, value: func(a input) ref {
 		if c.Properties.UsesNorms {
-			return a.by(value)
+			return a.callFunc(value)
 		}
 		return a.fn(g, a.c)
 	}}
-	return own.ready()
+	return own.finish()
 }
 
 // precomputedName is the specification of [Precomputed]. [Parse] doesn't accept it.
@@ -83,7 +83,7 @@ func Precomputed() Kernel { return precomputed() }
 func IsPrecomputed(k Kernel) bool { return k != nil && k == precomputed() }
 
 var precomputed = sync.OnceValue(func() Kernel {
-	return newOwn(Custom{Name: precomputedName, Eval: func(_, _, _ float64) float64 { return math.NaN() },
+	return newCustom(Custom{Name: precomputedName, Eval: func(_, _, _ float64) float64 { return math.NaN() },
 		Properties: Properties{Condition: "depends on the matrix", Unrefuted: true}})
 })
 

@@ -125,7 +125,7 @@ func TestWithinInfinities(t *testing.T) {
 		"no number for a number":         {noBound, math.NaN(), 1, 0, 1, false},
 		"beyond float32 but for a bound": {bounded, inf, 1e256, 0, 100, false},
 	} {
-		if got := Within(c.k, c.got, c.want, c.c, c.x, c.x); got != c.within {
+		if got := WithinTolerance(c.k, c.got, c.want, c.c, c.x, c.x); got != c.within {
 			t.Errorf("%s: %v is within tolerance of %v: %v, expected %v", name, c.got, c.want, got, c.within)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 
 // PairError reports that the kernel value of two documents isn't finite.
 type PairError struct {
-	Kernel string
-	Row    int  // row of the first document in the embedded matrix, from 0
-	Column int  // row of the second document
-	Cross  bool // Row and Column are in different matrices, such as test and training documents
-	Value  float32
+	Kernel  string
+	Row     int  // row of the first document in the embedded matrix, from 0
+	Column  int  // row of the second document
+	IsCross bool // Row and Column are in different matrices, such as test and training documents
+	Value   float32
 }
 
 // ErrNotFinite is wrapped by errors about kernel values that float32 can't represent.
@@ -25,7 +25,7 @@ func (e *PairError) Error() string {
 // Describe returns the message without the reason. name returns the name of document i.
 func (e *PairError) Describe(name func(i int) string) string {
 	other := fmt.Sprintf("column %d", e.Column)
-	if !e.Cross {
+	if !e.IsCross {
 		other = name(e.Column)
 	}
 	return fmt.Sprintf("kernel %s: the value for %s and %s is %v", e.Kernel, name(e.Row), other, e.Value)

@@ -34,35 +34,35 @@ type node struct {
 	n       int
 	v       float64
 	f       *function
-	call    *call
+	call    *goFunc
 }
 
-// call is a Go function of 1 - cosine and the two norms, evaluated for each pair.
-type call struct{ f func(c, x, y float64) float64 }
+// goFunc is a Go function of 1 - cosine and the two norms, evaluated for each pair.
+type goFunc struct{ f func(c, x, y float64) float64 }
 
 // expr is a function of c and both norms. The operands of a node precede the node, and the last
 // node is the value. Equal nodes are stored once.
 type expr struct {
-	exact bool // all kernels are computed by their formulas, not by tables
-	nodes []node
-	at    map[node]ref // index of each node
-	attrs []norm       // functions of a single norm, for opX and opY
+	exact      bool // all kernels are computed by their formulas, not by tables
+	nodes      []node
+	index      map[node]ref // index of each node
+	attributes []norm       // functions of a single norm, for opX and opY
 }
 
 // newExpr returns the expression that value builds.
-func newExpr(exact bool, value func(a at) ref) *expr {
-	e := &expr{exact: exact, at: map[node]ref{}}
-	last := value(at{e, e.add(node{op: opC}), documentNorm})
-	e.nodes, e.at = e.nodes[:last+1:last+1], nil
+func newExpr(exact bool, value func(a input) ref) *expr {
+	e := &expr{exact: exact, index: map[node]ref{}}
+	last := value(input{e, e.add(node{op: opC}), documentNorm})
+	e.nodes, e.index = e.nodes[:last+1:last+1], nil
 	return e
 }
 
 func (e *expr) add(n node) ref {
-	r, ok := e.at[n]
+	r, ok := e.index[n]
 	if !ok {
 		r = ref(len(e.nodes))
 		e.nodes = append(e.nodes, n)
-		e.at[n] = r
+		e.index[n] = r
 	}
 	return r
 }
@@ -78,39 +78,39 @@ type norm struct {
 
 var documentNorm = norm{text: "x", f: func(x float64) float64 { return x }, scale: 1, power: 1, monomial: true}
 
-func fixed(v float64) norm {
+func constantNorm(v float64) norm {
 	return norm{f: func(float64) float64 { return v }, scale: v, monomial: true}
 }
 
-func (n norm) inMaps() func(x float64) float64 {
+func (n norm) mapFunc() func(x float64) float64 {
 	if n.fast != nil {
 		return n.fast
 	}
 	return n.f
 }
 
-// then returns the composition f(n). text identifies f.
-func (n norm) then(text string, f func(x float64) float64) norm {
+// compose returns the composition f(n). text identifies f.
+func (n norm) compose(text string, f func(x float64) float64) norm {
 	if n.monomial && n.power == 0 {
-		return fixed(f(n.scale))
+		return constantNorm(f(n.scale))
 	}
 	of := n.f
 	return norm{text: n.text + "|" + text, f: func(x float64) float64 { return f(of(x)) }}
 }
 
-// raised returns scale n^power.
-func (n norm) raised(scale, power float64) norm {
+// scaledPower returns scale n^power.
+func (n norm) scaledPower(scale, power float64) norm {
 	if scale == 1 && power == 1 {
 		return n
 	}
 	if power == 0 {
-		return fixed(scale)
+		return constantNorm(scale)
 	}
-	r := n.then("power "+formatNumber(scale)+" "+formatNumber(power),
+	r := n.compose("power "+formatNumber(scale)+" "+formatNumber(power),
 		func(x float64) float64 { return scale * realPower(x, power) })
 	if power != math.Trunc(power) && -1 < power && power <= table.MaxPower {
 		of, half := n.f, table.NewHalfLine(func(x float64) float64 { return realPower(x, power) })
-		r.fast = func(x float64) float64 { return scale * half.At(of(x)) }
+		r.fast = func(x float64) float64 { return scale * half.Eval(of(x)) }
 	}
 	if n.monomial && r.text != "" {
 		r.scale, r.power, r.monomial = scale*realPower(n.scale, power), n.power*power, true
@@ -124,66 +124,66 @@ func realPower(v, p float64) float64 {
 		return 0
 	}
 	if n := int(p); p == float64(n) && n >= 0 {
-		return device.Power(v, n)
+		return device.IntPow(v, n)
 	}
 	return math.Pow(v, p)
 }
 
-// at is the input of a kernel in an expression. It consists of 1 - cosine and the norms of the
+// input is the input of a kernel in an expression. It consists of 1 - cosine and the norms of the
 // documents or of their images in a feature space.
-type at struct {
+type input struct {
 	e    *expr
 	c    ref
 	norm norm
 }
 
-func (a at) number(v float64) ref { return a.e.add(node{op: opConst, v: v}) }
+func (a input) number(v float64) ref { return a.e.add(node{op: opConst, v: v}) }
 
 // pair returns n of the row's document and n of the column's document.
-func (a at) pair(n norm) (x, y ref) {
+func (a input) pair(n norm) (x, y ref) {
 	if n.monomial && n.power == 0 {
 		v := a.number(n.scale)
 		return v, v
 	}
-	i := slices.IndexFunc(a.e.attrs, func(of norm) bool { return of.text == n.text })
+	i := slices.IndexFunc(a.e.attributes, func(of norm) bool { return of.text == n.text })
 	if i < 0 {
-		i = len(a.e.attrs)
-		a.e.attrs = append(a.e.attrs, n)
+		i = len(a.e.attributes)
+		a.e.attributes = append(a.e.attributes, n)
 	}
 	return a.e.add(node{op: opX, n: i}), a.e.add(node{op: opY, n: i})
 }
 
-func (a at) joined(o op, n norm) ref {
+func (a input) combineNorms(o op, n norm) ref {
 	x, y := a.pair(n)
 	return a.binary(o, x, y)
 }
 
-func (a at) both(n norm) ref  { return a.joined(opMul, n) }           // n(x) n(y)
-func (a at) total(n norm) ref { return a.joined(opAdd, n) }           // n(x) + n(y)
-func (a at) apart(n norm) ref { return a.square(a.joined(opSub, n)) } // (n(x) - n(y))²
+func (a input) normProduct(n norm) ref           { return a.combineNorms(opMul, n) }           // n(x) n(y)
+func (a input) normSum(n norm) ref               { return a.combineNorms(opAdd, n) }           // n(x) + n(y)
+func (a input) normSquaredDifference(n norm) ref { return a.square(a.combineNorms(opSub, n)) } // (n(x) - n(y))²
 
 // dist returns ‖x-y‖² of vectors with the norms n and 1 - cosine c.
-func (a at) dist(n norm, c ref) ref {
+func (a input) dist(n norm, c ref) ref {
 	x, y := a.pair(n)
 	return a.e.add(node{op: opDist, a: x, b: y, d: c})
 }
 
-func (a at) square(p ref) ref            { return a.mul(p, p) }
-func (a at) add(p, q ref) ref            { return a.binary(opAdd, p, q) }
-func (a at) sub(p, q ref) ref            { return a.binary(opSub, p, q) }
-func (a at) mul(p, q ref) ref            { return a.binary(opMul, p, q) }
-func (a at) div(p, q ref) ref            { return a.binary(opDiv, p, q) }
-func (a at) scaled(v float64, p ref) ref { return a.mul(a.number(v), p) }
-func (a at) cosine() ref                 { return a.sub(a.number(1), a.c) }
+func (a input) square(p ref) ref           { return a.mul(p, p) }
+func (a input) add(p, q ref) ref           { return a.binary(opAdd, p, q) }
+func (a input) sub(p, q ref) ref           { return a.binary(opSub, p, q) }
+func (a input) mul(p, q ref) ref           { return a.binary(opMul, p, q) }
+func (a input) div(p, q ref) ref           { return a.binary(opDiv, p, q) }
+func (a input) scale(v float64, p ref) ref { return a.mul(a.number(v), p) }
+func (a input) cosine() ref                { return a.sub(a.number(1), a.c) }
 
-func (a at) fn(f *function, p ref) ref {
+func (a input) fn(f *function, p ref) ref {
 	if n := a.e.nodes[p]; n.op == opConst {
 		return a.number(f.f(n.v))
 	}
 	return a.e.add(node{op: opFunc, a: p, f: f})
 }
 
-func (a at) positive(w, u, v ref) ref {
+func (a input) ifPositive(w, u, v ref) ref {
 	if n := a.e.nodes[w]; n.op == opConst {
 		if n.v > 0 {
 			return u
@@ -193,13 +193,13 @@ func (a at) positive(w, u, v ref) ref {
 	return a.e.add(node{op: opSelect, a: w, b: u, d: v})
 }
 
-// by returns a node that calls f with 1 - cosine and the two norms.
-func (a at) by(f *call) ref {
+// callFunc returns a node that calls f with 1 - cosine and the two norms.
+func (a input) callFunc(f *goFunc) ref {
 	x, y := a.pair(a.norm)
 	return a.e.add(node{op: opCall, a: x, b: y, d: a.c, call: f})
 }
 
-func (a at) binary(o op, p, q ref) ref {
+func (a input) binary(o op, p, q ref) ref {
 	m, n := a.e.nodes[p], a.e.nodes[q]
 	switch {
 	case m.op == opConst && n.op == opConst:
@@ -252,9 +252,9 @@ func (e *expr) apply(n *node, v []float64, c, x, y float64) float64 {
 	case opConst:
 		return n.v
 	case opX:
-		return e.attrs[n.n].f(x)
+		return e.attributes[n.n].f(x)
 	case opY:
-		return e.attrs[n.n].f(y)
+		return e.attributes[n.n].f(y)
 	case opDist:
 		return squaredDistance(v[n.d], v[n.a], v[n.b])
 	case opFunc:
@@ -284,11 +284,11 @@ func (e *expr) power() (p float64, separable bool) {
 		case opC, opConst:
 			to.ok = true
 		case opX, opY:
-			to = degree{ok: e.attrs[n.n].monomial}
+			to = degree{ok: e.attributes[n.n].monomial}
 			if n.op == opX {
-				to.x = e.attrs[n.n].power
+				to.x = e.attributes[n.n].power
 			} else {
-				to.y = e.attrs[n.n].power
+				to.y = e.attributes[n.n].power
 			}
 		case opAdd, opSub:
 			to = degree{a.x, a.y, a.ok && a == b}
@@ -309,10 +309,10 @@ func (e *expr) power() (p float64, separable bool) {
 	return last.x, last.ok && last.x == last.y
 }
 
-// simple reports whether maps compute all nodes in float64, which is faster than a table.
-func (e *expr) simple() bool {
+// isSimple reports whether maps compute all nodes in float64, which is faster than a table.
+func (e *expr) isSimple() bool {
 	for _, n := range e.nodes {
-		if n.op == opCall || n.op == opFunc && !n.f.wide() {
+		if n.op == opCall || n.op == opFunc && !n.f.isFloat64() {
 			return false
 		}
 	}
@@ -340,7 +340,7 @@ func (e *expr) error(c, x, y float64, narrow bool) float64 {
 		case opC, opConst:
 			err = 0
 		case opX, opY:
-			if err = 0; narrow && e.attrs[n.n].fast != nil {
+			if err = 0; narrow && e.attributes[n.n].fast != nil {
 				err = table.HalfLineError * size
 			}
 		case opAdd, opSub:
@@ -356,11 +356,11 @@ func (e *expr) error(c, x, y float64, narrow bool) float64 {
 			both := (math.Abs(a.v)+a.err)*(math.Abs(b.v)+b.err) - math.Abs(a.v*b.v)
 			err += (2*gap+wrong)*wrong + 2*math.Abs(a.v*b.v)*d.err + 2*both*(math.Abs(d.v)+d.err) + 2*precision*size
 		case opFunc:
-			if narrow && n.f.rounds && e.nodes[n.a].op != opC {
-				a.err += unit*math.Abs(a.v) + underflow
+			if narrow && n.f.roundsArg && e.nodes[n.a].op != opC {
+				a.err += unitRoundoff*math.Abs(a.v) + underflowError
 			}
 			err += n.f.error(a.v, a.err, narrow)
-			if narrow && !(size+err <= math.MaxFloat32) && !n.f.wide() {
+			if narrow && !(size+err <= math.MaxFloat32) && !n.f.isFloat64() {
 				return math.Inf(1)
 			}
 		case opSelect:

@@ -20,21 +20,21 @@ import (
 //
 // are 1 - cosine and the norms of φ(x) and φ(y), the input of a kernel on that feature space.
 type formula struct {
-	value func(a at) ref // writes k
+	value func(a input) ref // writes k
 
 	// deficit writes c2 ≥ 0 without cancellation for small c2. The default evaluates the definition
 	// for each pair. deficit is used only if Properties.PositiveDiagonal is set.
-	deficit func(a at) ref
+	deficit func(a input) ref
 
-	norm     func(n norm) norm       // x2 as a function of x; default: by definition
-	log      func(c float64) float64 // ln k, if k depends only on c and spans many orders of magnitude
-	direct   *direct                 // hand-written map; nil: none
-	known    Properties              // properties except UsesNorms
-	variable Variable
+	norm       func(n norm) norm       // x2 as a function of x; default: by definition
+	log        func(c float64) float64 // ln k, if k depends only on c and spans many orders of magnitude
+	direct     *directMap              // hand-written map; nil: none
+	properties Properties              // properties except UsesNorms
+	variable   Variable
 }
 
-// direct is a hand-written map with an error bound.
-type direct struct {
+// directMap is a hand-written map with an error bound.
+type directMap struct {
 	apply func(k *asm.Kernels, dst, c, x, y []float32)
 	error func(c, x, y float64) float64
 }
@@ -48,80 +48,81 @@ type kernel struct {
 	parts     []*kernel
 	weights   []float64 // weights of the parts, for a sum
 
-	text      string // the specification
-	own       bool   // contains a user-defined kernel
-	open      bool   // a parameter depends on the data
-	leaves    int    // number of kernels without parts
-	p         float64
-	separable bool // k = (xy)^p g(c)
-	tabled    bool // maps use a table of g
+	text          string // the specification
+	hasCustom     bool   // contains a user-defined kernel
+	dependsOnData bool   // a parameter depends on the data
+	leafCount     int    // number of kernels without parts
+	p             float64
+	separable     bool // k = (xy)^p g(c)
+	tabled        bool // maps use a table of g
 
-	exact    *expr
-	off      func() *expr           // expression of c2, built at the first call
-	g, gap   *function              // g(c) and c2 of a separable kernel
-	tape     func() *plan           // plan of the map, built at the first call
-	resolved atomic.Pointer[kernel] // last result of resolve
-	terms    int                    // argument of resolve for resolved
+	exact          *expr
+	deficitExpr    func() *expr           // expression of c2, built at the first call
+	g, deficitFunc *function              // g(c) and c2 of a separable kernel
+	mapPlan        func() *plan           // plan of the map, built at the first call
+	resolved       atomic.Pointer[kernel] // last result of resolve
+	terms          int                    // argument of resolve for resolved
 }
 
 func newKernel(f *family, values []float64) *kernel {
-	k := &kernel{embedding: f.embedding, family: f, values: values, formula: f.build(values), leaves: 1}
+	k := &kernel{embedding: f.embedding, family: f, values: values, formula: f.build(values), leafCount: 1}
 	k.text = k.spec(k.embedding)
-	k.open = f.resolve != nil && f.resolve(values, 1) != nil
-	return k.ready()
+	k.dependsOnData = f.resolve != nil && f.resolve(values, 1) != nil
+	return k.finish()
 }
 
-func combined(f *family, parts []*kernel, weights, values []float64) *kernel {
+func newCombination(f *family, parts []*kernel, weights, values []float64) *kernel {
 	k := &kernel{embedding: parts[0].embedding, family: f, values: values, parts: parts, weights: weights}
 	k.formula = f.combine(k)
 	for _, p := range parts {
-		k.leaves, k.own, k.open = k.leaves+p.leaves, k.own || p.own, k.open || p.open
+		k.leafCount, k.hasCustom, k.dependsOnData = k.leafCount+p.leafCount, k.hasCustom || p.hasCustom, k.dependsOnData ||
+			p.dependsOnData
 	}
 	k.text = k.spec(k.embedding)
-	return k.ready()
+	return k.finish()
 }
 
-func (k *kernel) in(e sparse.Embedding) *kernel {
+func (k *kernel) withEmbedding(e sparse.Embedding) *kernel {
 	if k.embedding != e {
 		k.embedding, k.text = e, k.spec(e)
 	}
 	return k
 }
 
-// ready sets the fields that follow from the formula.
-func (k *kernel) ready() *kernel {
+// finish sets the fields that follow from the formula.
+func (k *kernel) finish() *kernel {
 	if k.deficit == nil {
-		plain := &call{k.plainDeficit}
-		k.deficit = func(a at) ref { return a.by(plain) }
+		plain := &goFunc{k.plainDeficit}
+		k.deficit = func(a input) ref { return a.callFunc(plain) }
 	}
 	k.exact = newExpr(true, k.value)
 	k.p, k.separable = k.exact.power()
 	// Tables hold float32. If values at norms of 1 overflow, values at other norms may still be
 	// finite.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
-	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.simple())
-	k.known.UsesNorms = !k.separable || k.p != 0
-	k.off = sync.OnceValue(func() *expr { return newExpr(true, k.deficitAt) })
+	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.isSimple())
+	k.properties.UsesNorms = !k.separable || k.p != 0
+	k.deficitExpr = sync.OnceValue(func() *expr { return newExpr(true, k.deficitAt) })
 	if k.separable {
-		k.g, k.gap = tableOf(func() *expr { return k.exact }, k.log), tableOf(k.off, nil)
+		k.g, k.deficitFunc = tabulate(func() *expr { return k.exact }, k.log), tabulate(k.deficitExpr, nil)
 	}
-	k.tape = sync.OnceValue(func() *plan { return newPlan(newExpr(false, k.at)) })
+	k.mapPlan = sync.OnceValue(func() *plan { return newPlan(newExpr(false, k.valueAt)) })
 	return k
 }
 
 // maxDiagonal is the largest diagonal value for tables. Products of larger values overflow float32.
 const maxDiagonal = 1e36
 
-// tableOf returns an expression at norms of 1 as a tabulated function of c. log is the logarithm of
+// tabulate returns an expression at norms of 1 as a tabulated function of c. log is the logarithm of
 // this function, or nil.
-func tableOf(e func() *expr, log func(c float64) float64) *function {
-	f := onUnit(func(c float64) float64 { return e().eval(c, 1, 1) })
+func tabulate(e func() *expr, log func(c float64) float64) *function {
+	f := tabulatedFunction(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })
-	f.noise = func(c float64) float64 { return e().error(c, 1, 1, false) }
+	f.absError = func(c float64) float64 { return e().error(c, 1, 1, false) }
 	return f
 }
 
-func (k *kernel) at(a at) ref {
+func (k *kernel) valueAt(a input) ref {
 	if a.e.exact || !k.tabled {
 		return k.value(a)
 	}
@@ -129,25 +130,25 @@ func (k *kernel) at(a at) ref {
 	if k.p == 0 {
 		return g
 	}
-	return a.mul(a.both(a.norm.raised(1, k.p)), g)
+	return a.mul(a.normProduct(a.norm.scaledPower(1, k.p)), g)
 }
 
-func (k *kernel) deficitAt(a at) ref {
-	if !a.e.exact && k.separable && !k.off().simple() {
-		return a.fn(k.gap, a.c)
+func (k *kernel) deficitAt(a input) ref {
+	if !a.e.exact && k.separable && !k.deficitExpr().isSimple() {
+		return a.fn(k.deficitFunc, a.c)
 	}
 	return k.deficit(a)
 }
 
-// image returns the norm of φ(x) for documents x with norm n.
-func (k *kernel) image(n norm) norm {
+// imageNorm returns the norm of φ(x) for documents x with norm n.
+func (k *kernel) imageNorm(n norm) norm {
 	switch {
-	case k.separable && k.family != nil && !k.own:
-		return n.raised(math.Sqrt(k.exact.eval(0, 1, 1)), k.p)
+	case k.separable && k.family != nil && !k.hasCustom:
+		return n.scaledPower(math.Sqrt(k.exact.eval(0, 1, 1)), k.p)
 	case k.norm != nil:
 		return k.norm(n)
 	}
-	return n.then("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(k.exact.eval(0, x, x), 0)) })
+	return n.compose("norm of "+k.text, func(x float64) float64 { return math.Sqrt(max(k.exact.eval(0, x, x), 0)) })
 }
 
 // plainDeficit returns c2 by its definition. Its absolute error is the rounding error of 1.
@@ -163,7 +164,7 @@ func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
 // resolve returns the kernel after setting the parameters that depend on the number of terms.
 func (k *kernel) resolve(terms int) *kernel {
-	if !k.open {
+	if !k.dependsOnData {
 		return k
 	}
 	r := k.resolved.Load()
@@ -177,9 +178,9 @@ func (k *kernel) resolve(terms int) *kernel {
 		for i, p := range parts {
 			parts[i] = p.resolve(terms)
 		}
-		r = combined(k.family, parts, k.weights, k.values)
+		r = newCombination(k.family, parts, k.weights, k.values)
 	}
-	r.in(k.embedding).terms = terms
+	r.withEmbedding(k.embedding).terms = terms
 	k.resolved.Store(r)
 	return r
 }
@@ -191,21 +192,21 @@ func (k *kernel) mapTo(asm *asm.Kernels, dst, c, x, y []float32) {
 	case k.tabled && k.p == 0:
 		k.g.table().Apply(asm, dst, c)
 	default:
-		k.tape().run(asm, dst, c, x, y)
+		k.mapPlan().run(asm, dst, c, x, y)
 	}
 }
 
 // Error implements [Kernel]. It propagates errors through the expression.
 func (k *kernel) Error(c, x, y float64) float64 {
 	if k.direct != nil {
-		return bound(k.direct.error(c, x, y))
+		return nanToInf(k.direct.error(c, x, y))
 	}
-	err := k.tape().e.error(c, x, y, true)
-	return bound(err + unit*(math.Abs(k.Eval(c, x, y))+err) + underflow)
+	err := k.mapPlan().e.error(c, x, y, true)
+	return nanToInf(err + unitRoundoff*(math.Abs(k.Eval(c, x, y))+err) + underflowError)
 }
 
-// bound returns v, or +Inf if v is NaN.
-func bound(v float64) float64 {
+// nanToInf returns v, or +Inf if v is NaN.
+func nanToInf(v float64) float64 {
 	if v >= 0 {
 		return v
 	}
@@ -235,7 +236,7 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 		return fmt.Errorf("engine: kernel %s: c has %d values and dst has %d; both need a value for each pair of "+
 			"%d row norms and %d column norms", k, len(c), len(dst), len(x), len(y))
 	}
-	defer Caught(k, &err)
+	defer Recover(k, &err)
 	k.mapTo(table, dst, c, x, y)
 	return nil
 }
@@ -248,9 +249,9 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 // map writes, can't be recovered.
 type PanicError = run.PanicError
 
-// Caught turns a panic into a [PanicError] and stores it in err. Callers of a kernel's functions
+// Recover turns a panic into a [PanicError] and stores it in err. Callers of a kernel's functions
 // defer it. If err is nil, Caught panics with the PanicError.
-func Caught(k Kernel, err *error) {
+func Recover(k Kernel, err *error) {
 	if v := recover(); v != nil {
 		failed := run.NewPanicError("engine: kernel "+k.String(), v)
 		if err == nil {

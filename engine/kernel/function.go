@@ -18,17 +18,17 @@ type function struct {
 	row   func(m *machine, dst []float32, v []float64) // results in float32
 	loop  func(dst, v []float64)                       // results in float64
 
-	noise func(v float64) float64 // absolute error of f in float64; default: a few roundings
+	absError func(v float64) float64 // absolute error of f in float64; default: a few roundings
 
-	rounds bool        // maps round the argument v to float32
-	own    float64     // relative error of row, in float32 units
-	ops    []device.Op // instructions of a program; nil: none
-	n      int         // argument of an instruction in ops
-	arg    float64     // constant of an instruction in ops
+	roundsArg bool        // maps round the argument v to float32
+	rowError  float64     // relative error of row, in float32 units
+	ops       []device.Op // instructions of a program; nil: none
+	n         int         // argument of an instruction in ops
+	arg       float64     // constant of an instruction in ops
 }
 
-// wide reports whether maps compute the function in float64.
-func (f *function) wide() bool { return f.table == nil && f.row == nil }
+// isFloat64 reports whether maps compute the function in float64.
+func (f *function) isFloat64() bool { return f.table == nil && f.row == nil }
 
 // error returns a bound on the error of f(v) if the error of v is at most err.
 func (f *function) error(v, err float64, narrow bool) float64 {
@@ -40,13 +40,13 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 		to := f.f(w)
 		own := 0.0
 		switch {
-		case !narrow || f.wide():
+		case !narrow || f.isFloat64():
 		case f.table != nil:
-			if own = f.table().Error(w, to); f.noise != nil {
-				own += f.noise(w)
+			if own = f.table().Error(w, to); f.absError != nil {
+				own += f.absError(w)
 			}
 		default:
-			own = f.own*unit*math.Abs(to) + underflow
+			own = f.rowError*unitRoundoff*math.Abs(to) + underflowError
 		}
 		if change := math.Abs(to-at) + own; !(change <= worst) {
 			worst = change
@@ -55,39 +55,39 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 	return worst
 }
 
-// onUnit returns a function of c in [0, 2]. Maps evaluate it by a table.
-func onUnit(f func(c float64) float64) *function {
+// tabulatedFunction returns a function of c in [0, 2]. Maps evaluate it by a table.
+func tabulatedFunction(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
-		table: sync.OnceValue(func() *table.Piecewise { return table.New(f, nil) }), rounds: true,
+		table: sync.OnceValue(func() *table.Piecewise { return table.New(f, nil) }), roundsArg: true,
 		ops: []device.Op{device.OpClamp, device.OpTable},
 	}
 }
 
-// onHalf returns a function of v ≥ 0.
-func onHalf(f func(v float64) float64, ops ...device.Op) *function {
+// halfLineFunction returns a function of v ≥ 0.
+func halfLineFunction(f func(v float64) float64, ops ...device.Op) *function {
 	g := func(v float64) float64 { return f(max(v, 0)) }
 	half := table.NewHalfLine(g)
 	return &function{
-		f: g, own: 1 + table.HalfLineError/unit, ops: ops,
-		row: func(m *machine, dst []float32, v []float64) { half.Row(m.k, dst, v) },
+		f: g, rowError: 1 + table.HalfLineError/unitRoundoff, ops: ops,
+		row: func(m *machine, dst []float32, v []float64) { half.Apply(m.k, dst, v) },
 	}
 }
 
 // Elementary functions that kernels use.
 var (
 	exp = &function{
-		f: math.Exp, rounds: true, own: 8, ops: []device.Op{device.OpExp},
+		f: math.Exp, roundsArg: true, rowError: 8, ops: []device.Op{device.OpExp},
 		row: func(m *machine, dst []float32, v []float64) {
 			m.k.Narrow(dst, v)
 			m.k.Exp(dst, dst)
 		},
 	}
 	tanh = &function{
-		f: math.Tanh, own: 1 + table.HalfLineError/unit, ops: []device.Op{device.OpTanh},
+		f: math.Tanh, rowError: 1 + table.HalfLineError/unitRoundoff, ops: []device.Op{device.OpTanh},
 		row: func(m *machine, dst []float32, v []float64) { m.k.Tanh(dst, v) },
 	}
-	root = &function{
+	squareRoot = &function{
 		f: func(v float64) float64 { return math.Sqrt(max(v, 0)) }, power: 0.5, ops: []device.Op{device.OpSqrt},
 		loop: func(dst, v []float64) {
 			for j, w := range v {
@@ -98,7 +98,7 @@ var (
 			}
 		},
 	}
-	clamped = &function{
+	clamp = &function{
 		f: func(v float64) float64 { return min(max(v, 0), 2) }, ops: []device.Op{device.OpClamp},
 		loop: func(dst, v []float64) {
 			for j, w := range v {
@@ -106,19 +106,19 @@ var (
 			}
 		},
 	}
-	decayed = &function{ // 1 - e^-v for v ≥ 0
-		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, own: 1 + 0x1p-34/unit,
+	oneMinusExp = &function{ // 1 - e^-v for v ≥ 0
+		f: func(v float64) float64 { return -math.Expm1(-max(v, 0)) }, rowError: 1 + 0x1p-34/unitRoundoff,
 		ops: []device.Op{device.OpNeg, device.OpExpm1, device.OpNeg},
 		row: func(m *machine, dst []float32, v []float64) { m.k.Decay(dst, v) },
 	}
-	log1p      = onHalf(math.Log1p, device.OpLog1p)
-	arctangent = onHalf(math.Atan)
+	log1p      = halfLineFunction(math.Log1p, device.OpLog1p)
+	arctangent = halfLineFunction(math.Atan)
 )
 
-func wholePower(n int) *function {
+func integerPower(n int) *function {
 	return &function{
-		f: func(v float64) float64 { return device.Power(v, n) }, power: float64(n),
-		ops: []device.Op{device.OpPower}, n: n,
+		f: func(v float64) float64 { return device.IntPow(v, n) }, power: float64(n),
+		ops: []device.Op{device.OpIntPow}, n: n,
 		loop: func(dst, v []float64) {
 			v = v[:len(dst)]
 			switch n {
@@ -132,7 +132,7 @@ func wholePower(n int) *function {
 				}
 			default:
 				for j, w := range v {
-					dst[j] = device.Power(w, n)
+					dst[j] = device.IntPow(w, n)
 				}
 			}
 		},
@@ -141,17 +141,18 @@ func wholePower(n int) *function {
 
 // powerOf returns a function that adds v^p, p > 0, to an expression. Rounding may make v slightly
 // negative.
-func powerOf(p float64) func(a at, v ref) ref {
+func powerOf(p float64) func(a input, v ref) ref {
 	n, rest := math.Modf(p)
 	if rest != 0 && p <= table.MaxPower {
 		n, rest = 0, p
 	}
-	whole, half := wholePower(int(n)), onHalf(func(v float64) float64 { return math.Pow(v, rest) }, device.OpPow)
+	whole, half := integerPower(int(n)), halfLineFunction(func(v float64) float64 { return math.Pow(v, rest) },
+		device.OpPow)
 	half.power, half.arg = rest, rest
 	if rest == 0.5 {
-		half.row, half.loop = nil, root.loop
+		half.row, half.loop = nil, squareRoot.loop
 	}
-	return func(a at, v ref) ref {
+	return func(a input, v ref) ref {
 		switch {
 		case p == 1:
 			return v
@@ -167,9 +168,9 @@ func powerOf(p float64) func(a at, v ref) ref {
 // deficitOf returns the function 1 - (1-c)^p. A fractional p requires c ≤ ½.
 func deficitOf(p float64) *function {
 	if p != math.Trunc(p) {
-		return onUnit(func(c float64) float64 { return device.Deficit(min(c, 0.5), p) })
+		return tabulatedFunction(func(c float64) float64 { return device.Deficit(min(c, 0.5), p) })
 	}
-	f := onUnit(func(c float64) float64 { return device.Deficit(c, p) })
+	f := tabulatedFunction(func(c float64) float64 { return device.Deficit(c, p) })
 	f.ops, f.arg = []device.Op{device.OpClamp, device.OpDeficit}, p
 	return f
 }

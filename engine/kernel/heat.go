@@ -11,36 +11,36 @@ import (
 )
 
 func init() {
-	order := whole("order", "order of the parametrix; by default only the leading exponential", 0, 0,
+	order := integerParam("order", "order of the parametrix; by default only the leading exponential", 0, 0,
 		heat.MaxOrder)
-	n := whole("n", "dimension of the sphere, used by the functions ψ and the constant", 1, 1, heat.MaxDimension)
-	cutoff := between("cutoff", "geodesic distance on the sphere of radius 2 beyond which the kernel is 0; "+
+	n := integerParam("n", "dimension of the sphere, used by the functions ψ and the constant", 1, 1, heat.MaxDimension)
+	cutoff := rangeParam("cutoff", "geodesic distance on the sphere of radius 2 beyond which the kernel is 0; "+
 		"the transition starts at half this distance", 0, 2*math.Pi)
 	register(family{
 		Name: "diffusion",
 		Summary: "exp(-arccos²(1-c)/t), or with order: " +
 			"(4πt)^(-n/2) η(d) exp(-d²/4t) Σ ψ_k(d) t^k, d = 2 arccos(1-c)",
-		What: "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, " +
+		Description: "multinomial diffusion: the heat kernel's leading term, or its parametrix with ψ₀ … ψ_order, " +
 			"cut-off and constant",
 		Source: sourceLafferty + ", §2.1.1 and §3.2",
 		Examples: []string{"diffusion:t=0.5", "diffusion:t=1e-4,order=2",
 			"diffusion:t=0.5,order=0,n=20,form=printed,cutoff=3,constant=full"},
-		place: 10, embedding: sparse.Sphere,
+		sortKey: 10, embedding: sparse.SphereEmbedding,
 		params: []param{
-			positive("t", "diffusion time, in squared radians", 0.5),
-			order.or("none", -1), n.or("terms-1", 0),
+			positiveParam("t", "diffusion time, in squared radians", 0.5),
+			order.withDefaultWord("none", -1), n.withDefaultWord("terms-1", 0),
 			// The words are in the order of the constants of type heat.Form.
-			word("form", "ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
+			wordParam("form", "ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
 				"derived", "printed").hiddenAtDefault(),
-			cutoff.or("none", 0),
-			word("constant", "full includes the factor (4πt)^(-n/2), which is the same for all pairs",
+			cutoff.withDefaultWord("none", 0),
+			wordParam("constant", "full includes the factor (4πt)^(-n/2), which is the same for all pairs",
 				"none", "full").hiddenAtDefault(),
 		},
-		refuse: refuseDiffusion,
+		checkParams: checkDiffusion,
 		// The simplex of n+1 terms has dimension n. With a single term the simplex is a point, and
 		// n is 1.
 		resolve: func(v []float64, terms int) []float64 {
-			if !dimensional(v) || v[heatN] > 0 {
+			if !dependsOnN(v) || v[heatN] > 0 {
 				return nil
 			}
 			v = slices.Clone(v)
@@ -65,12 +65,12 @@ const (
 	heatConstant
 )
 
-// refuseDiffusion returns the index of an invalid parameter and the allowed values, or "".
-func refuseDiffusion(v []float64) (int, string) {
+// checkDiffusion returns the index of an invalid parameter and the allowed values, or "".
+func checkDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
-	printed := heat.Form(v[heatForm]) == heat.Printed
+	printed := heat.Form(v[heatForm]) == heat.FormPrinted
 	switch {
-	case v[heatN] > 0 && !dimensional(v):
+	case v[heatN] > 0 && !dependsOnN(v):
 		return heatN, "n only with order or constant=full (the leading exponential does not depend on n)"
 	case printed && !psi:
 		return heatForm, "form=printed only with order=0 (the leading exponential has no ψ₀)"
@@ -84,8 +84,8 @@ func refuseDiffusion(v []float64) (int, string) {
 	return 0, ""
 }
 
-// dimensional reports whether the kernel depends on n.
-func dimensional(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
+// dependsOnN reports whether the kernel depends on n.
+func dependsOnN(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
 
 // angleExp is exp(-arccos²(1-c)/t), the leading term of the heat kernel, if squared is set.
 // Otherwise it is exp(-arccos(1-c)/t), the exponential of the geodesic distance.
@@ -98,15 +98,15 @@ func angleExp(t float64, squared bool) formula {
 		return a / t
 	}
 	known := nonNegative("the exponential of a conditionally positive definite kernel", sourceSchoenberg)
-	known.divisible = true
+	known.infinitelyDivisible = true
 	if squared {
 		known = nonNegative("the leading term alone is not positive definite for every t: smallest eigenvalue -0.03 at "+
 			"t = 8 on a grid of 3 outcomes, but no negative eigenvalue was found for t <= 1", sourceLafferty+", §3.2")
-		known.Definite, known.Unrefuted = NotProven, t <= 1
+		known.Definiteness, known.Unrefuted = UnprovenDefiniteness, t <= 1
 	}
-	f := ofCosine(func(c float64) float64 { return math.Exp(-exponent(c)) },
+	f := cosineFunction(func(c float64) float64 { return math.Exp(-exponent(c)) },
 		func(c float64) float64 { return -math.Expm1(-exponent(c)) }, known)
-	f.direct = &direct{
+	f.direct = &directMap{
 		apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
 			if squared {
 				asm.Diffusion(dst, c, float32(1/t))
@@ -129,9 +129,9 @@ func angleExp(t float64, squared bool) formula {
 // float32 units.
 func expError(z, units float64) float64 {
 	if z > 120 {
-		return underflow
+		return underflowError
 	}
-	return math.Exp(-z)*math.Expm1(units*unit) + underflow
+	return math.Exp(-z)*math.Expm1(units*unitRoundoff) + underflowError
 }
 
 // parametrix is the multinomial diffusion kernel with all terms of its definition (see package
@@ -141,11 +141,11 @@ func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,
 		Condition: "the heat kernel is positive definite, and the parametrix converges to it as t tends to 0"}
-	if dimensional(v) && n == 0 {
+	if dependsOnN(v) && n == 0 {
 		nan := func(float64) float64 { return math.NaN() }
-		return ofCosine(nan, nan, known)
+		return cosineFunction(nan, nan, known)
 	}
-	k := &heat.Kernel{T: v[heatT], Form: heat.Form(v[heatForm]), Cutoff: v[heatCutoff]}
+	k := &heat.Kernel{Time: v[heatT], Form: heat.Form(v[heatForm]), Cutoff: v[heatCutoff]}
 	if order >= 0 {
 		var err error
 		if k.Sphere, err = heat.NewSphere(n, order); err != nil {
@@ -168,7 +168,7 @@ func parametrix(v []float64) formula {
 	// c2 = 1 - k(c)/k(0) is computed from a logarithm that is accurate for small c. If t is large
 	// relative to n, ψ₀ increases faster than the exponential decreases, and there is no feature
 	// space. Pairs of documents with values above the diagonal are treated as identical.
-	f := ofCosine(k.Eval, func(c float64) float64 {
+	f := cosineFunction(k.Eval, func(c float64) float64 {
 		if ratio := k.LogRatio(c); ratio == ratio {
 			return max(-math.Expm1(ratio), 0)
 		}

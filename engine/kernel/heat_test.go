@@ -91,7 +91,7 @@ func TestParametrixResolves(t *testing.T) {
 	}
 	open := MustParse("diffusion:order=1")
 	if c2, _, _ := open.(*kernel).feature(0.3, 1, 1); open.Eval(0.3, 1, 1) == open.Eval(0.3, 1, 1) || c2 == c2 ||
-		PropertiesOf(open).Definite != NotProven {
+		PropertiesOf(open).Definiteness != UnprovenDefiniteness {
 		t.Error("a kernel without its n has a value")
 	}
 }
@@ -143,11 +143,11 @@ func TestParametrixRange(t *testing.T) {
 		}
 	}
 	// If values are 0, bounds are defined even for an exponent of 10¹⁸.
-	if e := MustParse("diffusion:t=1e-18,order=0,n=10").Error(0.5, 1, 1); !(e <= 2.01*underflow) {
+	if e := MustParse("diffusion:t=1e-18,order=0,n=10").Error(0.5, 1, 1); !(e <= 2.01*underflowError) {
 		t.Errorf("the bound of a value that is 0 is %v", e)
 	}
-	if MustParse("diffusion:t=1e6,order=7,n=5").(*kernel).known.PositiveDiagonal ||
-		!MustParse("diffusion:order=5").(*kernel).known.PositiveDiagonal {
+	if MustParse("diffusion:t=1e6,order=7,n=5").(*kernel).properties.PositiveDiagonal ||
+		!MustParse("diffusion:order=5").(*kernel).properties.PositiveDiagonal {
 		t.Error("which kernels have a positive diagonal is wrong")
 	}
 }
@@ -159,9 +159,9 @@ func TestParametrixHoles(t *testing.T) {
 	for _, spec := range []string{"diffusion:t=100,order=3,n=20", "diffusion:t=0.05,order=1,n=200",
 		"diffusion:t=1e-3,order=2,n=60000,embed=tf-l2"} {
 		k := MustParse(spec).(*kernel)
-		if table := k.g.table(); !table.Log || table.Hole == nil || table.Bits > 4 {
-			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.Log,
-				table.Hole != nil, table.Bits)
+		if table := k.g.table(); !table.IsLog || table.HoleValue == nil || table.Bits > 4 {
+			t.Errorf("%s: the table is logarithmic: %v, has holes: %v, 2^%d intervals", spec, table.IsLog,
+				table.HoleValue != nil, table.Bits)
 		}
 		below := 0
 		var all []float32
@@ -169,7 +169,7 @@ func TestParametrixHoles(t *testing.T) {
 			all = append(all, c)
 		}
 		for _, isa := range enginetest.ISAs() {
-			table := musttest.Get(asm.For(isa))(t)
+			table := musttest.Get(asm.KernelsFor(isa))(t)
 			dst := make([]float32, len(all))
 			k.mapTo(table, dst, all, nil, nil)
 			for i, c := range all {

@@ -17,7 +17,7 @@ var mapSpecs = sync.OnceValue(func() []string {
 	all := slices.Clone(enginetest.Kernels)
 	text := strings.Join(all, " ")
 	for _, info := range Catalogue() {
-		if !strings.Contains(text, info.Name) && info.Parts == "" {
+		if !strings.Contains(text, info.Name) && info.Operands == "" {
 			all = append(all, info.Examples...)
 		}
 	}
@@ -36,10 +36,10 @@ func made(spec string) Kernel {
 var kernels sync.Map
 
 // leaf makes a base kernel from a formula.
-func leaf(f formula) *kernel { return (&kernel{formula: f}).ready() }
+func leaf(f formula) *kernel { return (&kernel{formula: f}).finish() }
 
 // feature returns c2, x2 and y2.
 func (k *kernel) feature(c, x, y float64) (c2, x2, y2 float64) {
-	norm := k.image(documentNorm).f
-	return k.off().eval(c, x, y), norm(x), norm(y)
+	norm := k.imageNorm(documentNorm).f
+	return k.deficitExpr().eval(c, x, y), norm(x), norm(y)
 }

@@ -10,31 +10,31 @@ import (
 func init() {
 	register(family{
 		Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)",
-		What: "inner product; in an embedding with a power, such as tf-l1-pow0.75, the probability product kernel " +
+		Description: "inner product; in an embedding with a power, such as tf-l1-pow0.75, the probability product kernel " +
 			"Σ θᵢ^0.75 θ′ᵢ^0.75 of " + sourceJebara,
 		Source: sourceLIBSVM, Examples: []string{"linear", "linear:embed=tf-l1-pow0.75"},
-		place: 120, build: func([]float64) formula { return linear() },
+		sortKey: 120, build: func([]float64) formula { return linear() },
 	})
 	register(family{
-		Name: "polynomial", Summary: "(gamma ⟨x,y⟩ + r)^degree", What: "polynomial of the inner product",
+		Name: "polynomial", Summary: "(gamma ⟨x,y⟩ + r)^degree", Description: "polynomial of the inner product",
 		Source: sourceLIBSVM, Examples: []string{"polynomial:r=1,degree=2"},
-		place: 130, params: []param{gammaParam(), offsetParam(), whole("degree", "the power", 3, 0, 64)},
+		sortKey: 130, params: []param{gammaParam(), offsetParam(), integerParam("degree", "the power", 3, 0, 64)},
 		resolve: resolveGamma, build: func(v []float64) formula { return polynomial(v[0], v[1], int(v[2])) },
 	})
 	register(family{
-		Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", What: "Gaussian", Source: sourceLIBSVM,
+		Name: "rbf", Summary: "exp(-gamma ‖x-y‖²)", Description: "Gaussian", Source: sourceLIBSVM,
 		Examples: []string{"rbf"},
-		place:    140, params: []param{gammaParam()},
-		resolve: resolveGamma, build: func(v []float64) formula { return gaussian(orNaN(v[0])) },
+		sortKey:  140, params: []param{gammaParam()},
+		resolve: resolveGamma, build: func(v []float64) formula { return gaussian(gammaOrNaN(v[0])) },
 	})
 	register(family{
-		Name: "sigmoid", Summary: "tanh(gamma ⟨x,y⟩ + r)", What: "hyperbolic tangent of the inner product",
+		Name: "sigmoid", Summary: "tanh(gamma ⟨x,y⟩ + r)", Description: "hyperbolic tangent of the inner product",
 		Source: sourceLIBSVM, Examples: []string{"sigmoid"},
-		place: 170, params: []param{gammaParam(), offsetParam()}, resolve: resolveGamma,
+		sortKey: 170, params: []param{gammaParam(), offsetParam()}, resolve: resolveGamma,
 		build: func(v []float64) formula {
-			return ofAffine(v[0], v[1], tanh, Properties{
+			return affineFunction(v[0], v[1], tanh, Properties{
 				Condition: "not positive definite for most parameters",
-				Source:    "Lin and Lin, A study on sigmoid kernels for SVM (2003)", Falling: true,
+				Source:    "Lin and Lin, A study on sigmoid kernels for SVM (2003)", Decreasing: true,
 			})
 		},
 	})
@@ -42,13 +42,13 @@ func init() {
 
 // gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 means unset.
 func gammaParam() param {
-	q := positive("gamma", "factor of the inner product or the squared distance", 0)
+	q := positiveParam("gamma", "factor of the inner product or the squared distance", 0)
 	q.Default, q.hidden = "1/terms", true
 	return q
 }
 
 func offsetParam() param {
-	q := signed("r", "added to the inner product", 0)
+	q := signedParam("r", "added to the inner product", 0)
 	q.Aliases = []string{"coef0"}
 	return q
 }
@@ -61,8 +61,8 @@ func resolveGamma(v []float64, terms int) []float64 {
 	return append([]float64{1 / float64(max(terms, 1))}, v[1:]...)
 }
 
-// orNaN returns gamma, or NaN if it is unset.
-func orNaN(gamma float64) float64 {
+// gammaOrNaN returns gamma, or NaN if it is unset.
+func gammaOrNaN(gamma float64) float64 {
 	if gamma == 0 {
 		return math.NaN()
 	}
@@ -71,27 +71,27 @@ func orNaN(gamma float64) float64 {
 
 func linear() formula {
 	return formula{
-		value:   func(a at) ref { return a.mul(a.both(a.norm), a.cosine()) },
-		deficit: func(a at) ref { return a.c },
-		known: Properties{Definite: Positive, Condition: "an inner product", Source: sourceLIBSVM,
-			PositiveDiagonal: true, Falling: true},
-		variable: OfProduct,
-		direct: &direct{
+		value:   func(a input) ref { return a.mul(a.normProduct(a.norm), a.cosine()) },
+		deficit: func(a input) ref { return a.c },
+		properties: Properties{Definiteness: PositiveDefinite, Condition: "an inner product", Source: sourceLIBSVM,
+			PositiveDiagonal: true, Decreasing: true},
+		variable: VariableProduct,
+		direct: &directMap{
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
-				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Dot(dst, c, y, x) })
+				applyByRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Dot(dst, c, y, x) })
 			},
 			// Three values are rounded: 1-c, the product of the norms, and 1-c times this product.
 			error: func(c, x, y float64) float64 {
 				if x*y > maxProduct {
 					return math.Inf(1)
 				}
-				return 3*unit*math.Abs(x*y*(1-c)) + underflow*(1+math.Abs(1-c))
+				return 3*unitRoundoff*math.Abs(x*y*(1-c)) + underflowError*(1+math.Abs(1-c))
 			},
 		},
 	}
 }
 
-func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
+func applyByRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 	n := len(y)
 	for i, xi := range x {
 		f(dst[i*n:][:n], c[i*n:][:n], xi)
@@ -100,12 +100,12 @@ func byRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 
 // maxProduct bounds products of norms in float32. A larger product may round to infinity, and
 // infinity times 0 is NaN.
-const maxProduct = math.MaxFloat32 * (1 - unit)
+const maxProduct = math.MaxFloat32 * (1 - unitRoundoff)
 
-// ofAffine is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. The norms are
+// affineFunction is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. The norms are
 // multiplied first, so that exchanging the documents gives the same bits.
-func ofAffine(gamma, r float64, f *function, known Properties) formula {
-	gamma = orNaN(gamma)
+func affineFunction(gamma, r float64, f *function, known Properties) formula {
+	gamma = gammaOrNaN(gamma)
 	apply := func(k *asm.Kernels, dst, c, x, y []float32) {
 		m := machines.Get().(*machine)
 		defer machines.Put(m)
@@ -127,13 +127,13 @@ func ofAffine(gamma, r float64, f *function, known Properties) formula {
 		}
 	}
 	return formula{
-		value: func(a at) ref {
-			return a.fn(f, a.add(a.scaled(gamma, a.mul(a.both(a.norm), a.cosine())), a.number(r)))
+		value: func(a input) ref {
+			return a.fn(f, a.add(a.scale(gamma, a.mul(a.normProduct(a.norm), a.cosine())), a.number(r)))
 		},
-		known: known, variable: OfProduct,
-		direct: &direct{apply, func(c, x, y float64) float64 { // only f is rounded to float32
+		properties: known, variable: VariableProduct,
+		direct: &directMap{apply, func(c, x, y float64) float64 { // only f is rounded to float32
 			v := f.f(float64(gamma*float64(float64(x*y)*(1-c))) + r)
-			return max(f.own, 1)*unit*math.Abs(v) + underflow
+			return max(f.rowError, 1)*unitRoundoff*math.Abs(v) + underflowError
 		}},
 	}
 }
@@ -143,24 +143,24 @@ func ofAffine(gamma, r float64, f *function, known Properties) formula {
 //
 //	b = (γr(x-y)²/(AB + γxy+r) + γxyc)/(AB)
 func polynomial(gamma, r float64, degree int) formula {
-	known := Properties{Definite: Positive, Condition: "for r >= 0", Source: sourceLIBSVM,
-		NonNegative: degree%2 == 0, PositiveDiagonal: r >= 0, Falling: degree%2 == 1}
+	known := Properties{Definiteness: PositiveDefinite, Condition: "for r >= 0", Source: sourceLIBSVM,
+		NonNegative: degree%2 == 0, PositiveDiagonal: r >= 0, Decreasing: degree%2 == 1}
 	if r < 0 {
-		known.Definite, known.Condition = NotProven, "r < 0: positive definite for r >= 0"
+		known.Definiteness, known.Condition = UnprovenDefiniteness, "r < 0: positive definite for r >= 0"
 	}
-	f, lost := ofAffine(gamma, r, wholePower(degree), known), deficitOf(float64(degree))
-	gamma = orNaN(gamma)
+	f, lost := affineFunction(gamma, r, integerPower(degree), known), deficitOf(float64(degree))
+	gamma = gammaOrNaN(gamma)
 	root := func(n norm) norm {
-		return n.then("root "+formatNumber(gamma)+" "+formatNumber(r),
+		return n.compose("root "+formatNumber(gamma)+" "+formatNumber(r),
 			func(x float64) float64 { return math.Sqrt(gamma*x*x + r) })
 	}
-	f.norm = func(n norm) norm { return root(n).raised(1, float64(degree)) }
-	f.deficit = func(a at) ref {
+	f.norm = func(n norm) norm { return root(n).scaledPower(1, float64(degree)) }
+	f.deficit = func(a input) ref {
 		if r == 0 {
 			return a.fn(lost, a.c)
 		}
-		both, xy := a.both(root(a.norm)), a.scaled(gamma, a.both(a.norm))
-		gap := a.div(a.scaled(gamma*r, a.apart(a.norm)), a.add(both, a.add(xy, a.number(r))))
+		both, xy := a.normProduct(root(a.norm)), a.scale(gamma, a.normProduct(a.norm))
+		gap := a.div(a.scale(gamma*r, a.normSquaredDifference(a.norm)), a.add(both, a.add(xy, a.number(r))))
 		return a.fn(lost, a.div(a.add(gap, a.mul(xy, a.c)), both))
 	}
 	return f
@@ -170,16 +170,16 @@ func polynomial(gamma, r float64, degree int) formula {
 // accurate for close vectors, unlike x²+y²-2⟨x, y⟩.
 func gaussian(gamma float64) formula {
 	known := nonNegative("", sourceSchoenberg)
-	known.divisible = true
+	known.infinitelyDivisible = true
 	return formula{
-		value:    func(a at) ref { return a.fn(exp, a.scaled(-gamma, a.dist(a.norm, a.c))) },
-		deficit:  func(a at) ref { return a.fn(decayed, a.scaled(gamma, a.dist(a.norm, a.c))) },
-		norm:     func(norm) norm { return fixed(1) },
-		known:    known,
-		variable: OfDistance,
-		direct: &direct{
+		value:      func(a input) ref { return a.fn(exp, a.scale(-gamma, a.dist(a.norm, a.c))) },
+		deficit:    func(a input) ref { return a.fn(oneMinusExp, a.scale(gamma, a.dist(a.norm, a.c))) },
+		norm:       func(norm) norm { return constantNorm(1) },
+		properties: known,
+		variable:   VariableDistance,
+		direct: &directMap{
 			apply: func(asm *asm.Kernels, dst, c, x, y []float32) {
-				byRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Gaussian(dst, c, y, x, float32(gamma)) })
+				applyByRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Gaussian(dst, c, y, x, float32(gamma)) })
 			},
 			// With z = gamma ‖x-y‖², asm.Gaussian is accurate to 5 ulp × (1+z) for exact gamma, and
 			// one ulp is at most 2 units. Rounding gamma to float32 changes z by z units. Each
@@ -189,7 +189,7 @@ func gaussian(gamma float64) formula {
 					return math.Inf(1)
 				}
 				z := gamma * squaredDistance(c, x, y)
-				return expError(z, 10+11*z+4*gamma*underflow/unit)
+				return expError(z, 10+11*z+4*gamma*underflowError/unitRoundoff)
 			},
 		},
 	}

@@ -76,7 +76,7 @@ func Resolve(k Kernel, terms int) Kernel {
 // Key returns a comparable value that is the same for equal kernels: the specification, or the
 // kernel itself if it is from [New].
 func Key(k Kernel) any {
-	if of, ok := k.(*kernel); ok && !of.own {
+	if of, ok := k.(*kernel); ok && !of.hasCustom {
 		return of.text
 	}
 	return k
@@ -87,8 +87,8 @@ func Equal(a, b Kernel) bool { return Key(a) == Key(b) }
 
 // Rounding errors of float32 (see package table).
 const (
-	unit      = table.Unit
-	underflow = table.Underflow
+	unitRoundoff   = table.UnitRoundoff
+	underflowError = table.UnderflowError
 )
 
 // angle returns arccos(1-c) in radians,
@@ -100,21 +100,21 @@ const (
 // c outside [0, 2] is clamped.
 func angle(c float64) float64 {
 	if c > 1 {
-		return math.Pi - coangle(c)
+		return math.Pi - supplementaryAngle(c)
 	}
 	return 2 * math.Asin(math.Sqrt(max(c, 0)/2))
 }
 
-// coangle returns π - arccos(1-c) with full relative accuracy near c = 2, where it is 0.
-func coangle(c float64) float64 {
+// supplementaryAngle returns π - arccos(1-c) with full relative accuracy near c = 2, where it is 0.
+func supplementaryAngle(c float64) float64 {
 	if c > 1 {
 		return 2 * math.Asin(math.Sqrt(max(2-c, 0)/2))
 	}
 	return math.Pi - angle(c)
 }
 
-// ToleranceReason describes the terms of [Tolerance].
-const ToleranceReason = "change of the kernel value if c changes by min(2.7e-6, 2.7e-5·c) and each norm by one " +
+// ToleranceTerms describes the terms of [Tolerance].
+const ToleranceTerms = "change of the kernel value if c changes by min(2.7e-6, 2.7e-5·c) and each norm by one " +
 	"float32 rounding, plus the error bound of the float32 kernel function"
 
 // Tolerance returns the allowed difference between a value of the float32 engine and the float64
@@ -129,39 +129,39 @@ const ToleranceReason = "change of the kernel value if c changes by min(2.7e-6, 
 // float32 and perturbed instead. Tolerance is +Inf if there is no bound, and never NaN.
 func Tolerance(k Kernel, c, x, y float64) float64 {
 	v := k.Eval(c, x, y)
-	delta := device.SlackC(c)
+	delta := device.ErrorBound(c)
 	tol := k.Error(c, x, y)
 	widen := func(c, x, y float64) { tol = max(tol, math.Abs(k.Eval(c, x, y)-v)+k.Error(c, x, y)) }
 	for _, c := range [2]float64{max(c-delta, 0), min(c+delta, 2)} {
 		switch {
 		case !UsesNorms(k):
 			widen(c, x, y)
-		case VariableOf(k) == OfDistance:
+		case VariableOf(k) == VariableDistance:
 			half := (x-y)*(x-y)/2 + x*y*c
-			widen(rounded(half, 1), 1, 1)
-			widen(rounded(half, -1), 1, 1)
+			widen(shiftByRounding(half, 1), 1, 1)
+			widen(shiftByRounding(half, -1), 1, 1)
 		default:
 			for corner := range 4 {
-				widen(c, rounded(x, float64(corner&1*2-1)), rounded(y, float64(corner&2-1)))
+				widen(c, shiftByRounding(x, float64(corner&1*2-1)), shiftByRounding(y, float64(corner&2-1)))
 			}
 		}
 	}
-	return bound(tol)
+	return nanToInf(tol)
 }
 
-// rounded returns x plus (sign 1) or minus (sign -1) the largest error of rounding it to float32.
-func rounded(x, sign float64) float64 {
+// shiftByRounding returns x plus (sign 1) or minus (sign -1) the largest error of rounding it to float32.
+func shiftByRounding(x, sign float64) float64 {
 	if x == 0 {
 		return 0
 	}
-	return max(x+sign*max(unit*x, underflow/2), 0)
+	return max(x+sign*max(unitRoundoff*x, underflowError/2), 0)
 }
 
-// Within reports whether got is within [Tolerance] of want, the reference value k.Eval(c, x, y).
+// WithinTolerance reports whether got is within [Tolerance] of want, the reference value k.Eval(c, x, y).
 // NaN is never within the tolerance. An infinity is within the tolerance of the same infinity, and
 // of a value that overflows float32 if Tolerance is +Inf. Except for the kernel c, all bounds are
 // at least half a unit in the last place, so that most values pass without evaluating a bound.
-func Within(k Kernel, got, want, c, x, y float64) bool {
+func WithinTolerance(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true
 	}
@@ -169,18 +169,18 @@ func Within(k Kernel, got, want, c, x, y float64) bool {
 	if !(err <= math.MaxFloat64) { // one of the values is infinite or NaN
 		return !math.IsInf(want, 0) && got == float64(float32(want)) && math.IsInf(Tolerance(k, c, x, y), 1)
 	}
-	if !IsC(k) && err <= unit*math.Abs(want) {
+	if !IsC(k) && err <= unitRoundoff*math.Abs(want) {
 		return true
 	}
-	slope := math.Abs(k.Eval(max(c-device.SlackC(c), 0), x, y) - want) // a lower bound on the tolerance
+	slope := math.Abs(k.Eval(max(c-device.ErrorBound(c), 0), x, y) - want) // a lower bound on the tolerance
 	return err <= slope || err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
 }
 
-// Slopes returns the derivatives of k(c, x, y) with respect to c and the first norm x. They are
+// PartialDerivatives returns the derivatives of k(c, x, y) with respect to c and the first norm x. They are
 // fourth-order differences in the angle arccos(1-c) and in x. If the kernel is smooth over a
 // thousandth of the angle and of x, and c isn't close to 0 or 2, the error is about 10⁻⁸ of the
 // kernel's largest value.
-func Slopes(k Kernel, c, x, y float64) (byC, byX float64) {
+func PartialDerivatives(k Kernel, c, x, y float64) (byC, byX float64) {
 	slope := func(at, h float64, g func(float64) float64) float64 { // with an error of h⁴g⁽⁵⁾/30
 		return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)
 	}

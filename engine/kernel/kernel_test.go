@@ -29,10 +29,10 @@ func TestAngle(t *testing.T) {
 		if s := math.Sin(angle(c) / 2); c <= 1 && !(math.Abs(2*s*s-c) <= 16*ulp*c) {
 			t.Errorf("angle(%v) = %v is the angle of c = %v", c, angle(c), 2*s*s)
 		}
-		if s := math.Sin(coangle(c) / 2); c >= 1 && !(math.Abs(2*s*s-(2-c)) <= 16*ulp*(2-c)) {
-			t.Errorf("coangle(%v) = %v is the angle of 2 - c = %v", c, coangle(c), 2*s*s)
+		if s := math.Sin(supplementaryAngle(c) / 2); c >= 1 && !(math.Abs(2*s*s-(2-c)) <= 16*ulp*(2-c)) {
+			t.Errorf("coangle(%v) = %v is the angle of 2 - c = %v", c, supplementaryAngle(c), 2*s*s)
 		}
-		if sum := angle(c) + coangle(c); !(math.Abs(sum-math.Pi) <= 4*ulp*math.Pi) {
+		if sum := angle(c) + supplementaryAngle(c); !(math.Abs(sum-math.Pi) <= 4*ulp*math.Pi) {
 			t.Errorf("angle and coangle of %v add to %v", c, sum)
 		}
 	}

@@ -12,10 +12,10 @@ const chunk = 256
 
 // plan assigns registers to the nodes of an expression.
 type plan struct {
-	e        *expr
-	register []int  // register of each node; -1 for c if only tables read it, and for a float32 value
-	column   []bool // the node's value is the same for all rows
-	count    int    // number of registers
+	e             *expr
+	register      []int  // register of each node; -1 for c if only tables read it, and for a float32 value
+	column        []bool // the node's value is the same for all rows
+	registerCount int    // number of registers
 }
 
 // newPlan assigns registers. Registers of nodes that depend on the row are reused.
@@ -38,13 +38,13 @@ func newPlan(e *expr) *plan {
 		p.column[i] = node.op == opConst || node.op == opY || len(of) > 0 &&
 			!slices.ContainsFunc(of, func(r ref) bool { return !p.column[r] })
 		switch {
-		case !wide[i] && (node.op == opC || node.op == opFunc && !node.f.wide()):
+		case !wide[i] && (node.op == opC || node.op == opFunc && !node.f.isFloat64()):
 			p.register[i] = -1
 		case !p.column[i] && len(free) > 0:
 			p.register[i], free = free[len(free)-1], free[:len(free)-1]
 		default:
-			p.register[i] = p.count
-			p.count++
+			p.register[i] = p.registerCount
+			p.registerCount++
 		}
 		slices.Sort(of)
 		for _, r := range slices.Compact(of) { // afterwards, because no operation may overwrite its operands
@@ -93,12 +93,12 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 	m := machines.Get().(*machine)
 	defer machines.Put(m)
 	m.k = k
-	m.reserve(p.count)
-	attrs, n, height := len(p.e.attrs), len(y), len(x)
+	m.reserve(p.registerCount)
+	attrs, n, height := len(p.e.attributes), len(y), len(x)
 	m.norms = m.norms[:0]
 	for _, v := range x {
-		for _, a := range p.e.attrs {
-			m.norms = append(m.norms, a.inMaps()(float64(v)))
+		for _, a := range p.e.attributes {
+			m.norms = append(m.norms, a.mapFunc()(float64(v)))
 		}
 	}
 	if attrs == 0 {
@@ -109,19 +109,19 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 		for i := 0; i < rows && attrs > 0; i++ {
 			copy(m.y[i*width:], y[lo:lo+width])
 		}
-		p.pass(m, nil, nil, m.y[:rows*width], nil, width)
+		p.runPass(m, nil, nil, m.y[:rows*width], nil, width)
 		for i := 0; i < height; i += rows {
 			end := min(i+rows, height)
 			at, size := i*n+lo, (end-i)*width
-			p.pass(m, dst[at:at+size], c[at:at+size], m.y[:size], m.norms[i*attrs:end*attrs], width)
+			p.runPass(m, dst[at:at+size], c[at:at+size], m.y[:size], m.norms[i*attrs:end*attrs], width)
 		}
 	}
 }
 
-// pass computes the nodes that are the same for all rows if out is nil. Otherwise it computes the
+// runPass computes the nodes that are the same for all rows if out is nil. Otherwise it computes the
 // other nodes for a block, and writes the value to out. norms are the attributes of the block's
 // rows.
-func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int) {
+func (p *plan) runPass(m *machine, out, c, y []float32, norms []float64, width int) {
 	nodes, columns, last := p.e.nodes, out == nil, len(p.e.nodes)-1
 	of := func(r ref) []float64 { return m.registers[p.register[r]][:len(y)] }
 	for i := range nodes {
@@ -140,10 +140,10 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 			fill(dst, n.v)
 		case opX:
 			for row := 0; row*width < len(dst); row++ {
-				fill(dst[row*width:][:width], norms[row*len(p.e.attrs)+n.n])
+				fill(dst[row*width:][:width], norms[row*len(p.e.attributes)+n.n])
 			}
 		case opY:
-			f := p.e.attrs[n.n].inMaps()
+			f := p.e.attributes[n.n].mapFunc()
 			for j, v := range y {
 				dst[j] = f(float64(v))
 			}
@@ -156,7 +156,7 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 			if i == last && !columns {
 				to = out
 			}
-			m.function(n.f, dst, v, to, c)
+			m.applyFunction(n.f, dst, v, to, c)
 		case opDist:
 			m.k.Squares(dst, of(n.a), of(n.b), of(n.d))
 		case opSelect:
@@ -187,11 +187,11 @@ func (p *plan) pass(m *machine, out, c, y []float32, norms []float64, width int)
 	}
 }
 
-// function writes f(v) to dst in float64, or to out in float32. In the second case it also copies
+// applyFunction writes f(v) to dst in float64, or to out in float32. In the second case it also copies
 // out to dst unless dst is nil. If v is nil, f is a table of c.
-func (m *machine) function(f *function, dst, v []float64, out, c []float32) {
+func (m *machine) applyFunction(f *function, dst, v []float64, out, c []float32) {
 	switch {
-	case f.wide():
+	case f.isFloat64():
 		if f.loop != nil {
 			f.loop(dst, v)
 			return

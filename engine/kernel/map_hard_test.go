@@ -96,7 +96,7 @@ func TestPowersOfProducts(t *testing.T) {
 			"power(10*rbf:gamma=1):p=60"} {
 			norms := []float32{0.5, 0.6, 1, 1.5, 2, 9}
 			mapped(MustParse(spec), table, []float32{0, 0.1, 0.5, 1}, norms, func(c, x, y, got, want float64) {
-				if !(math.Abs(got-want) <= 1e-3*want+underflow) {
+				if !(math.Abs(got-want) <= 1e-3*want+underflowError) {
 					t.Errorf("%s at c = %v, norms %v and %v: found %v, expected %v", spec, c, x, y, got, want)
 				}
 			})

@@ -17,7 +17,7 @@ import (
 func everyMap(t *testing.T, test func(t *testing.T, table *asm.Kernels, k Kernel)) {
 	for _, spec := range mapSpecs() {
 		for _, isa := range enginetest.ISAs() {
-			table := musttest.Get(asm.For(isa))(t)
+			table := musttest.Get(asm.KernelsFor(isa))(t)
 			t.Run(fmt.Sprintf("isa=%s/%s", isa, spec), func(t *testing.T) { test(t, table, made(spec)) })
 		}
 	}
@@ -169,7 +169,7 @@ func TestMapElementwise(t *testing.T) {
 }
 
 func TestMapAllocations(t *testing.T) {
-	if musttest.Race {
+	if musttest.RaceEnabled {
 		t.Skip("under the race detector pools drop what they hold, by lot")
 	}
 	everyMap(t, func(t *testing.T, table *asm.Kernels, k Kernel) {
@@ -183,7 +183,7 @@ func TestMapAllocations(t *testing.T) {
 // A gamma that isn't resolved makes every value NaN.
 func TestMapUnresolved(t *testing.T) {
 	for _, isa := range enginetest.ISAs() {
-		table := musttest.Get(asm.For(isa))(t)
+		table := musttest.Get(asm.KernelsFor(isa))(t)
 		for _, name := range []string{"rbf", "polynomial", "sigmoid", "diffusion:order=1", "diffusion:constant=full"} {
 			dst := []float32{1}
 			MustParse(name).mapTo(table, dst, []float32{0.5}, []float32{1}, []float32{1})
@@ -239,7 +239,7 @@ func TestTolerance(t *testing.T) {
 				// documents of about the same length, for which the Gaussian kernel isn't 0
 				y = x * (1 + 0.01*r.NormFloat64())
 			}
-			delta := device.SlackC(c)
+			delta := device.ErrorBound(c)
 			want := known.value(func() float64 { return k.Eval(c, x, y) })
 			if math.Abs(want) > math.MaxFloat32/2 {
 				continue
@@ -252,7 +252,7 @@ func TestTolerance(t *testing.T) {
 				}
 				off = min(max(off, 0), 2)
 				var dst [1]float32
-				if VariableOf(k) == OfDistance { // as in engines, from norms in float64
+				if VariableOf(k) == VariableDistance { // as in engines, from norms in float64
 					half := (x-y)*(x-y)/2 + x*y*float64(off)
 					k.mapTo(table, dst[:], []float32{float32(half)}, []float32{1}, []float32{1})
 				} else {
@@ -261,13 +261,13 @@ func TestTolerance(t *testing.T) {
 				return float64(dst[0])
 			}
 			tol, got := known.value(func() float64 { return Tolerance(k, c, x, y) }), at(1)
-			if err := math.Abs(got - want); !(err <= tol) || !Within(k, got, want, c, x, y) {
+			if err := math.Abs(got - want); !(err <= tol) || !WithinTolerance(k, got, want, c, x, y) {
 				t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want, tol)
 			} else if tol > 0 {
 				worst = max(worst, err/tol)
 			}
 			tried++
-			if got := at(10); !Within(k, got, want, c, x, y) {
+			if got := at(10); !WithinTolerance(k, got, want, c, x, y) {
 				Caught++
 			}
 			part := known.value(func() float64 { return max(propagate(k, c, delta, x, y), k.Error(c, x, y)) })

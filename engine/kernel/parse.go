@@ -80,12 +80,12 @@ type parser struct {
 	own       []*kernel // user-defined kernels
 	pos       int
 	depth     int               // depth of parentheses
-	leaves    []part            // kernels without parts
+	leaves    []parsedKernel    // kernels without parts
 	embedding *sparse.Embedding // nil if none is named
 	follow    string            // text that may follow the last kernel, for messages
 }
 
-type part struct {
+type parsedKernel struct {
 	*kernel
 	pos, end int
 }
@@ -113,104 +113,104 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 		}
 	}()
 	of := p.sum()
-	if p.space(); p.pos < len(spec) {
-		p.fail(p.pos, p.rest(), p.follow+", a plus and another kernel, or the end")
+	if p.skipSpaces(); p.pos < len(spec) {
+		p.fail(p.pos, p.remaining(), p.follow+", a plus and another kernel, or the end")
 	}
-	return p.embed(of.kernel, e), nil
+	return p.setEmbedding(of.kernel, e), nil
 }
 
-// embed sets the embedding of the kernel: the named embedding if there is one, else e if it isn't
+// setEmbedding sets the embedding of the kernel: the named embedding if there is one, else e if it isn't
 // nil, else the first part's embedding.
-func (p *parser) embed(k *kernel, e *sparse.Embedding) *kernel {
+func (p *parser) setEmbedding(k *kernel, e *sparse.Embedding) *kernel {
 	first := p.leaves[0]
 	to := first.embedding
 	if e != nil {
 		to = *e
 	}
-	if to = paired(to, first.family); p.embedding != nil {
+	if to = withPairing(to, first.family); p.embedding != nil {
 		to = *p.embedding
 	}
 	for i, leaf := range p.leaves {
 		want := leaf.embedding
 		switch {
-		case leaf.own && i == 0 && want != to:
+		case leaf.hasCustom && i == 0 && want != to:
 			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf(
 				"a first part with embedding %s (%s has %s)", to, leaf, want))
-		case !leaf.own && want.Pairing != sparse.Dot && want.Pairing != to.Pairing:
+		case !leaf.hasCustom && want.Pairing != sparse.Cosine && want.Pairing != to.Pairing:
 			idf := want
 			idf.Weighting = sparse.TFIDF
 			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf("a kernel for embedding %s, which all parts "+
 				"share (%s compares histograms, so it needs embed=%s or %s)", to, leaf.family.Name, want, idf))
 		}
 	}
-	return k.in(to)
+	return k.withEmbedding(to)
 }
 
-// paired returns e with the pairing of a family, if e is a matching embedding of histograms.
-func paired(e sparse.Embedding, f *family) sparse.Embedding {
-	if e.Norm == sparse.NormL1 && e.Power == 0 && e.Pairing == sparse.Dot && f.combine == nil {
+// withPairing returns e with the pairing of a family, if e is a matching embedding of histograms.
+func withPairing(e sparse.Embedding, f *family) sparse.Embedding {
+	if e.Norm == sparse.NormL1 && e.Power == 0 && e.Pairing == sparse.Cosine && f.combine == nil {
 		e.Pairing = f.embedding.Pairing
 	}
 	return e
 }
 
-func (p *parser) sum() part {
-	p.space()
+func (p *parser) sum() parsedKernel {
+	p.skipSpaces()
 	at := p.pos
-	var parts []part
+	var parts []parsedKernel
 	var weights []float64
 	for more := true; more; more = p.accept('+') {
 		if len(parts) == maxParts {
 			p.fail(p.pos-1, p.spec[p.pos-1:], fmt.Sprintf("at most %d terms", maxParts))
 		}
 		weights = append(weights, p.weight())
-		if p.space(); p.accept('(') {
+		if p.skipSpaces(); p.accept('(') {
 			parts = append(parts, p.list(nil)[0])
 		} else {
 			parts = append(parts, p.call())
 		}
 	}
-	return part{p.combine(familyOf("sum"), at, parts, weights, nil), at, p.pos}
+	return parsedKernel{p.combine(findFamily("sum"), at, parts, weights, nil), at, p.pos}
 }
 
 // weight reads a number and a star if a number comes next.
 func (p *parser) weight() float64 {
-	p.space()
+	p.skipSpaces()
 	if p.pos >= len(p.spec) || strings.IndexByte("-.0123456789", p.spec[p.pos]) < 0 {
 		return 1
 	}
 	at := p.pos
-	text := p.take(isValue)
+	text := p.readWhile(isValue)
 	v, ok := parseNumber(text)
-	if size := math.Abs(v); !ok || size < tiny || size > huge {
-		p.fail(at, text, fmt.Sprintf("a nonzero number (%g to %g in magnitude)", tiny, huge))
+	if size := math.Abs(v); !ok || size < minParam || size > maxParam {
+		p.fail(at, text, fmt.Sprintf("a nonzero number (%g to %g in magnitude)", minParam, maxParam))
 	}
-	p.want('*', "* and a kernel")
+	p.expect('*', "* and a kernel")
 	return v
 }
 
 // list reads the text after an opening parenthesis, which contains the parts of a combination, or a
 // single sum if f is nil.
-func (p *parser) list(f *family) (parts []part) {
+func (p *parser) list(f *family) (parts []parsedKernel) {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.pos-1, "another parenthesis", fmt.Sprintf("at most %d nested parentheses", maxDepth))
 	}
 	for parts = append(parts, p.sum()); !p.accept(')'); parts = append(parts, p.sum()) {
 		if f == nil {
-			p.fail(p.pos, p.rest(), "a closing parenthesis")
+			p.fail(p.pos, p.remaining(), "a closing parenthesis")
 		}
-		if p.want(',', "a comma and another part of "+f.Name+", or a closing parenthesis"); len(parts) == maxParts {
-			p.fail(p.pos, p.rest(), fmt.Sprintf("at most %d parts", maxParts))
+		if p.expect(',', "a comma and another part of "+f.Name+", or a closing parenthesis"); len(parts) == maxParts {
+			p.fail(p.pos, p.remaining(), fmt.Sprintf("at most %d parts", maxParts))
 		}
 	}
 	p.depth--
 	return parts
 }
 
-func (p *parser) call() part {
-	t := part{pos: p.pos}
-	name := p.take(isWord)
-	f, names := familyOf(name), Names()
+func (p *parser) call() parsedKernel {
+	t := parsedKernel{pos: p.pos}
+	name := p.readWhile(isWord)
+	f, names := findFamily(name), Names()
 	for _, k := range p.own {
 		if names = append(names, k.text); k.text == name {
 			t.kernel, f = k, k.family
@@ -218,24 +218,24 @@ func (p *parser) call() part {
 	}
 	expected := "the name of a kernel (" + strings.Join(names, ", ") + ")"
 	if name == "" {
-		p.fail(t.pos, p.rest(), expected)
+		p.fail(t.pos, p.remaining(), expected)
 	}
 	if f == nil {
-		p.fail(t.pos, strconv.Quote(name)+hint(name, names), expected)
+		p.fail(t.pos, strconv.Quote(name)+suggest(name, names), expected)
 	}
-	var parts []part
-	if f.Parts != "" {
-		p.want('(', "parentheses with "+f.Parts)
+	var parts []parsedKernel
+	if f.Operands != "" {
+		p.expect('(', "parentheses with "+f.Operands)
 		parts = p.list(f)
 	}
 	p.follow = "a colon and " + f.keyList()
-	values, written := p.keys(f)
+	values, written := p.readParams(f)
 	if t.end = p.pos; parts != nil {
 		t.kernel = p.combine(f, t.pos, parts, slices.Repeat([]float64{1}, len(parts)), values)
 		return t
 	}
-	if f.refuse != nil {
-		if i, expected := f.refuse(values); expected != "" {
+	if f.checkParams != nil {
+		if i, expected := f.checkParams(values); expected != "" {
 			at := t
 			if written[i].end > 0 {
 				at = written[i]
@@ -251,49 +251,49 @@ func (p *parser) call() part {
 }
 
 // combine returns a combination of parts. The combination's specification begins at pos.
-func (p *parser) combine(f *family, pos int, parts []part, weights, values []float64) *kernel {
-	if len(parts) > 1 && f.single {
-		p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Parts)
+func (p *parser) combine(f *family, pos int, parts []parsedKernel, weights, values []float64) *kernel {
+	if len(parts) > 1 && f.singlePart {
+		p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Operands)
 	}
 	var kernels []*kernel
 	leaves := 0
 	for _, q := range parts {
 		kernels = append(kernels, q.kernel)
-		if leaves += q.kernel.leaves; leaves > maxLeaves {
+		if leaves += q.kernel.leafCount; leaves > maxLeaves {
 			p.fail(q.pos, p.text(q), fmt.Sprintf("at most %d kernels in all", maxLeaves))
 		}
 	}
-	if f.check != nil {
-		if i, expected := f.check(kernels, values); expected != "" {
+	if f.checkParts != nil {
+		if i, expected := f.checkParts(kernels, values); expected != "" {
 			p.fail(parts[i].pos, p.text(parts[i]), expected)
 		}
 	}
 	if f.Name == "sum" && len(parts) == 1 && weights[0] == 1 {
 		return kernels[0]
 	}
-	return combined(f, kernels, weights, values)
+	return newCombination(f, kernels, weights, values)
 }
 
-// keys reads the parameters of f, if a colon comes next, and returns their values and positions.
-func (p *parser) keys(f *family) (values []float64, written []part) {
-	values, written = make([]float64, len(f.params)), make([]part, len(f.params)+1)
+// readParams reads the parameters of f, if a colon comes next, and returns their values and positions.
+func (p *parser) readParams(f *family) (values []float64, written []parsedKernel) {
+	values, written = make([]float64, len(f.params)), make([]parsedKernel, len(f.params)+1)
 	for i, q := range f.params {
-		values[i] = q.initial
+		values[i] = q.defaultValue
 	}
-	for more := p.accept(':'); more; more = p.keyAhead() && p.accept(',') {
+	for more := p.accept(':'); more; more = p.isKeyNext() && p.accept(',') {
 		p.follow = "a comma and another key"
-		p.space()
+		p.skipSpaces()
 		at := p.pos
-		key := p.take(isWord)
+		key := p.readWhile(isWord)
 		if key == "" {
-			p.fail(at, p.rest(), f.keyList())
+			p.fail(at, p.remaining(), f.keyList())
 		}
-		p.want('=', fmt.Sprintf("= and a value after %q", key))
-		p.space()
+		p.expect('=', fmt.Sprintf("= and a value after %q", key))
+		p.skipSpaces()
 		start := p.pos
-		text := p.take(isValue)
+		text := p.readWhile(isValue)
 		if text == "" {
-			p.fail(start, p.rest(), fmt.Sprintf("a value for %q", key))
+			p.fail(start, p.remaining(), fmt.Sprintf("a value for %q", key))
 		}
 		i, ok, allowed := f.param(key), true, ""
 		switch {
@@ -304,7 +304,7 @@ func (p *parser) keys(f *family) (values []float64, written []part) {
 			i = len(f.params)
 			ok, allowed = p.embeddingOf(f, text)
 		default:
-			p.fail(at, strconv.Quote(key)+hint(key, f.keys()), f.keyList())
+			p.fail(at, strconv.Quote(key)+suggest(key, f.keys()), f.keyList())
 		}
 		if !ok {
 			p.fail(start, key+"="+text, allowed)
@@ -312,7 +312,7 @@ func (p *parser) keys(f *family) (values []float64, written []part) {
 		if written[i].end > 0 {
 			p.fail(at, "another "+key, "each key only once")
 		}
-		written[i] = part{pos: at, end: p.pos}
+		written[i] = parsedKernel{pos: at, end: p.pos}
 	}
 	return values, written
 }
@@ -326,25 +326,25 @@ func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 			names = append(names, e.String())
 		}
 		return false, fmt.Sprintf("an embedding (%s, or with a power, such as tf-l1-pow0.75)%s", strings.Join(names, ", "),
-			hint(text, names))
+			suggest(text, names))
 	}
-	if e = paired(e, f); p.embedding != nil && e != *p.embedding {
+	if e = withPairing(e, f); p.embedding != nil && e != *p.embedding {
 		return false, fmt.Sprintf("embed=%s again, because all parts share one embedding", *p.embedding)
 	}
 	p.embedding = &e
 	return true, ""
 }
 
-// keyAhead reports whether a comma and another key come next. Between parentheses, the comma may be
+// isKeyNext reports whether a comma and another key come next. Between parentheses, the comma may be
 // followed by the next part instead.
-func (p *parser) keyAhead() bool {
+func (p *parser) isKeyNext() bool {
 	at := p.pos
 	defer func() { p.pos = at }()
 	if !p.accept(',') {
 		return false
 	}
-	p.space()
-	return p.depth == 0 || p.take(isWord) != "" && p.accept('=')
+	p.skipSpaces()
+	return p.depth == 0 || p.readWhile(isWord) != "" && p.accept('=')
 }
 
 func (q param) parse(text string) (float64, bool) {
@@ -352,21 +352,21 @@ func (q param) parse(text string) (float64, bool) {
 		i := slices.Index(q.words, text)
 		return float64(i), i >= 0
 	}
-	if q.absent != "" && text == q.absent {
-		return q.initial, true
+	if q.defaultWord != "" && text == q.defaultWord {
+		return q.defaultValue, true
 	}
 	v, ok := parseNumber(text)
 	return v, ok && q.allows(v)
 }
 
 func (q param) allows(v float64) bool {
-	return v >= q.min && v <= q.max && (!q.whole || v == math.Trunc(v))
+	return v >= q.min && v <= q.max && (!q.integer || v == math.Trunc(v))
 }
 
 // accept skips spaces and the byte b if b comes next.
 func (p *parser) accept(b byte) bool {
 	at := p.pos
-	p.space()
+	p.skipSpaces()
 	if p.pos < len(p.spec) && p.spec[p.pos] == b {
 		p.pos++
 		return true
@@ -375,17 +375,19 @@ func (p *parser) accept(b byte) bool {
 	return false
 }
 
-// want skips spaces and reads the byte b. If b doesn't follow, it fails with the message expected.
-func (p *parser) want(b byte, expected string) {
+// expect skips spaces and reads the byte b. If b doesn't follow, it fails with the message expected.
+func (p *parser) expect(b byte, expected string) {
 	if !p.accept(b) {
-		p.fail(p.pos, p.rest(), expected)
+		p.fail(p.pos, p.remaining(), expected)
 	}
 }
 
-func (p *parser) space() { p.take(func(_ string, b byte) bool { return b == ' ' || b == '\t' }) }
+func (p *parser) skipSpaces() {
+	p.readWhile(func(_ string, b byte) bool { return b == ' ' || b == '\t' })
+}
 
-// take reads the longest run of bytes that ok accepts, and returns it.
-func (p *parser) take(ok func(run string, b byte) bool) string {
+// readWhile reads the longest run of bytes that ok accepts, and returns it.
+func (p *parser) readWhile(ok func(run string, b byte) bool) string {
 	from := p.pos
 	for p.pos < len(p.spec) && ok(p.spec[from:p.pos], p.spec[p.pos]) {
 		p.pos++
@@ -407,10 +409,10 @@ func isValue(run string, b byte) bool {
 	return ok && mantissa != "" && strings.Trim(mantissa, "-.0123456789") == ""
 }
 
-func (p *parser) text(t part) string { return strings.TrimSpace(p.spec[t.pos:t.end]) }
+func (p *parser) text(t parsedKernel) string { return strings.TrimSpace(p.spec[t.pos:t.end]) }
 
-// rest returns the text at pos for messages.
-func (p *parser) rest() string {
+// remaining returns the text at pos for messages.
+func (p *parser) remaining() string {
 	if p.pos >= len(p.spec) {
 		return "the end"
 	}
@@ -446,9 +448,9 @@ func formatNumber(v float64) string {
 	return text
 }
 
-// hint suggests the candidate nearest to a word, or returns "".
-func hint(word string, candidates []string) string {
-	if best := run.Nearest(strings.ToLower(word), candidates); best != "" {
+// suggest suggests the candidate nearest to a word, or returns "".
+func suggest(word string, candidates []string) string {
+	if best := run.ClosestWord(strings.ToLower(word), candidates); best != "" {
 		return fmt.Sprintf(" (did you mean %q?)", best)
 	}
 	return ""
@@ -459,7 +461,7 @@ func (k *kernel) spec(e sparse.Embedding) string {
 	keys, f := "", k.family
 	for i, q := range f.params {
 		switch v := k.values[i]; {
-		case q.hidden && v == q.initial:
+		case q.hidden && v == q.defaultValue:
 		case q.words != nil:
 			keys += "," + q.Key + "=" + q.words[int(v)]
 		default:

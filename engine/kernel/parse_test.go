@@ -249,7 +249,7 @@ func TestCatalogue(t *testing.T) {
 			}
 		}
 		bare := info.Name
-		if info.Parts != "" {
+		if info.Operands != "" {
 			bare += "(linear)"
 		}
 		for _, q := range info.Params {

@@ -15,7 +15,7 @@ func TestDivisible(t *testing.T) {
 	}
 	for _, spec := range []string{"power(rbf:gamma=1):p=0.3", "power(rbf):p=0.3", "power(ngd-exp):p=0.7",
 		"power(exp(ned)):p=0.1", "power(power(rbf:gamma=1):p=0.5):p=0.3"} {
-		if p := PropertiesOf(MustParse(spec)); p.Definite != Positive || p.Source != sourceDivisible {
+		if p := PropertiesOf(MustParse(spec)); p.Definiteness != PositiveDefinite || p.Source != sourceDivisible {
 			t.Errorf("%s: %+v", spec, p)
 		}
 	}
@@ -73,7 +73,7 @@ func TestBeyondTables(t *testing.T) {
 					if want > 1e-30 {
 						seen++
 					}
-					if !Within(k, float64(dst[0]), want, float64(c), float64(x), float64(x)) ||
+					if !WithinTolerance(k, float64(dst[0]), want, float64(c), float64(x), float64(x)) ||
 						!(math.Abs(float64(dst[0])-want) <= 1e-3*want+1e-37) {
 						t.Errorf("%s, c = %v, norm %v: found %v, expected %v", spec, c, x, dst[0], want)
 					}
@@ -82,8 +82,8 @@ func TestBeyondTables(t *testing.T) {
 					}
 				}
 			}
-			if !k.known.UsesNorms || seen < 3 {
-				t.Errorf("%s: uses norms is %v, %d values", spec, k.known.UsesNorms, seen)
+			if !k.properties.UsesNorms || seen < 3 {
+				t.Errorf("%s: uses norms is %v, %d values", spec, k.properties.UsesNorms, seen)
 			}
 		}
 	})

@@ -7,10 +7,10 @@ import "github.com/gramengine/gram/engine/device"
 // smoothed threshold, or if the program would be longer than [device.MaxCode].
 func ProgramOf(k Kernel) *device.Program {
 	of := k.(*kernel)
-	if of.open {
+	if of.dependsOnData {
 		return nil
 	}
-	e := of.tape().e
+	e := of.mapPlan().e
 	n := len(e.nodes)
 	b := &programBuilder{e: e, ok: true, uses: make([]int, n), size: make([]int, n), depth: make([]int, n),
 		local: make([]int, n)}
@@ -21,12 +21,12 @@ func ProgramOf(k Kernel) *device.Program {
 			b.size[i] += b.size[of]
 			b.depth[i] = max(b.depth[i], b.depth[of]+k)
 		}
-		if a, d := &e.nodes[i], b.depth; b.swaps(a) {
+		if a, d := &e.nodes[i], b.depth; b.needsSwap(a) {
 			d[i] = max(d[a.b], d[a.a]+1)
 		}
 	}
-	for _, n := range e.attrs {
-		b.program.Norms = append(b.program.Norms, n.f)
+	for _, n := range e.attributes {
+		b.program.Attributes = append(b.program.Attributes, n.f)
 	}
 	b.push(ref(len(e.nodes) - 1))
 	if !b.ok || b.program.Validate() != nil {
@@ -46,22 +46,22 @@ type programBuilder struct {
 	ok         bool
 }
 
-func (b *programBuilder) op(op device.Op, n int) {
-	b.program.Code = append(b.program.Code, device.Code{Op: op, N: n})
-	b.ok = b.ok && len(b.program.Code) <= device.MaxCode
+func (b *programBuilder) emit(emit device.Op, n int) {
+	b.program.Instructions = append(b.program.Instructions, device.Instruction{Op: emit, Arg: n})
+	b.ok = b.ok && len(b.program.Instructions) <= device.MaxCode
 }
 
-func (b *programBuilder) constant(op device.Op, v float64) {
+func (b *programBuilder) emitConst(op device.Op, v float64) {
 	b.program.Consts = append(b.program.Consts, v)
-	b.op(op, len(b.program.Consts)-1)
+	b.emit(op, len(b.program.Consts)-1)
 }
 
-// swaps reports whether the second operand is pushed first, because it needs the deeper stack.
-func (b *programBuilder) swaps(n *node) bool {
+// needsSwap reports whether the second operand is pushed first, because it needs the deeper stack.
+func (b *programBuilder) needsSwap(n *node) bool {
 	return (n.op == opAdd || n.op == opMul) && b.depth[n.b] > b.depth[n.a]
 }
 
-func (b *programBuilder) pushes(of ...ref) {
+func (b *programBuilder) pushAll(of ...ref) {
 	for _, r := range of {
 		b.push(r)
 	}
@@ -73,36 +73,36 @@ func (b *programBuilder) push(r ref) {
 		return
 	}
 	if b.local[r] >= 0 {
-		b.op(device.OpLocal, b.local[r])
+		b.emit(device.OpLocal, b.local[r])
 		return
 	}
 	n := b.e.nodes[r]
 	switch n.op {
 	case opC:
-		b.op(device.OpC, 0)
+		b.emit(device.OpC, 0)
 	case opConst:
-		b.constant(device.OpConst, n.v)
+		b.emitConst(device.OpConst, n.v)
 	case opX:
-		b.op(device.OpX, n.n)
+		b.emit(device.OpX, n.n)
 	case opY:
-		b.op(device.OpY, n.n)
+		b.emit(device.OpY, n.n)
 	case opDist:
-		b.pushes(n.a, n.b)
-		b.op(device.OpSub, 0)
-		b.op(device.OpPower, 2)
-		b.pushes(n.a, n.b)
-		b.op(device.OpMul, 0)
-		b.constant(device.OpConst, 2)
-		b.op(device.OpMul, 0)
+		b.pushAll(n.a, n.b)
+		b.emit(device.OpSub, 0)
+		b.emit(device.OpIntPow, 2)
+		b.pushAll(n.a, n.b)
+		b.emit(device.OpMul, 0)
+		b.emitConst(device.OpConst, 2)
+		b.emit(device.OpMul, 0)
 		b.push(n.d)
-		b.op(device.OpMul, 0)
-		b.op(device.OpAdd, 0)
+		b.emit(device.OpMul, 0)
+		b.emit(device.OpAdd, 0)
 	case opFunc:
 		b.push(n.a)
-		b.function(n.f)
+		b.emitFunction(n.f)
 	case opSelect:
-		b.pushes(n.a, n.b, n.d)
-		b.op(device.OpSelect, 0)
+		b.pushAll(n.a, n.b, n.d)
+		b.emit(device.OpSelect, 0)
 	case opCall:
 		b.ok = false
 	default:
@@ -110,38 +110,38 @@ func (b *programBuilder) push(r ref) {
 		switch {
 		case n.op == opMul && n.a == n.b:
 			b.push(n.a)
-			b.op(device.OpPower, 2)
-		case b.swaps(&n):
-			b.pushes(n.b, n.a)
-			b.op(to, 0)
+			b.emit(device.OpIntPow, 2)
+		case b.needsSwap(&n):
+			b.pushAll(n.b, n.a)
+			b.emit(to, 0)
 		default:
-			b.pushes(n.a, n.b)
-			b.op(to, 0)
+			b.pushAll(n.a, n.b)
+			b.emit(to, 0)
 		}
 	}
 	if b.uses[r] > 1 && b.size[r] > 8 {
-		b.local[r] = b.program.Locals
-		b.program.Locals++
-		b.op(device.OpStore, b.local[r])
-		b.op(device.OpLocal, b.local[r])
+		b.local[r] = b.program.LocalCount
+		b.program.LocalCount++
+		b.emit(device.OpStore, b.local[r])
+		b.emit(device.OpLocal, b.local[r])
 	}
 }
 
-// function writes the instructions that replace the number v on top of the stack by f(v).
-func (b *programBuilder) function(f *function) {
+// emitFunction writes the instructions that replace the number v on top of the stack by f(v).
+func (b *programBuilder) emitFunction(f *function) {
 	b.ok = b.ok && f.ops != nil
 	for _, op := range f.ops {
 		switch op {
 		case device.OpPow, device.OpDeficit:
-			b.constant(op, f.arg)
+			b.emitConst(op, f.arg)
 		case device.OpTable:
 			t := f.table()
-			b.ok = b.ok && t.Wild == nil
-			b.program.PlainOnly = b.program.PlainOnly || t.Hole != nil
-			b.program.Tables = append(b.program.Tables, device.Table{Rows: t.Rows, Bits: t.Bits, Log: t.Log})
-			b.op(op, len(b.program.Tables)-1)
+			b.ok = b.ok && t.Fallback == nil
+			b.program.NonNegativeOnly = b.program.NonNegativeOnly || t.HoleValue != nil
+			b.program.Tables = append(b.program.Tables, device.Table{Rows: t.Rows, Bits: t.Bits, IsLog: t.IsLog})
+			b.emit(op, len(b.program.Tables)-1)
 		default:
-			b.op(op, f.n)
+			b.emit(op, f.n)
 		}
 	}
 }

@@ -20,7 +20,7 @@ var hostKernels = map[string]bool{
 
 // The program of every kernel has the kernel's value within its documented tolerance.
 func TestPrograms(t *testing.T) {
-	if musttest.Race {
+	if musttest.RaceEnabled {
 		t.Skip("nothing here runs concurrently, and it takes ten times as long")
 	}
 	cs := float32Distances(40)
@@ -42,13 +42,13 @@ func TestPrograms(t *testing.T) {
 						y = x
 					}
 					want := k.Eval(float64(c), float64(x), float64(y))
-					if math.Abs(want) > math.MaxFloat32 || c > 1 && p.PlainOnly ||
+					if math.Abs(want) > math.MaxFloat32 || c > 1 && p.NonNegativeOnly ||
 						!holdsFor(p, float64(x), float64(y)) {
 						continue
 					}
 					checked++
 					got := float64(float32(p.Eval(c, float64(x), float64(y))))
-					if !Within(k, got, want, float64(c), float64(x), float64(y)) {
+					if !WithinTolerance(k, got, want, float64(c), float64(x), float64(y)) {
 						t.Fatalf("c = %v, norms %v and %v: found %v, expected %v, tolerance %v", c, x, y, got, want,
 							Tolerance(k, float64(c), float64(x), float64(y)))
 					}
@@ -65,7 +65,7 @@ func TestPrograms(t *testing.T) {
 }
 
 func holdsFor(p *device.Program, norms ...float64) bool {
-	for _, f := range p.Norms {
+	for _, f := range p.Attributes {
 		for _, x := range norms {
 			if v := f(x); v != v {
 				return false

@@ -10,12 +10,12 @@ import (
 // Definiteness is the proven definiteness of a kernel's matrices.
 type Definiteness uint8
 
-// Positive means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. ConditionallyPositive
+// PositiveDefinite means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. ConditionallyPositive
 // requires this only for weights that sum to 0.
 const (
-	NotProven Definiteness = iota
-	ConditionallyPositive
-	Positive
+	UnprovenDefiniteness Definiteness = iota
+	ConditionallyPositiveDefinite
+	PositiveDefinite
 )
 
 // String returns "not proven", "conditionally positive definite" or "positive definite".
@@ -25,75 +25,76 @@ func (d Definiteness) String() string {
 
 // Properties are the known properties of a kernel with its parameters.
 type Properties struct {
-	Definite  Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
-	Unrefuted bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
-	Condition string       // condition under which Definite holds, or a remark; may be empty
-	Source    string       // source of the proof
+	Definiteness Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
+	Unrefuted    bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
+	Condition    string       // condition under which Definite holds, or a remark; may be empty
+	Source       string       // source of the proof
 
 	UsesNorms        bool // the value depends on the documents' norms
 	NonNegative      bool // all values are at least 0
 	NonPositive      bool // all values are at most 0
 	PositiveDiagonal bool // k(x, x) > 0 for all documents x, of norm > 0 if the kernel uses norms
-	Falling          bool // for fixed norms, the value doesn't increase with c
+	Decreasing       bool // for fixed norms, the value doesn't increase with c
 
-	divisible bool // all positive powers are positive definite, if the kernel is
+	infinitelyDivisible bool // all positive powers are positive definite, if the kernel is
 }
 
-// Doubtful returns the text of a warning that matrices of the kernel may have negative eigenvalues,
+// Warning returns the text of a warning that matrices of the kernel may have negative eigenvalues,
 // beyond rounding errors. It is empty if the kernel is positive definite, or if no such matrix is
 // known.
-func (p Properties) Doubtful() string {
+func (p Properties) Warning() string {
 	switch {
-	case p.Definite == Positive || p.Unrefuted:
+	case p.Definiteness == PositiveDefinite || p.Unrefuted:
 		return ""
 	case p.Condition == "":
-		return p.Definite.String()
+		return p.Definiteness.String()
 	}
-	return p.Definite.String() + ": " + p.Condition
+	return p.Definiteness.String() + ": " + p.Condition
 }
 
 // nonNegative returns the properties of a nonnegative, positive definite kernel that decreases in c
 // and has a positive diagonal.
 func nonNegative(condition, source string) Properties {
-	return Properties{Definite: Positive, Condition: condition, Source: source,
-		NonNegative: true, PositiveDiagonal: true, Falling: true}
+	return Properties{Definiteness: PositiveDefinite, Condition: condition, Source: source,
+		NonNegative: true, PositiveDiagonal: true, Decreasing: true}
 }
 
-// ofParts returns the properties that a combination has if all its parts have them.
-func ofParts(parts []*kernel) Properties {
-	p := Properties{Definite: Positive, Source: sourceProduct, NonNegative: true, NonPositive: true,
-		PositiveDiagonal: true, Falling: true, divisible: true}
+// combinedProperties returns the properties that a combination has if all its parts have them.
+func combinedProperties(parts []*kernel) Properties {
+	p := Properties{Definiteness: PositiveDefinite, Source: sourceProduct, NonNegative: true, NonPositive: true,
+		PositiveDiagonal: true, Decreasing: true, infinitelyDivisible: true}
 	refuted := false
 	for _, k := range parts {
-		of := k.known
-		if of.Definite != Positive {
-			p.Definite, refuted = NotProven, refuted || !of.Unrefuted
+		of := k.properties
+		if of.Definiteness != PositiveDefinite {
+			p.Definiteness, refuted = UnprovenDefiniteness, refuted || !of.Unrefuted
 		}
 		p.NonNegative = p.NonNegative && of.NonNegative
 		p.NonPositive = p.NonPositive && of.NonPositive
 		p.PositiveDiagonal = p.PositiveDiagonal && of.PositiveDiagonal
-		p.Falling = p.Falling && of.Falling
-		p.divisible = p.divisible && of.divisible
+		p.Decreasing = p.Decreasing && of.Decreasing
+		p.infinitelyDivisible = p.infinitelyDivisible && of.infinitelyDivisible
 		if c := k.text + ": " + of.Condition; of.Condition != "" && !strings.Contains(p.Condition, c) {
-			p.Condition = also(p.Condition, c)
+			p.Condition = joinConditions(p.Condition, c)
 		}
 	}
-	p.Unrefuted = p.Definite == NotProven && !refuted
+	p.Unrefuted = p.Definiteness == UnprovenDefiniteness && !refuted
 	return p
 }
 
-func also(conditions, c string) string { return strings.TrimPrefix(conditions+"; "+c, "; ") }
+func joinConditions(conditions, c string) string { return strings.TrimPrefix(conditions+"; "+c, "; ") }
 
-// conditional reports whether all parts are at least conditionally positive definite.
-func conditional(parts []*kernel) bool {
-	return !slices.ContainsFunc(parts, func(k *kernel) bool { return k.known.Definite < ConditionallyPositive })
+// allConditional reports whether all parts are at least conditionally positive definite.
+func allConditional(parts []*kernel) bool {
+	return !slices.ContainsFunc(parts,
+		func(k *kernel) bool { return k.properties.Definiteness < ConditionallyPositiveDefinite })
 }
 
-// FallsWithC reports whether k is known to be a function of c alone that doesn't increase with c.
+// DecreasesWithC reports whether k is known to be a function of c alone that doesn't increase with c.
 // The documents with the largest values are then the documents with the smallest c.
-func FallsWithC(k Kernel) bool {
+func DecreasesWithC(k Kernel) bool {
 	p := PropertiesOf(k)
-	return p.Falling && !p.UsesNorms
+	return p.Decreasing && !p.UsesNorms
 }
 
 // UsesNorms reports whether k depends on the norms of documents.
@@ -102,7 +103,7 @@ func UsesNorms(k Kernel) bool { return PropertiesOf(k).UsesNorms }
 // PropertiesOf returns the known properties of k. Nothing is known if k is nil.
 func PropertiesOf(k Kernel) Properties {
 	if of, ok := k.(*kernel); ok {
-		return of.known
+		return of.properties
 	}
 	return Properties{UsesNorms: true, Condition: "no kernel"}
 }
@@ -122,13 +123,13 @@ const (
 	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
 )
 
-// InnerProduct reports whether k is the inner product ⟨x, y⟩ of embedded documents x or, if unit is
+// IsInnerProduct reports whether k is the inner product ⟨x, y⟩ of embedded documents x or, if unit is
 // set, of x/‖x‖. A weighted sum of such values is linear in x.
-func InnerProduct(k Kernel) (unit, ok bool) {
-	if k == nil || k.Embedding().Pairing != sparse.Dot {
+func IsInnerProduct(k Kernel) (unit, ok bool) {
+	if k == nil || k.Embedding().Pairing != sparse.Cosine {
 		return false, false
 	}
-	family := Family(k)
+	family := FamilyName(k)
 	return family == "bhattacharyya", family == "bhattacharyya" || family == "linear"
 }
 
@@ -136,9 +137,9 @@ func InnerProduct(k Kernel) (unit, ok bool) {
 type Variable int
 
 const (
-	OfAll      Variable = iota // c and both norms
-	OfProduct                  // the inner product xy(1-c): k(c, x, y) = k(1-⟨x, y⟩, 1, 1)
-	OfDistance                 // the distance ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
+	VariableAll      Variable = iota // c and both norms
+	VariableProduct                  // the inner product xy(1-c): k(c, x, y) = k(1-⟨x, y⟩, 1, 1)
+	VariableDistance                 // the distance ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
 )
 
 // VariableOf returns the variable of k. For OfProduct and OfDistance, call [Apply] with norms of 1
@@ -147,5 +148,5 @@ func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable
 	}
-	return OfAll
+	return VariableAll
 }

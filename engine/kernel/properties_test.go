@@ -24,7 +24,7 @@ func TestFalling(t *testing.T) {
 			continue
 		}
 		k = Resolve(k, 10)
-		if !PropertiesOf(k).Falling {
+		if !PropertiesOf(k).Decreasing {
 			continue
 		}
 		falling[spec] = true
@@ -39,7 +39,7 @@ func TestFalling(t *testing.T) {
 				last = v
 			}
 		}
-		if got := FallsWithC(k); got != (falling[spec] && !UsesNorms(k)) {
+		if got := DecreasesWithC(k); got != (falling[spec] && !UsesNorms(k)) {
 			t.Errorf("%s: FallsWithC is %v", spec, got)
 		}
 	}
@@ -59,18 +59,19 @@ func TestFalling(t *testing.T) {
 // the matrix of x and -x has the eigenvalue 2 shift - 2π.
 func TestShiftedDistanceIsPositive(t *testing.T) {
 	for spec, want := range map[string]Definiteness{
-		"ngd": ConditionallyPositive, "ngd:shift=3.1": ConditionallyPositive, "ngd:shift=pi": Positive,
-		"ngd:shift=4": Positive, "product(ngd:shift=pi,diffusion:t=0.5)": NotProven,
-		"product(ngd:shift=pi,bhattacharyya)": Positive, "product(ngd,bhattacharyya)": NotProven,
+		"ngd": ConditionallyPositiveDefinite, "ngd:shift=3.1": ConditionallyPositiveDefinite,
+		"ngd:shift=pi": PositiveDefinite,
+		"ngd:shift=4":  PositiveDefinite, "product(ngd:shift=pi,diffusion:t=0.5)": UnprovenDefiniteness,
+		"product(ngd:shift=pi,bhattacharyya)": PositiveDefinite, "product(ngd,bhattacharyya)": UnprovenDefiniteness,
 	} {
-		if p := PropertiesOf(MustParse(spec)); p.Definite != want || want == Positive && p.Doubtful() != "" {
-			t.Errorf("%s is %v, %q", spec, p.Definite, p.Doubtful())
+		if p := PropertiesOf(MustParse(spec)); p.Definiteness != want || want == PositiveDefinite && p.Warning() != "" {
+			t.Errorf("%s is %v, %q", spec, p.Definiteness, p.Warning())
 		}
 	}
 	for shift := 0.0; shift < 4; shift += 0.5 {
 		k := leaf(ngd(shift))
 		least := k.Eval(0, 1, 1) - math.Abs(k.Eval(2, 1, 1))
-		if proven := k.known.Definite == Positive; proven && !(least >= 0) {
+		if proven := k.properties.Definiteness == PositiveDefinite; proven && !(least >= 0) {
 			t.Errorf("shift %v is called positive definite, x and -x have the eigenvalue %v", shift, least)
 		}
 	}

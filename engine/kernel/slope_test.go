@@ -27,7 +27,7 @@ func TestSlopes(t *testing.T) {
 			"product(linear,linear)":                {-2 * x * y * x * y * (1 - c), 2 * x * y * y * (1 - c) * (1 - c)},
 		} {
 			k := musttest.Get(kernel.Parse(spec))(t)
-			byC, byX := kernel.Slopes(k, c, x, y)
+			byC, byX := kernel.PartialDerivatives(k, c, x, y)
 			// The step h is at most a/4. Cancellation adds 2⁻⁵² of the value over h sin a.
 			tol := 1e-8*max(1, math.Abs(want[0])) + 1e-15*math.Abs(k.Eval(0, x, x))/min(1e-3, a/4)/math.Sin(a)
 			if !(math.Abs(byC-want[0]) <= tol) || !(math.Abs(byX-want[1]) <= 1e-9) {

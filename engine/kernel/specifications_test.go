@@ -11,8 +11,8 @@ import (
 // settings returns values of a parameter in the syntax of specifications.
 func (q param) settings() []string {
 	texts := slices.Clone(q.words)
-	if q.absent != "" {
-		texts = append(texts, q.absent)
+	if q.defaultWord != "" {
+		texts = append(texts, q.defaultWord)
 	}
 	for _, v := range []float64{q.min, -0.25, 0, 3, q.max} {
 		if q.words == nil && q.allows(v) {

@@ -13,11 +13,11 @@ func TestWithValue(t *testing.T) {
 		{"rbf", "gamma", "rbf:gamma=4"},
 		{"diffusion:embed=tfidf-l1-sqrt", "t", "diffusion:t=4,embed=tfidf-l1-sqrt"},
 	} {
-		k, err := With(MustParse(c[0]), c[1], 4)
+		k, err := WithParam(MustParse(c[0]), c[1], 4)
 		if err != nil || !Equal(k, MustParse(c[2])) {
 			t.Errorf("%s with %s=4: %v, %v, expected %s", c[0], c[1], k, err, c[2])
 		}
 	}
-	musttest.Fails(With(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t", 4))(t,
+	musttest.WantError(WithParam(MustParse("2*(linear + diffusion:t=1,embed=tf)"), "t", 4))(t,
 		"a parameter of a kernel made of others")
 }

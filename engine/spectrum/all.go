@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// All returns the eigenvalues of a in descending order, with the given number of workers; 0 means
+// Eigenvalues returns the eigenvalues of a in descending order, with the given number of workers; 0 means
 // GOMAXPROCS. The error is a small multiple of n·2⁻⁵³ times the largest absolute eigenvalue. The
 // bits are the same for any number of workers.
 //
@@ -22,13 +22,13 @@ import (
 // of memory, and time proportional to n³. A single goroutine reads the values on and below the
 // diagonal once. All returns an error if ctx is done, if a value isn't finite, or if a method of a
 // panics.
-func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
+func Eigenvalues(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	var p *packed
+	var p *packedMatrix
 	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
-		return run.Guard("spectrum: the matrix", func() error { p, err = pack(ctx, a); return err })
+		return run.CatchPanic("spectrum: the matrix", func() error { p, err = pack(ctx, a); return err })
 	})
 	if err != nil || p.n == 0 {
 		return nil, err
@@ -40,7 +40,7 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	}
 	for _, of := range [][]float64{values, off} {
 		for i, v := range of {
-			if math.Abs(v) < least { // Dsterf can't scale blocks that are much smaller
+			if math.Abs(v) < flushThreshold { // Dsterf can't scale blocks that are much smaller
 				of[i] = 0
 			}
 		}
@@ -55,14 +55,14 @@ func All(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	return values, nil
 }
 
-// least is the threshold below which values are set to 0. It is far below the rounding error of a
+// flushThreshold is the threshold below which values are set to 0. It is far below the rounding error of a
 // matrix whose largest value is near 1.
-const least = 0x1p-200
+const flushThreshold = 0x1p-200
 
 // pack copies the values on and below the diagonal, and checks that they are finite.
-func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
+func pack(ctx context.Context, a mat.Symmetric) (*packedMatrix, error) {
 	n := a.SymmetricDim()
-	p := &packed{n, make([]float64, n*(n+1)/2)}
+	p := &packedMatrix{n, make([]float64, n*(n+1)/2)}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -80,14 +80,14 @@ func pack(ctx context.Context, a mat.Symmetric) (*packed, error) {
 	return p, nil
 }
 
-// AllBytes returns the memory that All takes for n rows in bytes, excluding the matrix. The memory
+// EigenvaluesBytes returns the memory that All takes for n rows in bytes, excluding the matrix. The memory
 // holds a float64 copy of half of the matrix, and vectors.
-func AllBytes(n int) int64 {
-	return 4*int64(n)*int64(n+1) + vectors*8*int64(n)
+func EigenvaluesBytes(n int) int64 {
+	return 4*int64(n)*int64(n+1) + valuesPerRow*8*int64(n)
 }
 
-// Rounding returns n·2⁻²⁴·largest, where largest is the largest absolute eigenvalue. If an
+// RoundingBound returns n·2⁻²⁴·largest, where largest is the largest absolute eigenvalue. If an
 // eigenvalue of a float32 matrix is smaller in magnitude, its sign may be due to rounding. By
 // Weyl's inequality, a relative error of 2⁻²⁴ in each value changes no eigenvalue by more than
 // ‖a‖_F·2⁻²⁴ <= √n·2⁻²⁴·largest. The remaining factor √n covers other errors of the values.
-func Rounding(n int, largest float64) float64 { return float64(n) * 0x1p-24 * largest }
+func RoundingBound(n int, largest float64) float64 { return float64(n) * 0x1p-24 * largest }

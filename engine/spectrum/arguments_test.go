@@ -30,11 +30,11 @@ func (b bad) Apply(ctx context.Context, dst, src *mat.Dense) error { return b.ap
 // More rows than memory allows are an error.
 func TestRefuses(t *testing.T) {
 	ctx, one := t.Context(), bad{n: 40, at: func() float64 { return 1 }, apply: func() error { return nil }}
-	if _, known := run.Available(); known {
-		musttest.Fails(Lanczos(ctx, bad{n: 1 << 42}, Options{}))(t,
+	if _, known := run.AvailableBytes(); known {
+		musttest.WantError(Lanczos(ctx, bad{n: 1 << 42}, Options{}))(t,
 			"more rows than the machine has memory for", "of memory")
 	}
-	if e, err := Lanczos(ctx, one, Options{K: math.MaxInt, Vectors: math.MaxInt}); err != nil || e.Basis != 40 {
+	if e, err := Lanczos(ctx, one, Options{K: math.MaxInt, MaxVectors: math.MaxInt}); err != nil || e.BasisSize != 40 {
 		t.Errorf("numbers beyond the rows: %v, error %v", e, err)
 	}
 }
@@ -53,7 +53,7 @@ func TestPanics(t *testing.T) {
 func TestMatrixThatEnds(t *testing.T) {
 	for _, end := range []func(){func() { panic("broken") }, runtime.Goexit} {
 		calls := 0
-		_, err := All(t.Context(), bad{n: 3, at: func() float64 {
+		_, err := Eigenvalues(t.Context(), bad{n: 3, at: func() float64 {
 			if calls++; calls > 3 {
 				end()
 			}
@@ -67,10 +67,11 @@ func TestMatrixThatEnds(t *testing.T) {
 
 // Numbers of bytes don't overflow.
 func TestBytes(t *testing.T) {
-	if l := LanczosBytes(math.MaxInt, Options{Vectors: math.MaxInt}); l != math.MaxInt64 {
+	if l := LanczosBytes(math.MaxInt, Options{MaxVectors: math.MaxInt}); l != math.MaxInt64 {
 		t.Errorf("rows beyond memory take %d bytes", l)
 	}
-	if all, l := AllBytes(1000), LanczosBytes(1000, Options{K: 1, Block: 1, Vectors: 10}); all != 4*1000*1001+82*8*1000 ||
+	if all, l := EigenvaluesBytes(1000), LanczosBytes(1000,
+		Options{K: 1, BlockSize: 1, MaxVectors: 10}); all != 4*1000*1001+82*8*1000 ||
 		l != 8*18*1000+24*100 {
 		t.Errorf("1000 rows take %d and %d bytes", all, l)
 	}

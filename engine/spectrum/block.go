@@ -11,25 +11,25 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// blockSpace is the state of Lanczos: an orthonormal basis Q, and T = Qᵀ A Q.
-type blockSpace struct {
-	ctx     context.Context
-	n, most int
-	random  *rand.Rand
+// krylovSpace is the state of Lanczos: an orthonormal basis Q, and T = Qᵀ A Q.
+type krylovSpace struct {
+	ctx           context.Context
+	n, maxVectors int
+	random        *rand.Rand
 
-	basis      *mat.Dense // most × n; the first count rows are the basis
-	count      int
-	multiplied int          // number of basis vectors already multiplied by A; the other vectors form the last block
-	t          []*mat.Dense // columns of Qᵀ A Q for each block, up to its diagonal block
-	rest       *mat.Dense   // component of the last product that is orthogonal to the basis, as rows
-	beyond     *mat.SymDense
-	scale      float64 // lower bound on the matrix norm
+	basis        *mat.Dense // most × n; the first count rows are the basis
+	count        int
+	multiplied   int          // number of basis vectors already multiplied by A; the other vectors form the last block
+	t            []*mat.Dense // columns of Qᵀ A Q for each block, up to its diagonal block
+	residual     *mat.Dense   // component of the last product that is orthogonal to the basis, as rows
+	residualGram *mat.SymDense
+	scale        float64 // lower bound on the matrix norm
 }
 
-// fresh adds a block of random directions. It is called at the start and when the Krylov space is
+// addRandom adds a block of random directions. It is called at the start and when the Krylov space is
 // exhausted.
-func (s *blockSpace) fresh(width int) error {
-	width = min(width, s.most-s.count)
+func (s *krylovSpace) addRandom(width int) error {
+	width = min(width, s.maxVectors-s.count)
 	w := mat.NewDense(width, s.n, nil)
 	for i := range width {
 		row := w.RawRowView(i)
@@ -43,18 +43,18 @@ func (s *blockSpace) fresh(width int) error {
 	return s.add(w, 0)
 }
 
-func (s *blockSpace) rows(from, to int) *mat.Dense {
+func (s *krylovSpace) rows(from, to int) *mat.Dense {
 	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
 }
 
 // product multiplies the last block by A, and sets the new columns of T and s.rest.
-func (s *blockSpace) product(a Operator) error {
+func (s *krylovSpace) product(a Operator) error {
 	if err := s.ctx.Err(); err != nil {
 		return context.Cause(s.ctx)
 	}
 	width := s.count - s.multiplied
 	src, dst := mat.DenseCopyOf(s.rows(s.multiplied, s.count).T()), mat.NewDense(s.n, width, nil)
-	if err := run.Guard("spectrum: Apply", func() error { return a.Apply(s.ctx, dst, src) }); err != nil {
+	if err := run.CatchPanic("spectrum: Apply", func() error { return a.Apply(s.ctx, dst, src) }); err != nil {
 		return err
 	}
 	w := mat.DenseCopyOf(dst.T())
@@ -70,7 +70,7 @@ func (s *blockSpace) product(a Operator) error {
 		return err
 	}
 	s.t = append(s.t, columns)
-	s.multiplied, s.rest, s.beyond = s.count, w, square(w)
+	s.multiplied, s.residual, s.residualGram = s.count, w, gramMatrix(w)
 	return nil
 }
 
@@ -79,7 +79,7 @@ const chunk = 128
 
 // project makes the rows of w orthogonal to the basis, and returns their inner products with the
 // basis, one row per basis vector.
-func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
+func (s *krylovSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	width, _ := w.Dims()
 	products := mat.NewDense(max(s.count, 1), width, nil)
 	part := func(at int) (q, of *mat.Dense) {
@@ -106,9 +106,9 @@ func (s *blockSpace) project(w *mat.Dense) (*mat.Dense, error) {
 }
 
 // extend adds s.rest as a new block. It ignores directions shorter than rounding errors.
-func (s *blockSpace) extend() error {
-	w := s.rest
-	s.rest = nil
+func (s *krylovSpace) extend() error {
+	w := s.residual
+	s.residual = nil
 	return s.add(w, 1e-14*s.scale*math.Sqrt(float64(s.n)))
 }
 
@@ -117,9 +117,9 @@ func (s *blockSpace) extend() error {
 // directions. The Gram matrix of w resolves directions down to 10⁻⁷ of the longest. Further rounds
 // add shorter directions. Each direction is orthogonalised until it hardly changes. Two
 // orthogonalisations are enough (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
-func (s *blockSpace) add(w *mat.Dense, least float64) error {
-	for w != nil && s.count < s.most {
-		strong, weak, _ := split(w, least, s.most-s.count)
+func (s *krylovSpace) add(w *mat.Dense, least float64) error {
+	for w != nil && s.count < s.maxVectors {
+		strong, weak, _ := split(w, least, s.maxVectors-s.count)
 		for kept := 0.0; strong != nil && kept < 0.25; {
 			if _, err := s.project(strong); err != nil {
 				return err
@@ -147,7 +147,7 @@ func (s *blockSpace) add(w *mat.Dense, least float64) error {
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym
-	if !e.Factorize(square(w), true) {
+	if !e.Factorize(gramMatrix(w), true) {
 		return nil, nil, 0 // impossible for a finite matrix
 	}
 	values := e.Values(nil) // in ascending order
@@ -186,9 +186,9 @@ type ritz struct {
 	residuals []float64 // residuals of the wanted values
 }
 
-// pairs returns the eigenpairs of T, and the largest relative residual of the wanted values. A
+// eigenpairs returns the eigenpairs of T, and the largest relative residual of the wanted values. A
 // residual is the norm of s.rest, combined with the eigenvector's components in the last block.
-func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
+func (s *krylovSpace) eigenpairs(opt Options) (*ritz, float64, error) {
 	t := mat.NewSymDense(s.count, nil)
 	at := 0
 	width := 0
@@ -228,36 +228,36 @@ func (s *blockSpace) pairs(opt Options) (*ritz, float64, error) {
 	for i := range min(opt.K, s.count) {
 		found.columns = append(found.columns, s.count-1-i)
 	}
-	if opt.Smallest {
+	if opt.WithSmallest {
 		for i := range min(opt.K, s.count) {
 			found.columns = append(found.columns, i)
 		}
 	}
 	for _, column := range found.columns {
 		last := found.vectors.ColView(column).(*mat.VecDense).SliceVec(s.count-width, s.count)
-		residual := math.Sqrt(max(mat.Inner(last, s.beyond, last), 0))
+		residual := math.Sqrt(max(mat.Inner(last, s.residualGram, last), 0))
 		found.residuals = append(found.residuals, residual)
-		if residual > s.rounding() {
-			worst = max(worst, residual/found.unit(column, opt))
+		if residual > s.roundingBound() {
+			worst = max(worst, residual/found.residualScale(column, opt))
 		}
 	}
 	return found, worst, nil
 }
 
-// unit returns the divisor of a relative residual.
-func (r *ritz) unit(column int, opt Options) float64 {
-	if opt.Smallest {
+// residualScale returns the divisor of a relative residual.
+func (r *ritz) residualScale(column int, opt Options) float64 {
+	if opt.WithSmallest {
 		return max(math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
 	}
 	return math.Abs(r.values[column])
 }
 
-// rounding bounds the rounding errors of products, which residuals don't include.
-func (s *blockSpace) rounding() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
+// roundingBound bounds the rounding errors of products, which residuals don't include.
+func (s *krylovSpace) roundingBound() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
 
 // result converts eigenvectors of T to eigenvectors of the matrix.
-func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
-	out := &Pairs{Vectors: mat.NewDense(s.n, opt.K, nil), Basis: s.count}
+func (s *krylovSpace) result(found *ritz, opt Options) (*Eigenpairs, error) {
+	out := &Eigenpairs{Vectors: mat.NewDense(s.n, opt.K, nil), BasisSize: s.count}
 	rows := mat.NewDense(opt.K, s.n, nil) // in ascending order
 	var part mat.Dense
 	for at := 0; at < s.count; at += chunk {
@@ -269,8 +269,8 @@ func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 		rows.Add(rows, &part)
 	}
 	for i, column := range found.columns {
-		v := Value{Value: found.values[column], Residual: found.residuals[i] + s.rounding()}
-		v.Converged = found.residuals[i] <= max(opt.Tolerance*found.unit(column, opt), s.rounding())
+		v := Eigenvalue{Value: found.values[column], Residual: found.residuals[i] + s.roundingBound()}
+		v.Converged = found.residuals[i] <= max(opt.Tolerance*found.residualScale(column, opt), s.roundingBound())
 		if i >= opt.K {
 			out.Smallest = append(out.Smallest, v)
 			continue
@@ -278,7 +278,7 @@ func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 		out.Largest = append(out.Largest, v)
 		row := rows.RawRowView(opt.K - 1 - i)
 		sign := 1 / mat.Norm(rows.RowView(opt.K-1-i), 2)
-		if greatest(row) < 0 {
+		if maxByAbs(row) < 0 {
 			sign = -sign
 		}
 		for j, x := range row {
@@ -288,8 +288,8 @@ func (s *blockSpace) result(found *ritz, opt Options) (*Pairs, error) {
 	return out, nil
 }
 
-// greatest returns the value with the largest absolute value, with ties broken by index.
-func greatest(v []float64) (most float64) {
+// maxByAbs returns the value with the largest absolute value, with ties broken by index.
+func maxByAbs(v []float64) (most float64) {
 	for _, x := range v {
 		if math.Abs(x) > math.Abs(most) {
 			most = x
@@ -298,7 +298,7 @@ func greatest(v []float64) (most float64) {
 	return most
 }
 
-func square(w *mat.Dense) *mat.SymDense {
+func gramMatrix(w *mat.Dense) *mat.SymDense {
 	rows, _ := w.Dims()
 	g := mat.NewSymDense(rows, nil)
 	var all mat.Dense

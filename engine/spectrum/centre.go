@@ -2,8 +2,8 @@ package spectrum
 
 import "gonum.org/v1/gonum/mat"
 
-// centred is P a P with P = I - 11ᵀ/n.
-type centred struct {
+// centredMatrix is P a P with P = I - 11ᵀ/n.
+type centredMatrix struct {
 	a     mat.Symmetric
 	means []float64
 	mean  float64
@@ -19,7 +19,7 @@ type centred struct {
 // must not change. Source: Schölkopf, The kernel trick for distances, NIPS 2000, proposition 2.
 func Centre(a mat.Symmetric) mat.Symmetric {
 	n := a.SymmetricDim()
-	c := &centred{a: a, means: make([]float64, n)}
+	c := &centredMatrix{a: a, means: make([]float64, n)}
 	for i := range n {
 		for j := range n {
 			c.means[i] += a.At(i, j)
@@ -30,12 +30,14 @@ func Centre(a mat.Symmetric) mat.Symmetric {
 	return c
 }
 
-func (c *centred) Dims() (rows, cols int) { return c.a.Dims() }
-func (c *centred) SymmetricDim() int      { return c.a.SymmetricDim() }
-func (c *centred) T() mat.Matrix          { return c }
+func (c *centredMatrix) Dims() (rows, cols int) { return c.a.Dims() }
+func (c *centredMatrix) SymmetricDim() int      { return c.a.SymmetricDim() }
+func (c *centredMatrix) T() mat.Matrix          { return c }
 
 // At adds the two means first, so that (i, j) and (j, i) have the same bits.
-func (c *centred) At(i, j int) float64 { return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean }
+func (c *centredMatrix) At(i, j int) float64 {
+	return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean
+}
 
 // SubtractMeans multiplies the first columns of m by P: it subtracts the mean of each column.
 func SubtractMeans(m *mat.Dense, columns int) {

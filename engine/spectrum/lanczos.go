@@ -24,12 +24,12 @@ type Operator interface {
 
 // Options are the settings of Lanczos. The zero value uses the defaults.
 type Options struct {
-	K        int  // number of largest eigenvalues, with eigenvectors; default 6
-	Smallest bool // also find the K smallest eigenvalues, without eigenvectors
-	Block    int  // number of vectors per product; default K/3, but at least 8 and at most 128, or 1 with Smallest
-	// Vectors is the maximum size of the basis, which limits the number of products and the memory.
+	K            int  // number of largest eigenvalues, with eigenvectors; default 6
+	WithSmallest bool // also find the K smallest eigenvalues, without eigenvectors
+	BlockSize    int  // number of vectors per product; default K/3, but at least 8 and at most 128, or 1 with Smallest
+	// MaxVectors is the maximum size of the basis, which limits the number of products and the memory.
 	// Default: 200 + 5 K + 10 Block, or 600 with Smallest.
-	Vectors int
+	MaxVectors int
 	// Tolerance is the maximum relative residual of a converged value. It is relative to the
 	// eigenvalue (default 10⁻⁴), or with Smallest to the largest absolute value (default 2⁻²⁴). The
 	// error of an eigenvalue is about Tolerance². The error of an eigenvector is about Tolerance
@@ -42,9 +42,9 @@ type Options struct {
 	Progress func(vectors, most int, worst float64)
 }
 
-// Value is an approximate eigenvalue. The matrix has an eigenvalue within Residual of Value.
+// Eigenvalue is an approximate eigenvalue. The matrix has an eigenvalue within Residual of Value.
 // Residual includes rounding errors of the products.
-type Value struct {
+type Eigenvalue struct {
 	Value, Residual float64
 	Converged       bool
 }
@@ -54,7 +54,7 @@ func (o Options) resolve(n int) (Options, error) {
 	for _, c := range []struct {
 		name  string
 		value int
-	}{{"K", o.K}, {"Block", o.Block}, {"Vectors", o.Vectors}} {
+	}{{"K", o.K}, {"Block", o.BlockSize}, {"Vectors", o.MaxVectors}} {
 		if c.value < 0 {
 			return o, fmt.Errorf("spectrum: %s must be nonnegative, got %d", c.name, c.value)
 		}
@@ -64,23 +64,23 @@ func (o Options) resolve(n int) (Options, error) {
 	}
 	o.K = min(cmp.Or(o.K, 6), n)
 	block, vectors, tolerance := min(max(o.K/3, 8), 128), int64(200), 1e-4
-	if o.Smallest {
+	if o.WithSmallest {
 		block, vectors, tolerance = 1, 600, 0x1p-24
 	}
-	o.Block = min(cmp.Or(o.Block, block), n)
-	if !o.Smallest {
-		vectors += 5*int64(o.K) + 10*int64(o.Block)
+	o.BlockSize = min(cmp.Or(o.BlockSize, block), n)
+	if !o.WithSmallest {
+		vectors += 5*int64(o.K) + 10*int64(o.BlockSize)
 	}
-	if o.Vectors == 0 {
-		o.Vectors = int(min(vectors, int64(n)))
+	if o.MaxVectors == 0 {
+		o.MaxVectors = int(min(vectors, int64(n)))
 	}
-	o.Vectors = min(max(o.Vectors, o.wanted()), n)
+	o.MaxVectors = min(max(o.MaxVectors, o.wantedCount()), n)
 	o.Tolerance = cmp.Or(o.Tolerance, tolerance)
 	return o, nil
 }
 
-func (o Options) wanted() int {
-	if o.Smallest {
+func (o Options) wantedCount() int {
+	if o.WithSmallest {
 		return 2 * o.K
 	}
 	return o.K
@@ -91,19 +91,19 @@ func (o Options) wanted() int {
 // of one product.
 func LanczosBytes(n int, opt Options) int64 {
 	opt, _ = opt.resolve(n)
-	vectors := int64(opt.Vectors)
+	vectors := int64(opt.MaxVectors)
 	if float64(n)*float64(vectors) > 1<<56 { // at most 9 times as many values of 8 bytes, and 3 m² <= 3 n m more
 		return math.MaxInt64
 	}
-	return 8*int64(n)*(vectors+2*int64(opt.K)+6*int64(opt.Block)) + 24*vectors*vectors
+	return 8*int64(n)*(vectors+2*int64(opt.K)+6*int64(opt.BlockSize)) + 24*vectors*vectors
 }
 
-// Pairs holds eigenvalues of a matrix, and the eigenvectors of the largest eigenvalues.
-type Pairs struct {
-	Largest  []Value    // in descending order
-	Smallest []Value    // in ascending order; nil unless Options.Smallest is set
-	Vectors  *mat.Dense // Len × K, orthonormal columns; the element with the largest absolute value is positive
-	Basis    int        // size of the basis
+// Eigenpairs holds eigenvalues of a matrix, and the eigenvectors of the largest eigenvalues.
+type Eigenpairs struct {
+	Largest   []Eigenvalue // in descending order
+	Smallest  []Eigenvalue // in ascending order; nil unless Options.Smallest is set
+	Vectors   *mat.Dense   // Len × K, orthonormal columns; the element with the largest absolute value is positive
+	BasisSize int          // size of the basis
 }
 
 // Lanczos returns the largest and smallest eigenvalues of a by the block Lanczos method. It builds
@@ -122,7 +122,7 @@ type Pairs struct {
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.
-func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
+func Lanczos(ctx context.Context, a Operator, opt Options) (*Eigenpairs, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -132,41 +132,41 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 		return nil, err
 	}
 	if n == 0 {
-		return &Pairs{Vectors: new(mat.Dense)}, nil
+		return &Eigenpairs{Vectors: new(mat.Dense)}, nil
 	}
-	if err := compute.Affordable("the Lanczos vectors", LanczosBytes(n, opt)); err != nil {
+	if err := compute.CheckFreeMemory("the Lanczos vectors", LanczosBytes(n, opt)); err != nil {
 		return nil, err
 	}
-	s := &blockSpace{
-		ctx: ctx, n: n, most: opt.Vectors, basis: mat.NewDense(opt.Vectors, n, nil),
+	s := &krylovSpace{
+		ctx: ctx, n: n, maxVectors: opt.MaxVectors, basis: mat.NewDense(opt.MaxVectors, n, nil),
 		random: rand.New(rand.NewPCG(opt.Seed, 0x9e3779b97f4a7c15)),
 	}
-	if err := s.fresh(opt.Block); err != nil {
+	if err := s.addRandom(opt.BlockSize); err != nil {
 		return nil, err
 	}
 	var found *ritz
-	for next := min(3*opt.K, opt.Vectors); ; {
+	for next := min(3*opt.K, opt.MaxVectors); ; {
 		if err := s.product(a); err != nil {
 			return nil, err
 		}
 		worst, checked := math.NaN(), s.count >= next
 		if checked {
-			if found, worst, err = s.pairs(opt); err != nil {
+			if found, worst, err = s.eigenpairs(opt); err != nil {
 				return nil, err
 			}
-			next = s.count + 2*opt.Block
-			if opt.Smallest {
+			next = s.count + 2*opt.BlockSize
+			if opt.WithSmallest {
 				next = s.count + max(8, s.count/8)
 			}
-			next = min(next, opt.Vectors)
+			next = min(next, opt.MaxVectors)
 		}
 		if opt.Progress != nil {
-			tell := func() error { opt.Progress(s.count, opt.Vectors, worst); return nil }
-			if err := run.Guard("spectrum: Options.Progress", tell); err != nil {
+			tell := func() error { opt.Progress(s.count, opt.MaxVectors, worst); return nil }
+			if err := run.CatchPanic("spectrum: Options.Progress", tell); err != nil {
 				return nil, err
 			}
 		}
-		if worst <= opt.Tolerance || s.count >= opt.Vectors {
+		if worst <= opt.Tolerance || s.count >= opt.MaxVectors {
 			return s.result(found, opt)
 		}
 		if err := s.extend(); err != nil {
@@ -175,14 +175,14 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Pairs, error) {
 		if s.count > s.multiplied {
 			continue
 		}
-		if s.count < min(opt.wanted(), n) { // the Krylov space is invariant and too small
-			if err := s.fresh(min(opt.Block, opt.wanted()-s.count)); err != nil {
+		if s.count < min(opt.wantedCount(), n) { // the Krylov space is invariant and too small
+			if err := s.addRandom(min(opt.BlockSize, opt.wantedCount()-s.count)); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		if !checked {
-			if found, _, err = s.pairs(opt); err != nil {
+			if found, _, err = s.eigenpairs(opt); err != nil {
 				return nil, err
 			}
 		}

@@ -48,7 +48,7 @@ func falling(n int) (values []float64) {
 // vectors agrees to 10⁻⁵, and they are orthogonal to 10⁻¹³.
 func TestLeadingAgainstDense(t *testing.T) {
 	musttest.SkipRace(t)
-	repeated := musttest.Make(150, func(i int) float64 { return []float64{9, 4, 4, 4, 1}[min(i, 4)] })
+	repeated := musttest.MakeSlice(150, func(i int) float64 { return []float64{9, 4, 4, 4, 1}[min(i, 4)] })
 	low := make([]float64, 90)
 	for i := range 12 {
 		low[i] = float64(20 - i)
@@ -57,17 +57,17 @@ func TestLeadingAgainstDense(t *testing.T) {
 		values []float64
 		opt    Options
 	}{
-		"falling":         {falling(500), Options{K: 40, Tolerance: 1e-8, Vectors: 500}},
+		"falling":         {falling(500), Options{K: 40, Tolerance: 1e-8, MaxVectors: 500}},
 		"most of them":    {falling(300), Options{K: 250, Tolerance: 1e-8}},
 		"all":             {falling(60), Options{K: 60}},
 		"more than there": {falling(7), Options{K: 60}},
-		"one":             {falling(200), Options{K: 1, Tolerance: 1e-8, Vectors: 200}},
+		"one":             {falling(200), Options{K: 1, Tolerance: 1e-8, MaxVectors: 200}},
 		"repeated":        {repeated, Options{K: 4, Tolerance: 1e-8}},
 		"of low rank":     {low, Options{K: 12, Tolerance: 1e-8}},
 		"beyond the rank": {low, Options{K: 30, Tolerance: 1e-8}},
 		"zero":            {make([]float64, 30), Options{K: 3}},
-		"the identity":    {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, Options{K: 12, Block: 2}},
-		"blocks of one":   {falling(100), Options{K: 5, Block: 1, Tolerance: 1e-8, Vectors: 100}},
+		"the identity":    {[]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, Options{K: 12, BlockSize: 2}},
+		"blocks of one":   {falling(100), Options{K: 5, BlockSize: 1, Tolerance: 1e-8, MaxVectors: 100}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := with(c.values, 7)
@@ -100,7 +100,7 @@ func TestLeadingAgainstDense(t *testing.T) {
 						t.Fatalf("vectors %d and %d have the product %v", i, j, gram.At(i, j))
 					}
 				}
-				if greatest(mat.Col(nil, i, got.Vectors)) < 0 {
+				if maxByAbs(mat.Col(nil, i, got.Vectors)) < 0 {
 					t.Errorf("vector %d has the wrong sign", i)
 				}
 			}
@@ -124,7 +124,7 @@ func TestLeadingAgainstDense(t *testing.T) {
 // A value never exceeds the eigenvalue of its rank, and Converged is false if it hasn't converged.
 func TestLeadingUnconverged(t *testing.T) {
 	values := falling(400)
-	opt := Options{K: 15, Block: 10, Vectors: 40, Smallest: true}
+	opt := Options{K: 15, BlockSize: 10, MaxVectors: 40, WithSmallest: true}
 	got := musttest.Get(Lanczos(t.Context(), blocks{with(values, 3)}, opt))(t)
 	loose := 0
 	for i, v := range append(got.Largest, got.Smallest...) {
@@ -145,20 +145,20 @@ func TestLeadingUnconverged(t *testing.T) {
 			t.Errorf("no eigenvalue is within %v of %v", v.Residual, v.Value)
 		}
 	}
-	if loose == 0 || got.Basis != 40 {
-		t.Errorf("%d values haven't converged with %d vectors, want some with 40", loose, got.Basis)
+	if loose == 0 || got.BasisSize != 40 {
+		t.Errorf("%d values haven't converged with %d vectors, want some with 40", loose, got.BasisSize)
 	}
 }
 
 // A search ends as soon as all residuals are within the tolerance. The default Block depends on K.
 func TestLeadingEnds(t *testing.T) {
-	got, err := Lanczos(t.Context(), blocks{with(falling(300), 3)}, Options{K: 8, Vectors: 300})
-	if err != nil || !(got.Basis < 100) || !got.Largest[7].Converged {
+	got, err := Lanczos(t.Context(), blocks{with(falling(300), 3)}, Options{K: 8, MaxVectors: 300})
+	if err != nil || !(got.BasisSize < 100) || !got.Largest[7].Converged {
 		t.Errorf("%+v, %v, expected fewer vectors than 100", got, err)
 	}
 	for k, block := range map[int]int{0: 8, 6: 8, 90: 30, 300: 100, 900: 128} {
-		if o, err := (Options{K: k}).resolve(5000); err != nil || o.Block != block {
-			t.Errorf("blocks of %d for %d, %v, expected %d", o.Block, k, err, block)
+		if o, err := (Options{K: k}).resolve(5000); err != nil || o.BlockSize != block {
+			t.Errorf("blocks of %d for %d, %v, expected %d", o.BlockSize, k, err, block)
 		}
 	}
 }
@@ -178,9 +178,9 @@ func (f failing) Apply(ctx context.Context, dst, src *mat.Dense) error {
 
 func TestLeadingErrors(t *testing.T) {
 	a := blocks{with(falling(50), 1)}
-	musttest.Fails(Lanczos(t.Context(), failing{a, errors.New("broken"), 0}, Options{}))(t, "an operator that fails")
+	musttest.WantError(Lanczos(t.Context(), failing{a, errors.New("broken"), 0}, Options{}))(t, "an operator that fails")
 	for _, spoil := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		musttest.Fails(Lanczos(t.Context(), failing{a, nil, spoil}, Options{}))(t,
+		musttest.WantError(Lanczos(t.Context(), failing{a, nil, spoil}, Options{}))(t,
 			fmt.Sprintf("%v in a product", spoil), "product 1 has infinite or NaN values")
 	}
 	if got, err := Lanczos(t.Context(), blocks{&mat.SymDense{}}, Options{}); err != nil || len(got.Largest) > 0 {
@@ -191,10 +191,10 @@ func TestLeadingErrors(t *testing.T) {
 func TestLanczosAgainstAll(t *testing.T) {
 	const n, k = 150, 5
 	a := with(decaying(n), 3)
-	all := musttest.Get(All(t.Context(), a, 0))(t)
+	all := musttest.Get(Eigenvalues(t.Context(), a, 0))(t)
 	for seed := range uint64(3) {
-		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true, Seed: seed}))(t)
-		again, _ := Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true, Seed: seed})
+		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, WithSmallest: true, Seed: seed}))(t)
+		again, _ := Lanczos(t.Context(), blocks{a}, Options{K: k, WithSmallest: true, Seed: seed})
 		same := slices.Equal(e.Largest, again.Largest) && slices.Equal(e.Smallest, again.Smallest)
 		if !same || !mat.Equal(e.Vectors, again.Vectors) {
 			t.Errorf("seed %d: other bits the second time", seed)
@@ -209,24 +209,24 @@ func TestLanczosAgainstAll(t *testing.T) {
 		if v := e.Smallest[0]; !v.Converged || !(math.Abs(v.Value-all[n-1]) <= v.Residual+bound(n, 1)) {
 			t.Errorf("seed %d: smallest is %+v, expected %v", seed, v, all[n-1])
 		}
-		if e.Basis >= n {
-			t.Errorf("seed %d: %d steps for %d rows", seed, e.Basis, n)
+		if e.BasisSize >= n {
+			t.Errorf("seed %d: %d steps for %d rows", seed, e.BasisSize, n)
 		}
 	}
 }
 
 // Lanczos leaves invariant spaces: the identity with one value changed, and the zero matrix.
 func TestLanczosLeavesInvariantSpaces(t *testing.T) {
-	ones := musttest.Make(40, func(i int) float64 { return 1 })
+	ones := musttest.MakeSlice(40, func(i int) float64 { return 1 })
 	ones[0] = 3
-	e := musttest.Get(Lanczos(t.Context(), blocks{with(ones, 5)}, Options{K: 3, Smallest: true}))(t)
+	e := musttest.Get(Lanczos(t.Context(), blocks{with(ones, 5)}, Options{K: 3, WithSmallest: true}))(t)
 	for i, want := range []float64{3, 1, 1} {
 		if !(math.Abs(e.Largest[i].Value-want) <= bound(40, 3)) || !(math.Abs(e.Smallest[i].Value-1) <= bound(40, 3)) {
 			t.Errorf("value %d: %+v and %+v", i, e.Largest[i], e.Smallest[i])
 		}
 	}
 	for _, n := range []int{1, 2, 9} {
-		e, err := Lanczos(t.Context(), blocks{mat.NewSymDense(n, nil)}, Options{Smallest: true})
+		e, err := Lanczos(t.Context(), blocks{mat.NewSymDense(n, nil)}, Options{WithSmallest: true})
 		if err != nil || len(e.Largest) != min(n, 6) || e.Largest[0].Value != 0 {
 			t.Errorf("zero matrix of %d rows: %+v, %v", n, e, err)
 		}
@@ -238,7 +238,8 @@ func TestLanczosLeavesInvariantSpaces(t *testing.T) {
 func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 	for seed := range uint64(20) {
 		values := []float64{3, 1, 1 + 0x1p-45, 1 - 0x1p-45}
-		e := musttest.Get(Lanczos(t.Context(), blocks{mat.NewDiagDense(4, values)}, Options{Smallest: true, Seed: seed}))(t)
+		e := musttest.Get(Lanczos(t.Context(), blocks{mat.NewDiagDense(4, values)},
+			Options{WithSmallest: true, Seed: seed}))(t)
 		for _, v := range e.Largest {
 			nearest := math.Inf(1)
 			for _, x := range values {
@@ -254,7 +255,8 @@ func TestLanczosResidualOfDroppedCouplings(t *testing.T) {
 func TestLanczosIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := &recorder{blocks: blocks{with(decaying(100), 3)}, stop: cancel}
-	musttest.Fails(Lanczos(ctx, o, Options{K: 2, Smallest: true}))(t, "after the end of the context", context.Canceled)
+	musttest.WantError(Lanczos(ctx, o, Options{K: 2, WithSmallest: true}))(t, "after the end of the context",
+		context.Canceled)
 	if len(o.seen) != 3 {
 		t.Errorf("%d products, expected 3", len(o.seen))
 	}
@@ -275,14 +277,14 @@ func TestLanczosDenseLowEnd(t *testing.T) {
 		for i := range n {
 			a.SetSym(i, i, a.At(i, i)+shift)
 		}
-		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, Smallest: true}))(t)
+		e := musttest.Get(Lanczos(t.Context(), blocks{a}, Options{K: k, WithSmallest: true}))(t)
 		for i, v := range e.Smallest {
 			if !v.Converged || !(math.Abs(v.Value-shift-values[i]) <= v.Residual) || !(v.Residual > 0) {
 				t.Errorf("shift %v: smallest %d is %+v, expected %v", shift, i, v, values[i]+shift)
 			}
 		}
-		if e.Basis >= n {
-			t.Errorf("shift %v: %d products for %d rows", shift, e.Basis, n)
+		if e.BasisSize >= n {
+			t.Errorf("shift %v: %d products for %d rows", shift, e.BasisSize, n)
 		}
 	}
 }
@@ -291,8 +293,8 @@ func TestLanczosDenseLowEnd(t *testing.T) {
 func TestLanczosResiduals(t *testing.T) {
 	const n, m = 60, 8
 	o := &recorder{blocks: blocks{with(decaying(n), 11)}}
-	e, err := Lanczos(t.Context(), o, Options{K: m / 2, Smallest: true, Vectors: m, Tolerance: 1e-300})
-	if err != nil || e.Basis != m {
+	e, err := Lanczos(t.Context(), o, Options{K: m / 2, WithSmallest: true, MaxVectors: m, Tolerance: 1e-300})
+	if err != nil || e.BasisSize != m {
 		t.Fatal(e, err)
 	}
 	got := 0.0

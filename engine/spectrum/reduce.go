@@ -9,13 +9,13 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// packed is the lower triangle of a symmetric matrix of n rows, row by row.
-type packed struct {
+// packedMatrix is the lower triangle of a symmetric matrix of n rows, row by row.
+type packedMatrix struct {
 	n    int
 	data []float64
 }
 
-func (p *packed) row(i int) []float64 {
+func (p *packedMatrix) row(i int) []float64 {
 	from := i * (i + 1) / 2
 	return p.data[from : from+i+1 : from+i+1]
 }
@@ -23,16 +23,16 @@ func (p *packed) row(i int) []float64 {
 // Block sizes of the reduction. The bits of the result depend on block sizes, but not on the number
 // of workers.
 const (
-	panelRows    = 32   // number of rows that are reduced before the remaining matrix is updated
-	productParts = 16   // number of partial sums of a product of the matrix and a vector
-	wholeProduct = 256  // maximum number of rows of a product that isn't divided
-	columnBlock  = 1024 // number of matrix columns per pass of a product
-	rankBlock    = 256  // number of columns per pass of an update of rank 2·panelRows; its vectors stay in the cache
-	updateRows   = 32   // number of rows per task of an update
+	panelRows     = 32   // number of rows that are reduced before the remaining matrix is updated
+	productParts  = 16   // number of partial sums of a product of the matrix and a vector
+	undividedRows = 256  // maximum number of rows of a product that isn't divided
+	columnBlock   = 1024 // number of matrix columns per pass of a product
+	rankBlock     = 256  // number of columns per pass of an update of rank 2·panelRows; its vectors stay in the cache
+	updateRows    = 32   // number of rows per task of an update
 )
 
-// vectors is the number of values per row that a reduction stores in addition to the matrix.
-const vectors = 2*panelRows + productParts + 2
+// valuesPerRow is the number of values per row that a reduction stores in addition to the matrix.
+const valuesPerRow = 2*panelRows + productParts + 2
 
 // tridiagonalise reduces a to a tridiagonal matrix with the same eigenvalues, by reflections from
 // the last row to the first, and returns the diagonal and the off-diagonal. It overwrites a, whose
@@ -45,7 +45,7 @@ const vectors = 2*panelRows + productParts + 2
 // The vectors v and w of a panel of rows are stored. Then one pass updates the rows above the panel
 // with all of these vectors. Source: Dongarra, Sorensen and Hammarling, J. Comput. Appl. Math. 27
 // (1989); LAPACK's dsytrd with the upper triangle by columns, which is the lower triangle by rows.
-func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64, err error) {
+func tridiagonalise(ctx context.Context, a *packedMatrix, workers int) (d, e []float64, err error) {
 	n := a.n
 	d, e = make([]float64, n), make([]float64, max(n-1, 0))
 	var v, w [panelRows][]float64
@@ -75,7 +75,7 @@ func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64
 			x, y := v[i][:j], w[i][:j]
 			copy(x, row)
 			var tau float64
-			if e[j-1], tau = reflect(x); tau == 0 {
+			if e[j-1], tau = householder(x); tau == 0 {
 				clear(x)
 				clear(y)
 				continue
@@ -103,9 +103,9 @@ func tridiagonalise(ctx context.Context, a *packed, workers int) (d, e []float64
 // sums are treated as 0.
 const minSquare = 0x1p-900
 
-// reflect sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x to
+// householder sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x to
 // (0, …, 0, beta). τ is 0 if x already has this form.
-func reflect(x []float64) (beta, tau float64) {
+func householder(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	rest := floats.Dot(x[:last], x[:last])
@@ -120,9 +120,9 @@ func reflect(x []float64) (beta, tau float64) {
 
 // product sets y to A·x for the first len(x) rows and columns of a. Each part of the rows has its
 // own vector of partial sums. These vectors are added in order.
-func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64, workers int) error {
+func (p *packedMatrix) product(ctx context.Context, y, x []float64, parts [][]float64, workers int) error {
 	m, count := len(x), productParts
-	if m <= wholeProduct {
+	if m <= undividedRows {
 		count, workers = 1, 1
 	}
 	bound := func(part int) int { // parts of equal area
@@ -163,7 +163,7 @@ func (p *packed) product(ctx context.Context, y, x []float64, parts [][]float64,
 }
 
 // update subtracts Σ vwᵀ + wvᵀ from the first m rows of the matrix.
-func (p *packed) update(ctx context.Context, m int, v, w [][]float64, workers int) error {
+func (p *packedMatrix) update(ctx context.Context, m int, v, w [][]float64, workers int) error {
 	tasks := (m + updateRows - 1) / updateRows
 	return run.Tasks(ctx, workers, tasks, func(_ context.Context, _, task int) error {
 		lo := (tasks - 1 - task) * updateRows // the longest rows first
@@ -184,7 +184,7 @@ func (p *packed) update(ctx context.Context, m int, v, w [][]float64, workers in
 
 // scale multiplies the matrix by a power of two so that the largest value is near 1, and returns
 // the exponent that reverts the scaling.
-func (p *packed) scale() (exponent int) {
+func (p *packedMatrix) scale() (exponent int) {
 	var most float64
 	for _, v := range p.data {
 		most = max(most, math.Abs(v))

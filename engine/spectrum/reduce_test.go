@@ -31,7 +31,7 @@ func TestAllAgainstGonum(t *testing.T) {
 	musttest.SkipRace(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	noise := func(int, int) float64 { return r.NormFloat64() }
-	const blocks = wholeProduct + panelRows
+	const blocks = undividedRows + panelRows
 	matrices := map[string]*mat.SymDense{
 		"zeros":    symmetricOf(40, func(int, int) float64 { return 0 }),
 		"ones":     symmetricOf(70, func(int, int) float64 { return 1 }),
@@ -47,11 +47,11 @@ func TestAllAgainstGonum(t *testing.T) {
 		"kernel": symmetricOf(2*blocks, func(i, j int) float64 { return math.Exp(-math.Abs(float64(i-j)) / 50) }),
 		"wide":   symmetricOf(columnBlock+40, noise),
 	}
-	for _, n := range []int{1, 2, 3, panelRows - 1, panelRows, panelRows + 1, wholeProduct + 1, blocks + 1} {
+	for _, n := range []int{1, 2, 3, panelRows - 1, panelRows, panelRows + 1, undividedRows + 1, blocks + 1} {
 		matrices[fmt.Sprint("noise of ", n)] = symmetricOf(n, noise)
 	}
 	for name, a := range matrices {
-		got, err := All(t.Context(), a, 1)
+		got, err := Eigenvalues(t.Context(), a, 1)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -74,7 +74,7 @@ func TestAllAgainstGonum(t *testing.T) {
 			}
 		}
 		for _, workers := range []int{2, 7} {
-			if again, err := All(t.Context(), a, workers); err != nil || !slices.Equal(again, got) {
+			if again, err := Eigenvalues(t.Context(), a, workers); err != nil || !slices.Equal(again, got) {
 				t.Errorf("%s: other values from %d workers, error %v", name, workers, err)
 			}
 		}
@@ -85,7 +85,7 @@ func TestAllAgainstGonum(t *testing.T) {
 func TestAllOfExtremeGrades(t *testing.T) {
 	for _, by := range []float64{-3, 3} {
 		a := symmetricOf(90, func(i, _ int) float64 { return math.Pow(10, by*float64(i)-150) })
-		if got, err := All(t.Context(), a, 1); err != nil || !(got[0] >= mat.Max(a)) {
+		if got, err := Eigenvalues(t.Context(), a, 1); err != nil || !(got[0] >= mat.Max(a)) {
 			t.Errorf("%v, error %v", got, err)
 		}
 	}
@@ -108,6 +108,6 @@ func (c *ending) Err() error {
 func TestAllIsCancelled(t *testing.T) {
 	const n = 60
 	p := musttest.Get(pack(t.Context(), with(decaying(n), 1)))(t)
-	musttest.Fails(tridiagonalise(&ending{t.Context(), n / 2}, p, 1))(t,
+	musttest.WantError(tridiagonalise(&ending{t.Context(), n / 2}, p, 1))(t,
 		"after the end of the context", context.Canceled)
 }

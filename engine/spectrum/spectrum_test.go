@@ -40,7 +40,7 @@ func with(eigenvalues []float64, seed uint64) *mat.SymDense {
 func bound(n int, norm float64) float64 { return 8 * float64(n) * 0x1p-53 * norm }
 
 func decaying(n int) []float64 {
-	v := musttest.Make(n, func(i int) float64 { return math.Pow(0.9, float64(i)) })
+	v := musttest.MakeSlice(n, func(i int) float64 { return math.Pow(0.9, float64(i)) })
 	v[n-1] = -0.25
 	return v
 }

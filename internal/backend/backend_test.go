@@ -12,11 +12,11 @@ import (
 func TestRereadable(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "a.tsv")
-	musttest.Do(t, os.WriteFile(file, nil, 0o600))
+	musttest.NoError(t, os.WriteFile(file, nil, 0o600))
 	for source, want := range map[string]bool{
 		file: true, folder: true, "synthetic:docs=5": true, "goroot": true, "-": false, os.DevNull: false,
 	} {
-		if got := Rereadable(source); got != want {
+		if got := IsRereadable(source); got != want {
 			t.Errorf("%s: %t, expected %t", source, got, want)
 		}
 	}

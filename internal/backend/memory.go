@@ -22,30 +22,30 @@ import (
 // garbage between two collections.
 const RuntimeBytes = 32 << 20
 
-// programBytes is the memory that the Go runtime doesn't count: 18 MiB of mapped pages of the
+// defaultNonGoBytes is the memory that the Go runtime doesn't count: 18 MiB of mapped pages of the
 // program's file, and an allowance for late garbage collections. With -m 100M on Zen 5, reading a
 // million distinct words took 102 MiB if this constant was 20 MiB, and 88 MiB if it was 28 MiB.
-const programBytes = 28 << 20
+const defaultNonGoBytes = 28 << 20
 
 // Limits are the flags -m and -workers.
 type Limits struct {
 	Workers int // number of goroutines; 0 for one per CPU
 	Memory  cli.ByteSize
 
-	FileBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means programBytes
+	NonGoBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means programBytes
 
-	bounds func() (all, process run.Bound) // memory limits, read once before the command uses memory
+	systemLimits func() (all, process run.MemoryLimit) // memory limits, read once before the command uses memory
 }
 
 // DeclareMemory declares -m.
 func (l *Limits) DeclareMemory(f *cli.Flags) {
-	l.bounds = sync.OnceValues(bounds)
-	f.Group("Computing", topic)
+	l.systemLimits = sync.OnceValues(readSystemLimits)
+	f.StartGroup("Computing", topicName)
 	f.Var(&l.Memory, "m", "memory limit `SIZE`, such as 500M or 4G; a plain number is in MB "+
 		"(default: 75% of the free memory)")
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		if l.Memory > 0 && l.Memory < RuntimeBytes {
-			return l.Fits("any command", RuntimeBytes)
+			return l.CheckMemory("any command", RuntimeBytes)
 		}
 		return nil
 	})
@@ -53,9 +53,9 @@ func (l *Limits) DeclareMemory(f *cli.Flags) {
 
 // DeclareWorkers declares -workers.
 func (l *Limits) DeclareWorkers(f *cli.Flags) {
-	f.Group("Computing", topic)
+	f.StartGroup("Computing", topicName)
 	f.IntVar(&l.Workers, "workers", 0, "number `N` of worker goroutines (default: one per CPU)")
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		if l.Workers < 0 {
 			return cli.Usagef("-workers must not be negative, got %d", l.Workers)
 		}
@@ -71,49 +71,52 @@ func (l *Limits) NumWorkers() int {
 	return l.Workers
 }
 
-// bounds returns the memory limit from the host, the control groups and the process, and the limit
+// readSystemLimits returns the memory limit from the host, the control groups and the process, and the limit
 // from the process alone.
-func bounds() (all, process run.Bound) { return run.AvailableBound(), run.ProcessBound() }
+func readSystemLimits() (all, process run.MemoryLimit) {
+	return run.AvailableMemory(), run.ProcessMemory()
+}
 
 // Run runs a program and returns its exit status. It fails if the limits of the process leave too
 // little memory for Go's runtime.
 func Run(p *cli.Program, args []string, stdout, stderr io.Writer) int {
-	if err := startable(); err != nil {
+	if err := checkProcessLimit(); err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
-		return cli.Failed
+		return cli.ExitFailure
 	}
 	return p.Run(args, stdout, stderr)
 }
 
-func startable() error {
-	b := run.ProcessBound()
-	if b.By == "" || b.Bytes >= RuntimeBytes {
+func checkProcessLimit() error {
+	b := run.ProcessMemory()
+	if b.Source == "" || b.FreeBytes >= RuntimeBytes {
 		return nil
 	}
 	return fmt.Errorf("the program needs %s, mostly for Go's runtime, but %s allows %s",
-		report.Bytes(b.Limit-b.Bytes+RuntimeBytes), b.By, report.Bytes(b.Limit))
+		report.FormatBytes(b.TotalBytes-b.FreeBytes+RuntimeBytes), b.Source, report.FormatBytes(b.TotalBytes))
 }
 
-// bound returns the command's memory limit in bytes (0 for none) and a description of the limit. It
+// memoryLimit returns the command's memory limit in bytes (0 for none) and a description of the limit. It
 // is -m, reduced to the limits of the process, or by default three quarters of the free memory.
-func (l *Limits) bound() (int64, string) {
-	of := l.bounds
+func (l *Limits) memoryLimit() (int64, string) {
+	of := l.systemLimits
 	if of == nil {
-		of = bounds
+		of = readSystemLimits
 	}
 	all, process := of()
 	switch {
-	case process.By != "" && l.Memory > 0 && int64(l.Memory) > process.Bytes:
-		return max(process.Bytes, 1), fmt.Sprintf("%s leaves %s", process.By, report.Bytes(max(process.Bytes, 0)))
+	case process.Source != "" && l.Memory > 0 && int64(l.Memory) > process.FreeBytes:
+		return max(process.FreeBytes, 1), fmt.Sprintf("%s leaves %s", process.Source,
+			report.FormatBytes(max(process.FreeBytes, 0)))
 	case l.Memory > 0:
-		return int64(l.Memory), "-m allows " + report.Bytes(int64(l.Memory))
-	case all.By == "":
+		return int64(l.Memory), "-m allows " + report.FormatBytes(int64(l.Memory))
+	case all.Source == "":
 		return 0, ""
 	}
-	limit := max(all.Bytes/4*3, 1)
-	what := "75% of the free memory is " + report.Bytes(limit)
-	if all.Limit > 0 {
-		what = fmt.Sprintf("75%% of the memory that %s leaves is %s", all.By, report.Bytes(limit))
+	limit := max(all.FreeBytes/4*3, 1)
+	what := "75% of the free memory is " + report.FormatBytes(limit)
+	if all.TotalBytes > 0 {
+		what = fmt.Sprintf("75%% of the memory that %s leaves is %s", all.Source, report.FormatBytes(limit))
 	}
 	return limit, what + " (use -m to override)"
 }
@@ -122,72 +125,72 @@ func (l *Limits) bound() (int64, string) {
 // memory that the host, the control groups and the process limits leave at the first call. The
 // limit is 0 if this memory is unknown.
 func (l *Limits) Budget() int64 {
-	limit, _ := l.bound()
+	limit, _ := l.memoryLimit()
 	return limit
 }
 
-// Bound describes the source of the budget.
-func (l *Limits) Bound() string {
-	_, what := l.bound()
+// BudgetSource describes the source of the budget.
+func (l *Limits) BudgetSource() string {
+	_, what := l.memoryLimit()
 	return what
 }
 
-// Limit sets the runtime's memory limit to the budget, and returns the budget. Package cli restores
+// SetMemoryLimit sets the runtime's memory limit to the budget, and returns the budget. Package cli restores
 // the limit when the command ends.
-func (l *Limits) Limit() int64 {
+func (l *Limits) SetMemoryLimit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
-		debug.SetMemoryLimit(limit - min(cmp.Or(l.FileBytes, programBytes), limit/2))
+		debug.SetMemoryLimit(limit - min(cmp.Or(l.NonGoBytes, defaultNonGoBytes), limit/2))
 	}
 	return limit
 }
 
-// Fits returns an error if need exceeds the budget. what names the computation. later holds lower
+// CheckMemory returns an error if need exceeds the budget. what names the computation. later holds lower
 // bounds on the needs of later steps. The error names the largest need.
-func (l *Limits) Fits(what string, need int64, later ...int64) error {
-	limit, says := l.bound()
+func (l *Limits) CheckMemory(what string, need int64, later ...int64) error {
+	limit, says := l.memoryLimit()
 	if limit == 0 || need <= limit {
 		return nil
 	}
 	for _, more := range later {
 		need = max(need, more)
 	}
-	return &run.MemoryError{What: what, Need: need, Limit: limit, By: says, Enough: true}
+	return &run.MemoryError{Computation: what, NeedBytes: need, LimitBytes: limit, LimitSource: says, IsTotalNeed: true}
 }
 
-// Refusal changes the memory error of a step so that it names a sufficient value of -m: the step's
+// ExplainMemoryError changes the memory error of a step so that it names a sufficient value of -m: the step's
 // need plus the memory outside the step. The memory outside the step is the budget minus the step's
 // limit. Other errors are unchanged.
-func (l *Limits) Refusal(err error) error {
-	limit, says := l.bound()
+func (l *Limits) ExplainMemoryError(err error) error {
+	limit, says := l.memoryLimit()
 	memory := (*run.MemoryError)(nil)
-	if limit == 0 || !errors.As(err, &memory) || memory.By != "" || memory.Machine {
+	if limit == 0 || !errors.As(err, &memory) || memory.LimitSource != "" || memory.IsSystemLimit {
 		return err
 	}
 	text := err.Error()
-	if at := strings.Index(text, memory.What+" needs "); at >= 0 {
+	if at := strings.Index(text, memory.Computation+" needs "); at >= 0 {
 		text = text[:at]
 	}
-	memory.Need += max(limit-memory.Limit, 0)
+	memory.NeedBytes += max(limit-memory.LimitBytes, 0)
 	if memory.Source == "" {
-		memory.Need += memory.Need / stepMargin
+		memory.NeedBytes += memory.NeedBytes / marginDivisor
 	}
-	memory.Limit, memory.By = limit, says
-	return refusal{text + memory.Error(), err}
+	memory.LimitBytes, memory.LimitSource = limit, says
+	return rewordedError{text + memory.Error(), err}
 }
 
 // Refusal adds 1/stepMargin of the need as a margin, because later steps may need more memory, such
 // as training on all documents after the first fold.
-const stepMargin = 20
+const marginDivisor = 20
 
-// refusal replaces the message of an error.
-type refusal struct {
+// rewordedError replaces the message of an error.
+type rewordedError struct {
 	text string
 	err  error
 }
 
-func (r refusal) Error() string { return r.text }
-func (r refusal) Unwrap() error { return r.err }
+func (r rewordedError) Error() string { return r.text }
+func (r rewordedError) Unwrap() error { return r.err }
 
 // ProcBytes returns the size in bytes from a line such as "MemTotal: 8000 kB" of a file below
 // /proc, or 0 if the file has no such line.

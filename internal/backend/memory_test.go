@@ -11,14 +11,14 @@ import (
 // The budget is -m within the process limits, or three quarters of the minimum for the host,
 // control groups and process limits. Errors name the limit, which is read once.
 func TestBudget(t *testing.T) {
-	none := run.Bound{}
-	machine := run.Bound{Bytes: 4000 << 20, By: "the machine"}
-	group := run.Bound{Bytes: 400 << 20, By: "memory.max of a control group", Limit: 500 << 20}
-	process := run.Bound{Bytes: 200 << 20, By: "ulimit -v", Limit: 2 << 30}
-	short := run.Bound{Bytes: -1, By: "ulimit -v", Limit: 1 << 30}
+	none := run.MemoryLimit{}
+	machine := run.MemoryLimit{FreeBytes: 4000 << 20, Source: "the machine"}
+	group := run.MemoryLimit{FreeBytes: 400 << 20, Source: "memory.max of a control group", TotalBytes: 500 << 20}
+	process := run.MemoryLimit{FreeBytes: 200 << 20, Source: "ulimit -v", TotalBytes: 2 << 30}
+	short := run.MemoryLimit{FreeBytes: -1, Source: "ulimit -v", TotalBytes: 1 << 30}
 	for name, c := range map[string]struct {
 		m            cli.ByteSize
-		all, process run.Bound
+		all, process run.MemoryLimit
 		want         int64
 		says         string
 	}{
@@ -37,15 +37,15 @@ func TestBudget(t *testing.T) {
 		l := Limits{Memory: c.m}
 		l.DeclareMemory(cli.NewFlags("test"))
 		l.Memory = c.m
-		l.bounds = func() (all, process run.Bound) { asked++; return c.all, c.process }
+		l.systemLimits = func() (all, process run.MemoryLimit) { asked++; return c.all, c.process }
 		if got := l.Budget(); got != c.want {
 			t.Errorf("%s: a budget of %d bytes, expected %d", name, got, c.want)
 		}
-		err := l.Fits("a matrix", 5000<<20)
+		err := l.CheckMemory("a matrix", 5000<<20)
 		if (err == nil) != (c.want == 0) || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, expected %q in it", name, err, c.says)
 		}
-		if err := l.Fits("a matrix", c.want); err != nil {
+		if err := l.CheckMemory("a matrix", c.want); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if asked == 0 {

@@ -15,18 +15,18 @@ type some struct {
 	Rows int `json:"rows"`
 }
 
-func (s *some) Describe(d *report.Document) { d.Linef("rows %d", s.Rows) }
+func (s *some) Describe(d *report.Document) { d.AddLinef("rows %d", s.Rows) }
 
 // The times follow the text of a report, and are included in its JSON object.
 func TestTimes(t *testing.T) {
-	r := &timed{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
+	r := &timedReport{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
 	text := report.Text(r)
 	want := "rows 3\n\nGPU, by its own clock\nkernel  launches  seconds\npanels     1,200   500 ms\n"
 	if text != want {
 		t.Errorf("%q, expected %q", text, want)
 	}
 	var object bytes.Buffer
-	musttest.Do(t, report.Write(&object, r, true))
+	musttest.NoError(t, report.Write(&object, r, true))
 	var read struct {
 		Rows int
 		GPU  []cuda.KernelTime `json:"gpu_kernels"`

@@ -21,9 +21,9 @@ Prints the version of the program, the commit and the Go version from which it w
 instruction set that it uses on this CPU, and its back ends. The commit is unknown if the program
 was installed by go install.`,
 	Examples: "gram version\ngram version -json\ngrambench version",
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		return func(_ context.Context, e *cli.Env) error {
-			return report.Write(e.Stdout, newVersion(f.Program), f.JSON)
+			return report.Write(e.Stdout, newVersion(f.ProgramName), f.JSON)
 		}
 	},
 }
@@ -39,7 +39,7 @@ type version struct {
 
 func newVersion(program string) *version {
 	v := &version{Program: program, Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		ISA: string(asm.Best().ISA), Backends: []string{"cpu"}}
+		ISA: string(asm.BestKernels().ISA), Backends: []string{"cpu"}}
 	if cuda.Built {
 		v.Backends = append(v.Backends, string(CUDA))
 	}
@@ -58,13 +58,13 @@ func newVersion(program string) *version {
 
 // Describe adds the report to d.
 func (v *version) Describe(d *report.Document) {
-	d.Line(v.Program + " " + v.Version)
-	commit := report.Known(v.Commit)
+	d.AddLine(v.Program + " " + v.Version)
+	commit := report.OrUnknown(v.Commit)
 	if v.Modified {
 		commit += ", modified"
 	}
-	d.Fact("commit", "%s", commit)
-	d.Fact("Go", "%s, %s/%s", v.Go, v.OS, v.Arch)
-	d.Fact("instruction set", "%s", v.ISA)
-	d.Fact("back ends", "%s", strings.Join(v.Backends, ", "))
+	d.AddFact("commit", "%s", commit)
+	d.AddFact("Go", "%s, %s/%s", v.Go, v.OS, v.Arch)
+	d.AddFact("instruction set", "%s", v.ISA)
+	d.AddFact("back ends", "%s", strings.Join(v.Backends, ", "))
 }

@@ -19,13 +19,13 @@ type Chart struct {
 
 // Axis is the x-axis or the y-axis of a chart.
 type Axis struct {
-	Label    string
-	Min, Max float64
-	Log      bool
-	Names    []string               // labels of the values 0, 1, 2, …
-	At       []float64              // values of the ticks; nil for ticks at round numbers
-	Step     float64                // minimum distance between ticks
-	Write    func(v float64) string // formats tick labels; nil for the shortest decimal number
+	Label       string
+	Min, Max    float64
+	IsLog       bool
+	Categories  []string               // labels of the values 0, 1, 2, …
+	TickValues  []float64              // values of the ticks; nil for ticks at round numbers
+	MinTickStep float64                // minimum distance between ticks
+	FormatTick  func(v float64) string // formats tick labels; nil for the shortest decimal number
 }
 
 // Point is a point in data coordinates.
@@ -34,8 +34,8 @@ type Point struct{ X, Y float64 }
 // Color is an RGB colour in hexadecimal digits, such as #440154.
 type Color string
 
-// Colors are the colours of curves, repeated if there are more curves.
-var Colors = []Color{"#1f77b4", "#c43c1a", "#2c8a3c", "#8c56b0", "#d68b00", "#179ca8", "#7f5a4b", "#333333"}
+// Palette are the colours of curves, repeated if there are more curves.
+var Palette = []Color{"#1f77b4", "#c43c1a", "#2c8a3c", "#8c56b0", "#d68b00", "#179ca8", "#7f5a4b", "#333333"}
 
 // Gray is the colour of reference lines and labels. Red is the colour of the best point.
 const (
@@ -56,14 +56,14 @@ const (
 
 // mark is a line through points, a filled polygon, points of a shape, or a text at a point.
 type mark struct {
-	points []Point
-	color  Color
-	line   float64 // line width; 0 for no line
-	area   bool
-	radius float64 // radius of the points
-	shape  Shape
-	text   string
-	middle bool // the text is centred on its point
+	points    []Point
+	color     Color
+	lineWidth float64 // lineWidth width; 0 for no line
+	filled    bool
+	radius    float64 // radius of the points
+	shape     Shape
+	text      string
+	centred   bool // the text is centred on its point
 }
 
 // New returns an empty chart with a title and axis labels.
@@ -72,8 +72,8 @@ func New(title, x, y string) *Chart {
 	return &Chart{Title: title, X: none(x), Y: none(y)}
 }
 
-// add adds a mark, without points that are not finite.
-func (c *Chart) add(m mark) {
+// addMark adds a mark, without points that are not finite.
+func (c *Chart) addMark(m mark) {
 	m.points = slices.DeleteFunc(slices.Clone(m.points), func(p Point) bool {
 		return math.IsNaN(p.X-p.X) || math.IsNaN(p.Y-p.Y)
 	})
@@ -84,58 +84,60 @@ func (c *Chart) add(m mark) {
 	c.marks = append(c.marks, m)
 }
 
-// name adds a mark to the legend if name is not empty.
-func (c *Chart) name(name string, m mark) {
-	if m.text = name; name != "" {
+// addLegendEntry adds a mark to the legend if name is not empty.
+func (c *Chart) addLegendEntry(addLegendEntry string, m mark) {
+	if m.text = addLegendEntry; addLegendEntry != "" {
 		c.legend = append(c.legend, m)
 	}
 }
 
-// Curve draws a line through points and, if marks is set, a circle at each point. An unnamed curve
+// AddCurve draws a line through points and, if marks is set, a circle at each point. An unnamed curve
 // has no legend entry.
-func (c *Chart) Curve(name string, of Color, points []Point, marks bool) {
-	line := mark{points: points, color: of, line: 1.2}
-	c.add(line)
+func (c *Chart) AddCurve(name string, of Color, points []Point, marks bool) {
+	line := mark{points: points, color: of, lineWidth: 1.2}
+	c.addMark(line)
 	if marks {
-		c.add(mark{points: points, color: of, radius: 2.5})
+		c.addMark(mark{points: points, color: of, radius: 2.5})
 	}
-	c.name(name, line)
+	c.addLegendEntry(name, line)
 }
 
-// Points draws points of a shape. Unnamed points have no legend entry.
-func (c *Chart) Points(name string, of Color, shape Shape, radius float64, points []Point) {
+// AddPoints draws points of a shape. Unnamed points have no legend entry.
+func (c *Chart) AddPoints(name string, of Color, shape Shape, radius float64, points []Point) {
 	m := mark{points: points, color: of, radius: radius, shape: shape}
-	c.add(m)
-	c.name(name, m)
+	c.addMark(m)
+	c.addLegendEntry(name, m)
 }
 
-// Area fills a polygon.
-func (c *Chart) Area(of Color, points ...Point) { c.add(mark{points: points, color: of, area: true}) }
+// AddPolygon fills a polygon.
+func (c *Chart) AddPolygon(of Color, points ...Point) {
+	c.addMark(mark{points: points, color: of, filled: true})
+}
 
-// Bars draws groups of bars with a bar per series. The legend lists the series if there are
+// AddBars draws groups of bars with a bar per series. The legend lists the series if there are
 // several.
-func (c *Chart) Bars(groups, series []string, value func(group, series int) float64) {
+func (c *Chart) AddBars(groups, series []string, value func(group, series int) float64) {
 	const wide = 0.8 // fraction of a group's width that its bars cover
 	width := wide / float64(len(series))
 	for s, name := range series {
-		of := Colors[s%len(Colors)]
+		of := Palette[s%len(Palette)]
 		for g := range groups {
 			left, top := float64(g)-wide/2+float64(s)*width, value(g, s)
-			c.Area(of, Point{left, 0}, Point{left, top}, Point{left + width, top}, Point{left + width, 0})
+			c.AddPolygon(of, Point{left, 0}, Point{left, top}, Point{left + width, top}, Point{left + width, 0})
 		}
 		if len(series) > 1 {
-			c.name(name, mark{color: of, area: true})
+			c.addLegendEntry(name, mark{color: of, filled: true})
 		}
 	}
-	c.X.Names, c.X.Min, c.X.Max = groups, -0.5, float64(len(groups))-0.5
+	c.X.Categories, c.X.Min, c.X.Max = groups, -0.5, float64(len(groups))-0.5
 }
 
-// ends returns Min and Max, widened if they are equal, or 0 and 1 if the axis is empty.
-func (a *Axis) ends() (low, high float64) {
+// limits returns Min and Max, widened if they are equal, or 0 and 1 if the axis is empty.
+func (a *Axis) limits() (low, high float64) {
 	switch low, high = a.Min, a.Max; {
 	case !(low <= high):
 		return 0, 1
-	case low == high && a.Log:
+	case low == high && a.IsLog:
 		return low / 2, high * 2
 	case low == high:
 		return low - 1, high + 1
@@ -145,45 +147,45 @@ func (a *Axis) ends() (low, high float64) {
 
 // tick is a tick of an axis. Its label may be empty.
 type tick struct {
-	at    float64
+	value float64
 	label string
 }
 
 // ticks returns the ticks of the axis: Names, At, powers of ten on a logarithmic axis, or multiples
 // of 1, 2 or 5 times a power of ten.
 func (a *Axis) ticks() (ticks []tick) {
-	low, high := a.ends()
-	write := a.Write
+	low, high := a.limits()
+	write := a.FormatTick
 	if write == nil {
 		write = func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	}
 	switch {
-	case a.Names != nil:
-		for i, name := range a.Names {
+	case a.Categories != nil:
+		for i, name := range a.Categories {
 			ticks = append(ticks, tick{float64(i), name})
 		}
-	case a.At != nil:
-		for _, v := range a.At {
+	case a.TickValues != nil:
+		for _, v := range a.TickValues {
 			ticks = append(ticks, tick{v, write(v)})
 		}
-	case a.Log:
+	case a.IsLog:
 		// Label powers of ten. Also label 2 and 5 times a power if the axis contains less than a
 		// decade.
 		short := math.Floor(math.Log10(high))-math.Ceil(math.Log10(low)) < 1
 		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
 			for d := 1; d < 10; d++ {
-				t := tick{at: float64(d) * math.Pow(10, e)}
+				t := tick{value: float64(d) * math.Pow(10, e)}
 				if d == 1 || short && (d == 2 || d == 5) {
-					t.label = write(t.at)
+					t.label = write(t.value)
 				}
-				if t.at >= low && t.at <= high {
+				if t.value >= low && t.value <= high {
 					ticks = append(ticks, t)
 				}
 			}
 		}
 	default:
 		const labels = 5 // approximate number of labels
-		step := max(math.Pow(10, math.Floor(math.Log10((high-low)/labels))), a.Step)
+		step := max(math.Pow(10, math.Floor(math.Log10((high-low)/labels))), a.MinTickStep)
 		for _, more := range []float64{2, 2.5, 2} {
 			if (high-low)/step > labels+1 {
 				step *= more
@@ -197,10 +199,10 @@ func (a *Axis) ticks() (ticks []tick) {
 	return ticks
 }
 
-// place returns the relative position of a value on the axis, from 0 to 1.
-func (a *Axis) place(v float64) float64 {
-	low, high := a.ends()
-	if a.Log {
+// relativePosition returns the relative position of a value on the axis, from 0 to 1.
+func (a *Axis) relativePosition(v float64) float64 {
+	low, high := a.limits()
+	if a.IsLog {
 		return math.Log(v/low) / math.Log(high/low)
 	}
 	return (v - low) / (high - low)

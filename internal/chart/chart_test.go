@@ -36,12 +36,12 @@ func TestTicks(t *testing.T) {
 		ticks int
 	}{
 		{Axis{Min: -2.6, Max: 10.4}, "0 5 10", 3}, {Axis{Min: -16, Max: 8}, "-15 -10 -5 0 5", 5},
-		{Axis{Min: -0.11, Max: 0.85}, "0 0.2 0.4 0.6 0.8", 5}, {Axis{Min: 1, Max: 2, Step: 1}, "1 2", 2},
+		{Axis{Min: -0.11, Max: 0.85}, "0 0.2 0.4 0.6 0.8", 5}, {Axis{Min: 1, Max: 2, MinTickStep: 1}, "1 2", 2},
 		{Axis{Min: 0, Max: 100}, "0 20 40 60 80 100", 6}, {Axis{Min: -9.5, Max: 21.5}, "0 10 20", 3},
 		{Axis{Min: math.Inf(1), Max: math.Inf(-1)}, "0 0.2 0.4 0.6 0.8 1", 6}, {Axis{Min: 3, Max: 3}, "2 2.5 3 3.5 4", 5},
-		{Axis{Min: 0.3, Max: 2e5, Log: true}, "1 10 100 1000 10000 100000", 7 + 5*9 + 2},
-		{Axis{Min: 3, Max: 30, Log: true}, "5 10 20", 10}, {Axis{Min: 0, Max: 9, At: []float64{1, 8}}, "1 8", 2},
-		{Axis{Names: []string{"a", "b"}, Max: 1}, "a b", 2},
+		{Axis{Min: 0.3, Max: 2e5, IsLog: true}, "1 10 100 1000 10000 100000", 7 + 5*9 + 2},
+		{Axis{Min: 3, Max: 30, IsLog: true}, "5 10 20", 10}, {Axis{Min: 0, Max: 9, TickValues: []float64{1, 8}}, "1 8", 2},
+		{Axis{Categories: []string{"a", "b"}, Max: 1}, "a b", 2},
 	} {
 		if got, n := labels(c.axis); got != c.want || n != c.ticks {
 			t.Errorf("%+v: %q, %d ticks, expected %q, %d", c.axis, got, n, c.want, c.ticks)
@@ -52,7 +52,7 @@ func TestTicks(t *testing.T) {
 // On a page the legend is right of all lines. The y label isn't rotated, but long bar names are.
 func TestLegend(t *testing.T) {
 	c := New("ROC", "x", "a y label")
-	c.Curve("the class", Colors[1], []Point{{0, 100}, {100, 100}}, false)
+	c.AddCurve("the class", Palette[1], []Point{{0, 100}, {100, 100}}, false)
 	text := SVG(c, "", 16, 11)
 	line := regexp.MustCompile(`M([0-9.]+),[0-9.]+L([0-9.]+),[0-9.]+" style="[^"]*curve-1`)
 	lines := line.FindAllStringSubmatch(text, -1)
@@ -69,7 +69,7 @@ func TestLegend(t *testing.T) {
 	}
 	for name, turned := range map[string]bool{"a": false, "a name that takes much room": true} {
 		c := New("", "", "")
-		c.Bars([]string{name, name, name, name}, []string{"", "b"}, func(int, int) float64 { return 1 })
+		c.AddBars([]string{name, name, name, name}, []string{"", "b"}, func(int, int) float64 { return 1 })
 		if got := strings.Contains(SVG(c, "", 16, 11), "rotate"); got != turned {
 			t.Errorf("bars with %q: turned %v", name, got)
 		}
@@ -91,8 +91,8 @@ func wellFormed(t *testing.T, text string) {
 // A chart is well-formed and self-contained, with a description and the page's colours and font.
 func TestSVG(t *testing.T) {
 	c := New("Risk <1>", "part", "error")
-	c.Curve("", Colors[1], []Point{{0, 0}, {100, 1}}, true)
-	c.Curve("", Gray, []Point{{0, 1}, {50, math.NaN()}, {100, 0}}, false)
+	c.AddCurve("", Palette[1], []Point{{0, 0}, {100, 1}}, true)
+	c.AddCurve("", Gray, []Point{{0, 1}, {50, math.NaN()}, {100, 0}}, false)
 	text := SVG(c, `falls by "half"`, 10, 8)
 	wellFormed(t, text)
 	for _, want := range []string{`aria-label="Risk &lt;1&gt;: falls by &#34;half&#34;"`, "<title>Risk &lt;1&gt;</title>",
@@ -114,13 +114,13 @@ func TestSave(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.svg")
 	c := New("shapes", "x", "y")
 	for s := Circle; s <= Cross; s++ {
-		c.Points("", Colors[s], s, 2, []Point{{float64(s), 1}})
+		c.AddPoints("", Palette[s], s, 2, []Point{{float64(s), 1}})
 	}
-	musttest.Do(t, Save(path, 10, 10, c, New("none & nothing", "", "")))
+	musttest.NoError(t, Save(path, 10, 10, c, New("none & nothing", "", "")))
 	text := string(musttest.Get(os.ReadFile(path))(t))
 	wellFormed(t, text)
-	for _, want := range []string{`viewBox="0 0 566.93 283.46"`, ">none &amp; nothing</text>", string(Colors[0]),
-		string(Colors[4])} {
+	for _, want := range []string{`viewBox="0 0 566.93 283.46"`, ">none &amp; nothing</text>", string(Palette[0]),
+		string(Palette[4])} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}

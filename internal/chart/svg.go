@@ -14,22 +14,22 @@ import (
 
 // Sizes in points.
 const (
-	centimeter = 72 / 2.54
-	textSize   = 11
-	lineHeight = 14
-	gap        = 6
-	letter     = 0.6 * textSize // upper bound on the mean width of a letter
+	centimeter  = 72 / 2.54
+	textSize    = 11
+	lineHeight  = 14
+	gap         = 6
+	letterWidth = 0.6 * textSize // upper bound on the mean width of a letter
 )
 
-func textWidth(text string) float64 { return letter * float64(utf8.RuneCountInString(text)) }
+func textWidth(text string) float64 { return letterWidth * float64(utf8.RuneCountInString(text)) }
 
 // SVG returns a chart as an svg element for an HTML page, without a visible title. The description
 // is for screen readers. Width and height are in centimeters, but the page may scale the element.
 //
 // Colours are CSS variables of the page: Colors[i] is --curve-i, and [Gray] is --quiet.
 func SVG(c *Chart, description string, width, height float64) string {
-	d := &drawing{page: true}
-	d.chart(c, 0, width*centimeter, height*centimeter)
+	d := &drawing{forPage: true}
+	d.drawChart(c, 0, width*centimeter, height*centimeter)
 	return fmt.Sprintf(`<svg role="img" fill="currentColor" viewBox="0 0 %.2f %.2f" aria-label="%s">`+
 		`<title>%s</title>%s</svg>`, width*centimeter, height*centimeter, html.EscapeString(c.Title+": "+description),
 		html.EscapeString(c.Title), d)
@@ -40,11 +40,11 @@ func Save(path string, width, height float64, charts ...*Chart) error {
 	d := &drawing{}
 	var titles []string
 	for i, c := range charts {
-		d.chart(c, float64(i)*width*centimeter, width*centimeter, height*centimeter)
+		d.drawChart(c, float64(i)*width*centimeter, width*centimeter, height*centimeter)
 		titles = append(titles, strings.ReplaceAll(c.Title, "\n", ", "))
 	}
 	w, h := width*centimeter*float64(len(charts)), height*centimeter
-	return matrixio.Save(path, file(fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
+	return matrixio.Save(path, svgFile(fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?>
 <svg role="img" xmlns="http://www.w3.org/2000/svg" font-family="sans-serif"
  width="%.2f" height="%.2f" viewBox="0 0 %.2[1]f %.2[2]f">
 <title>%[3]s</title>
@@ -53,49 +53,49 @@ func Save(path string, width, height float64, charts ...*Chart) error {
 `, w, h, html.EscapeString(strings.Join(titles, "; ")), d)))
 }
 
-type file string
+type svgFile string
 
-func (f file) WriteTo(w io.Writer) (int64, error) {
+func (f svgFile) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, string(f))
 	return int64(n), err
 }
 
 type drawing struct {
 	strings.Builder
-	page bool
+	forPage bool
 }
 
-func (d *drawing) of(c Color) string {
-	switch i := slices.Index(Colors, c); {
-	case c == "" && d.page:
+func (d *drawing) cssColor(c Color) string {
+	switch i := slices.Index(Palette, c); {
+	case c == "" && d.forPage:
 		return "currentColor"
 	case c == "":
 		return "#000000"
-	case d.page && i >= 0:
+	case d.forPage && i >= 0:
 		return fmt.Sprintf("var(--curve-%d)", i)
-	case d.page && c == Gray:
+	case d.forPage && c == Gray:
 		return "var(--quiet)"
 	}
 	return string(c)
 }
 
-func (d *drawing) text(x, y float64, anchor, text, more string) {
+func (d *drawing) drawText(x, y float64, anchor, drawText, more string) {
 	fmt.Fprintf(d, `<text x="%.2f" y="%.2f" text-anchor="%s" font-size="%d"%s>%s</text>`+"\n", x, y, anchor, textSize,
-		more, html.EscapeString(text))
+		more, html.EscapeString(drawText))
 }
 
-// chart draws a chart with the upper left corner at (x, 0).
-func (d *drawing) chart(c *Chart, x, width, height float64) {
+// drawChart draws a chart with the upper left corner at (x, 0).
+func (d *drawing) drawChart(c *Chart, x, width, height float64) {
 	top := 4.0
-	if !d.page {
+	if !d.forPage {
 		for line := range strings.SplitSeq(c.Title, "\n") {
 			top += lineHeight
-			d.text(x+width/2, top, "middle", line, ` font-weight="bold"`)
+			d.drawText(x+width/2, top, "middle", line, ` font-weight="bold"`)
 		}
 	}
 	if c.Y.Label != "" {
 		top += lineHeight
-		d.text(x+gap, top, "start", c.Y.Label, "")
+		d.drawText(x+gap, top, "start", c.Y.Label, "")
 		top += gap // space between the label and the highest tick label, because small screens enlarge text
 	}
 	box := box{c: c, left: x + gap, right: x + width - 2*gap, top: top + gap, bottom: height - gap}
@@ -104,33 +104,33 @@ func (d *drawing) chart(c *Chart, x, width, height float64) {
 		longest = max(longest, textWidth(m.text)+4*gap)
 	}
 	box.right -= longest
-	d.legend(c, box.right+gap, box.top)
+	d.drawLegend(c, box.right+gap, box.top)
 	if !c.NoAxes {
-		d.axes(c, &box)
+		d.drawAxes(c, &box)
 	}
 	for _, m := range c.marks {
-		d.mark(m, box)
+		d.drawMark(m, box)
 	}
 }
 
-func (d *drawing) legend(c *Chart, x, y float64) {
+func (d *drawing) drawLegend(c *Chart, x, y float64) {
 	for _, m := range c.legend {
 		middle, right := y+lineHeight/2, x+2*gap
 		switch at := []Point{{x, middle}, {right, middle}}; {
-		case m.area:
-			d.area(m.color, []Point{{x, y + 3}, {right, y + 3}, {right, y + lineHeight - 3}, {x, y + lineHeight - 3}})
-		case m.line > 0:
-			d.line(m.color, m.line, at)
+		case m.filled:
+			d.drawPolygon(m.color, []Point{{x, y + 3}, {right, y + 3}, {right, y + lineHeight - 3}, {x, y + lineHeight - 3}})
+		case m.lineWidth > 0:
+			d.drawLine(m.color, m.lineWidth, at)
 		default:
-			d.shape(m, Point{x + gap, middle})
+			d.drawShape(m, Point{x + gap, middle})
 		}
-		d.text(right+gap, middle+0.35*textSize, "start", m.text, "")
+		d.drawText(right+gap, middle+0.35*textSize, "start", m.text, "")
 		y += lineHeight
 	}
 }
 
-// axes draws the axes, and shrinks the box by the space for the axis labels.
-func (d *drawing) axes(c *Chart, b *box) {
+// drawAxes draws the axes, and shrinks the box by the space for the axis labels.
+func (d *drawing) drawAxes(c *Chart, b *box) {
 	across, up := c.X.ticks(), c.Y.ticks()
 	widest, longest := 0.0, 0.0
 	for _, t := range up {
@@ -141,34 +141,34 @@ func (d *drawing) axes(c *Chart, b *box) {
 		longest = max(longest, textWidth(t.label))
 	}
 	const slope, sine = 36, 0.59
-	turned := longest > (b.right-b.left)/float64(max(len(across), 1)) && c.X.Names != nil
+	turned := longest > (b.right-b.left)/float64(max(len(across), 1)) && c.X.Categories != nil
 	if c.X.Label != "" {
-		d.text((b.left+b.right)/2, b.bottom, "middle", c.X.Label, "")
+		d.drawText((b.left+b.right)/2, b.bottom, "middle", c.X.Label, "")
 		b.bottom -= lineHeight + 2
 	}
 	if b.bottom -= lineHeight; turned {
 		longest = min(longest, (b.bottom-b.top)/2/sine)
 		b.bottom -= sine * longest
 	}
-	d.line("", 0.5, []Point{{b.left, b.top}, {b.left, b.bottom}, {b.right, b.bottom}})
+	d.drawLine("", 0.5, []Point{{b.left, b.top}, {b.left, b.bottom}, {b.right, b.bottom}})
 	last := math.Inf(-1)
 	for _, t := range across {
-		x := b.x(t.at)
-		d.line("", 0.5, []Point{{x, b.bottom}, {x, b.bottom + 3}})
+		x := b.x(t.value)
+		d.drawLine("", 0.5, []Point{{x, b.bottom}, {x, b.bottom + 3}})
 		half := textWidth(t.label) / 2
 		switch {
 		case turned:
-			d.text(x, b.bottom+lineHeight, "start", t.label,
+			d.drawText(x, b.bottom+lineHeight, "start", t.label,
 				fmt.Sprintf(` transform="rotate(%d %.2f %.2f)"`, slope, x, b.bottom+lineHeight))
 		case t.label != "" && x-half > last:
-			d.text(x, b.bottom+lineHeight, "middle", t.label, "")
+			d.drawText(x, b.bottom+lineHeight, "middle", t.label, "")
 			last = x + half
 		}
 	}
 	for _, t := range up {
-		y := b.y(t.at)
-		d.line("", 0.5, []Point{{b.left - 3, y}, {b.left, y}})
-		d.text(b.left-gap, y+0.35*textSize, "end", t.label, "")
+		y := b.y(t.value)
+		d.drawLine("", 0.5, []Point{{b.left - 3, y}, {b.left, y}})
+		d.drawText(b.left-gap, y+0.35*textSize, "end", t.label, "")
 	}
 }
 
@@ -178,31 +178,31 @@ type box struct {
 	left, right, top, bottom float64
 }
 
-func (b *box) x(v float64) float64 { return b.left + b.c.X.place(v)*(b.right-b.left) }
-func (b *box) y(v float64) float64 { return b.bottom - b.c.Y.place(v)*(b.bottom-b.top) }
+func (b *box) x(v float64) float64 { return b.left + b.c.X.relativePosition(v)*(b.right-b.left) }
+func (b *box) y(v float64) float64 { return b.bottom - b.c.Y.relativePosition(v)*(b.bottom-b.top) }
 
-func (d *drawing) mark(m mark, b box) {
+func (d *drawing) drawMark(m mark, b box) {
 	at := make([]Point, len(m.points))
 	for i, p := range m.points {
 		at[i] = Point{b.x(p.X), b.y(p.Y)}
 	}
 	switch {
 	case len(at) == 0:
-	case m.middle:
-		d.text(at[0].X, at[0].Y+0.35*textSize, "middle", m.text, fmt.Sprintf(` fill="%s"`, d.of(m.color)))
-	case m.area:
-		d.area(m.color, at)
-	case m.line > 0:
-		d.line(m.color, m.line, at)
+	case m.centred:
+		d.drawText(at[0].X, at[0].Y+0.35*textSize, "middle", m.text, fmt.Sprintf(` fill="%s"`, d.cssColor(m.color)))
+	case m.filled:
+		d.drawPolygon(m.color, at)
+	case m.lineWidth > 0:
+		d.drawLine(m.color, m.lineWidth, at)
 	default:
 		for _, p := range at {
-			d.shape(m, p)
+			d.drawShape(m, p)
 		}
 	}
 }
 
-// path returns the SVG path through points.
-func path(points []Point) string {
+// svgPath returns the SVG path through points.
+func svgPath(points []Point) string {
 	var b strings.Builder
 	for i, p := range points {
 		command := 'L'
@@ -214,29 +214,30 @@ func path(points []Point) string {
 	return b.String()
 }
 
-func (d *drawing) line(of Color, width float64, points []Point) {
-	fmt.Fprintf(d, `<path d="%s" style="fill:none;stroke:%s;stroke-width:%g"/>`+"\n", path(points), d.of(of), width)
+func (d *drawing) drawLine(of Color, width float64, points []Point) {
+	fmt.Fprintf(d, `<path d="%s" style="fill:none;stroke:%s;stroke-width:%g"/>`+"\n", svgPath(points), d.cssColor(of),
+		width)
 }
 
-func (d *drawing) area(of Color, points []Point) {
-	fmt.Fprintf(d, `<path d="%sZ" style="fill:%s"/>`+"\n", path(points), d.of(of))
+func (d *drawing) drawPolygon(of Color, points []Point) {
+	fmt.Fprintf(d, `<path d="%sZ" style="fill:%s"/>`+"\n", svgPath(points), d.cssColor(of))
 }
 
-func (d *drawing) shape(m mark, at Point) {
+func (d *drawing) drawShape(m mark, at Point) {
 	r := m.radius
 	corner := func(x, y float64) Point { return Point{at.X + x*r, at.Y + y*r} }
 	switch m.shape {
 	case Triangle:
-		d.area(m.color, []Point{corner(0, -1), corner(1, 1), corner(-1, 1)})
+		d.drawPolygon(m.color, []Point{corner(0, -1), corner(1, 1), corner(-1, 1)})
 	case Square:
-		d.area(m.color, []Point{corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)})
+		d.drawPolygon(m.color, []Point{corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)})
 	case Plus:
-		d.line(m.color, 1, []Point{corner(-1, 0), corner(1, 0)})
-		d.line(m.color, 1, []Point{corner(0, -1), corner(0, 1)})
+		d.drawLine(m.color, 1, []Point{corner(-1, 0), corner(1, 0)})
+		d.drawLine(m.color, 1, []Point{corner(0, -1), corner(0, 1)})
 	case Cross:
-		d.line(m.color, 1, []Point{corner(-1, -1), corner(1, 1)})
-		d.line(m.color, 1, []Point{corner(-1, 1), corner(1, -1)})
+		d.drawLine(m.color, 1, []Point{corner(-1, -1), corner(1, 1)})
+		d.drawLine(m.color, 1, []Point{corner(-1, 1), corner(1, -1)})
 	default:
-		fmt.Fprintf(d, `<circle cx="%.2f" cy="%.2f" r="%g" fill="%s"/>`+"\n", at.X, at.Y, r, d.of(m.color))
+		fmt.Fprintf(d, `<circle cx="%.2f" cy="%.2f" r="%g" fill="%s"/>`+"\n", at.X, at.Y, r, d.cssColor(m.color))
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// completion returns the help topic for shell completion.
-func (p *Program) completion() Topic {
+// completionTopic returns the help topic for shell completion.
+func (p *Program) completionTopic() Topic {
 	return Topic{Name: "completion", Text: strings.ReplaceAll(`
 Usage: PROGRAM completion bash|zsh|fish
 
@@ -19,52 +19,53 @@ Prints what completes commands, flags and their values in a shell:
   fish   PROGRAM completion fish | source`, "PROGRAM", p.Name)}
 }
 
-// complete prints a shell's completion script for the program's commands and flags.
-func (p *Program) complete(e *Env, args []string) int {
+// printCompletion prints a shell's completion script for the program's commands and flags.
+func (p *Program) printCompletion(e *Env, args []string) int {
 	before := map[string]string{"bash": "# ", "zsh": "autoload -Uz bashcompinit && bashcompinit\n# "}
 	switch {
 	case len(args) == 1 && args[0] == "fish":
-		return e.print(func(w io.Writer) { writeFish(w, p.Name, p.completed()) })
+		return e.printText(func(w io.Writer) { writeFish(w, p.Name, p.completionCommands()) })
 	case len(args) != 1 || before[args[0]] == "":
-		p.completion().write(e.Stderr)
-		return Misuse
+		p.completionTopic().write(e.Stderr)
+		return ExitUsage
 	}
-	return e.print(func(w io.Writer) {
+	return e.printText(func(w io.Writer) {
 		fmt.Fprintf(w, "%scompletion of %s: source <(%[2]s completion %s)\n", before[args[0]], p.Name, args[0])
-		writeCompletion(w, p.Name, p.completed())
+		writeCompletion(w, p.Name, p.completionCommands())
 	})
 }
 
-// completed describes a command for shell completion.
-type completed struct {
+// completionCommand describes a command for shell completion.
+type completionCommand struct {
 	name, summary string
-	flags         []completedFlag
-	words         []string // arguments other than flags and files
+	flags         []completionFlag
+	arguments     []string // arguments other than flags and files
 }
 
-type completedFlag struct {
+type completionFlag struct {
 	*flag.Flag
 	choices []string // values of the flag; nil for a file name or any text
 }
 
-// completed returns all commands, including completion, man and help.
-func (p *Program) completed() []completed {
-	var list []completed
-	topics := append(p.names(), "completion")
+// completionCommands returns all commands, including completion, man and help.
+func (p *Program) completionCommands() []completionCommand {
+	var list []completionCommand
+	topics := append(p.commandNames(), "completion")
 	for _, c := range p.Commands {
 		f, _ := c.flags()
-		out := completed{name: c.Name, summary: c.Summary}
-		f.VisitAll(func(fl *flag.Flag) { out.flags = append(out.flags, completedFlag{fl, f.choices[fl.Name]}) })
+		out := completionCommand{name: c.Name, summary: c.Summary}
+		f.VisitAll(func(fl *flag.Flag) { out.flags = append(out.flags, completionFlag{fl, f.choices[fl.Name]}) })
 		list = append(list, out)
 	}
 	for _, t := range p.Topics {
 		topics = append(topics, t.Name)
 	}
-	return append(list, completed{name: "completion", words: []string{"bash", "zsh", "fish"}}, completed{name: "man"},
-		completed{name: "help", words: topics})
+	return append(list, completionCommand{name: "completion", arguments: []string{"bash", "zsh", "fish"}},
+		completionCommand{name: "man"},
+		completionCommand{name: "help", arguments: topics})
 }
 
-func names(list []completed) string {
+func joinCommandNames(list []completionCommand) string {
 	var out []string
 	for _, c := range list {
 		out = append(out, c.name)
@@ -73,7 +74,7 @@ func names(list []completed) string {
 }
 
 // writeCompletion writes a bash function, which zsh supports through bashcompinit.
-func writeCompletion(w io.Writer, program string, list []completed) {
+func writeCompletion(w io.Writer, program string, list []completionCommand) {
 	fmt.Fprintf(w, `_%[1]s() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
 	if [ "$COMP_CWORD" -eq 1 ]; then
@@ -81,7 +82,7 @@ func writeCompletion(w io.Writer, program string, list []completed) {
 		return
 	fi
 	case ${COMP_WORDS[1]}:$before in
-`, program, names(list))
+`, program, joinCommandNames(list))
 	for _, c := range list {
 		for _, fl := range c.flags {
 			if fl.choices != nil {
@@ -91,7 +92,7 @@ func writeCompletion(w io.Writer, program string, list []completed) {
 	}
 	fmt.Fprint(w, "\tesac\n\t[ -n \"$words\" ] || case ${COMP_WORDS[1]}:$word in\n")
 	for _, c := range list {
-		words, pattern := slices.Clone(c.words), c.name+":*"
+		words, pattern := slices.Clone(c.arguments), c.name+":*"
 		for _, fl := range c.flags {
 			words, pattern = append(words, "-"+fl.Name), c.name+":-*"
 		}
@@ -105,14 +106,14 @@ complete -o default -F _%[1]s %[1]s
 }
 
 // writeFish writes the completions as commands of the shell fish.
-func writeFish(w io.Writer, program string, list []completed) {
+func writeFish(w io.Writer, program string, list []completionCommand) {
 	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
 	fmt.Fprintf(w, "# completion of %s: %[1]s completion fish | source\n", program)
 	for _, c := range list {
 		fmt.Fprintf(w, "complete -c %s -n __fish_use_subcommand -f -a %s -d %s\n", program, c.name, quote(c.summary))
 		seen := fmt.Sprintf("complete -c %s -n '__fish_seen_subcommand_from %s'", program, c.name)
-		if c.words != nil {
-			fmt.Fprintf(w, "%s -f -a %s\n", seen, quote(strings.Join(c.words, " ")))
+		if c.arguments != nil {
+			fmt.Fprintf(w, "%s -f -a %s\n", seen, quote(strings.Join(c.arguments, " ")))
 		}
 		for _, fl := range c.flags {
 			value := " -r" // a file name or any text
@@ -121,7 +122,7 @@ func writeFish(w io.Writer, program string, list []completed) {
 			} else if isBool(fl.Flag) {
 				value = ""
 			}
-			fmt.Fprintf(w, "%s -o %s%s -d %s\n", seen, fl.Name, value, quote(textOf(fl.Flag)))
+			fmt.Fprintf(w, "%s -o %s%s -d %s\n", seen, fl.Name, value, quote(flagUsage(fl.Flag)))
 		}
 	}
 }

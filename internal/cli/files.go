@@ -27,58 +27,58 @@ type input struct {
 
 // output is a flag that names a file to write, or a stream.
 type output struct {
-	flag   string
-	value  *string
-	info   os.FileInfo   // stream without a path
-	binary func() string // name of the binary format, or "" if the output is text; nil if it is always text
+	flag         string
+	value        *string
+	streamInfo   os.FileInfo   // stream without a path
+	binaryFormat func() string // name of the binary format, or "" if the output is text; nil if it is always text
 }
 
-// Reads declares a flag that names a file to read.
-func (f *Flags) Reads(path *string, name, usage string) {
+// InputVar declares a flag that names a file to read.
+func (f *Flags) InputVar(path *string, name, usage string) {
 	f.StringVar(path, name, "", usage)
-	f.ReadsFiles(path, name, func(context.Context) []string { return []string{*path} })
+	f.RegisterInput(path, name, func(context.Context) []string { return []string{*path} })
 }
 
-// ReadsFiles registers files to read for a flag that is declared elsewhere.
-func (f *Flags) ReadsFiles(value *string, name string, files func(ctx context.Context) []string) {
+// RegisterInput registers files to read for a flag that is declared elsewhere.
+func (f *Flags) RegisterInput(value *string, name string, files func(ctx context.Context) []string) {
 	f.inputs = append(f.inputs, input{"-" + name, value, files})
 }
 
-// Writes declares a flag that names a file to write. The file is written under a temporary name
+// OutputVar declares a flag that names a file to write. The file is written under a temporary name
 // first.
-func (f *Flags) Writes(path *string, name, usage string) {
-	f.output(path, name, usage, nil)
+func (f *Flags) OutputVar(path *string, name, usage string) {
+	f.declareOutput(path, name, usage, nil)
 }
 
-// WritesBinary is like Writes, for output that may be binary. Binary output isn't written to a
+// BinaryOutputVar is like Writes, for output that may be binary. Binary output isn't written to a
 // terminal. binary returns the name of the format, or "" for text.
-func (f *Flags) WritesBinary(path *string, name, usage string, binary func() string) {
-	f.output(path, name, usage, binary)
+func (f *Flags) BinaryOutputVar(path *string, name, usage string, binary func() string) {
+	f.declareOutput(path, name, usage, binary)
 }
 
-// Draws declares a flag that names an SVG file to write.
-func (f *Flags) Draws(path *string, name, usage string) {
-	f.Writes(path, name, usage)
-	f.checkEnding(path, name, ".svg")
+// SVGOutputVar declares a flag that names an SVG file to write.
+func (f *Flags) SVGOutputVar(path *string, name, usage string) {
+	f.OutputVar(path, name, usage)
+	f.checkExtension(path, name, ".svg")
 }
 
-// Pages declares -report, the file of the report's HTML page.
-func (f *Flags) Pages() {
-	f.Writes(&f.Page, "report", "write an HTML report to `FILE` (.html)")
-	f.checkEnding(&f.Page, "report", ".html")
+// DeclareReport declares -report, the file of the report's HTML page.
+func (f *Flags) DeclareReport() {
+	f.OutputVar(&f.ReportPath, "report", "write an HTML report to `FILE` (.html)")
+	f.checkExtension(&f.ReportPath, "report", ".html")
 }
 
-// WritePage writes the page of a report if -report is set.
-func (f *Flags) WritePage(r report.Report) error {
-	if f.Page == "" {
+// WriteReportPage writes the page of a report if -report is set.
+func (f *Flags) WriteReportPage(r report.Report) error {
+	if f.ReportPath == "" {
 		return nil
 	}
-	_, err := matrixio.Make(f.Page, func(w io.Writer) error { return report.WriteHTML(w, f.Name(), r) })
+	_, err := matrixio.WriteFile(f.ReportPath, func(w io.Writer) error { return report.WriteHTML(w, f.Name(), r) })
 	return err
 }
 
-func (f *Flags) checkEnding(path *string, name string, endings ...string) {
-	f.Check(func() error {
+func (f *Flags) checkExtension(path *string, name string, endings ...string) {
+	f.AddCheck(func() error {
 		if *path != "" && !slices.Contains(endings, strings.ToLower(filepath.Ext(*path))) {
 			return Usagef("-%s %s: the file name must end in %s", name, *path, strings.Join(endings, " or "))
 		}
@@ -86,58 +86,60 @@ func (f *Flags) checkEnding(path *string, name string, endings ...string) {
 	})
 }
 
-// tables are extensions of files that other programs open as tables, or unpack.
-var tables = []string{"csv", "tsv", "json", "jsonl", "parquet", "arrow", "feather", "xlsx", "xls", "ods",
+// tableExtensions are extensions of files that other programs open as tables, or unpack.
+var tableExtensions = []string{"csv", "tsv", "json", "jsonl", "parquet", "arrow", "feather", "xlsx", "xls", "ods",
 	"gz", "zst", "zip", "bz2", "xz"}
 
-// Ending returns a file's extension, in lower case and without the dot.
-func Ending(path string) string { return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")) }
+// Extension returns a file's extension, in lower case and without the dot.
+func Extension(path string) string {
+	return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+}
 
-// CheckTable returns an error if a file's extension is in tables but not in written. others is a
+// CheckTableExtension returns an error if a file's extension is in tables but not in written. others is a
 // hint at the end of the error.
-func CheckTable(flag, path, others string, written ...string) error {
-	ending := Ending(path)
-	if slices.Contains(written, ending) || !slices.Contains(tables, ending) {
+func CheckTableExtension(flag, path, others string, written ...string) error {
+	ending := Extension(path)
+	if slices.Contains(written, ending) || !slices.Contains(tableExtensions, ending) {
 		return nil
 	}
 	return Usagef("%s %s: .%s is not supported; use a name that ends in .%s%s", flag, path, ending,
 		strings.Join(written, " or ."), others)
 }
 
-func (f *Flags) output(value *string, name, usage string, binary func() string) {
+func (f *Flags) declareOutput(value *string, name, usage string, binary func() string) {
 	f.StringVar(value, name, "", usage)
-	f.outputs = append(f.outputs, output{flag: "-" + name, value: value, binary: binary})
+	f.outputs = append(f.outputs, output{flag: "-" + name, value: value, binaryFormat: binary})
 }
 
-// named is an existing file.
-type named struct {
+// existingFile is an existing file.
+type existingFile struct {
 	path string
 	info os.FileInfo
 }
 
-// there returns the paths that exist, with links followed. Devices are ignored, because output to a
+// existingFiles returns the paths that exist, with links followed. Devices are ignored, because output to a
 // terminal overwrites nothing.
-func there(paths ...string) []named {
-	var out []named
+func existingFiles(paths ...string) []existingFile {
+	var out []existingFile
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeCharDevice == 0 {
-			out = append(out, named{path, info})
+			out = append(out, existingFile{path, info})
 		}
 	}
 	return out
 }
 
-// there returns the existing file of an output, if any.
-func (o *output) there() []named {
-	if o.info != nil {
-		return []named{{"", o.info}}
+// existingFiles returns the existing file of an output, if any.
+func (o *output) existingFiles() []existingFile {
+	if o.streamInfo != nil {
+		return []existingFile{{"", o.streamInfo}}
 	}
-	return there(*o.value)
+	return existingFiles(*o.value)
 }
 
-// names reports whether two outputs, existing or not, have the same name and folder.
-func (o *output) names(other *output) bool {
-	if o.info != nil || other.info != nil || filepath.Base(*o.value) != filepath.Base(*other.value) {
+// hasSameName reports whether two outputs, existing or not, have the same name and folder.
+func (o *output) hasSameName(other *output) bool {
+	if o.streamInfo != nil || other.streamInfo != nil || filepath.Base(*o.value) != filepath.Base(*other.value) {
 		return false
 	}
 	a, errA := os.Stat(filepath.Dir(*o.value))
@@ -145,8 +147,8 @@ func (o *output) names(other *output) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// common returns an element of a and an element of b that name the same file.
-func common(a, b []named) (x, y named, ok bool) {
+// commonFile returns an element of a and an element of b that name the same file.
+func commonFile(a, b []existingFile) (x, y existingFile, ok bool) {
 	for _, x = range a {
 		for _, y = range b {
 			if os.SameFile(x.info, y.info) {
@@ -161,7 +163,7 @@ func common(a, b []named) (x, y named, ok bool) {
 // link, and that outputs can be written. It is called before any file is opened for writing. It
 // also decides whether reports go to standard output or standard error.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
-	e.reports = e.Stdout
+	e.reportWriter = e.Stdout
 	var outputs []*output
 	var stdout *output
 	for i := range f.outputs {
@@ -170,11 +172,11 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		case *o.value == "":
 			continue
 		case f.Quiet && !f.JSON && o.flag == "-o":
-			e.reports = io.Discard
+			e.reportWriter = io.Discard
 		}
-		if o.binary != nil && o.binary() != "" && e.isTerminal(*o.value) {
+		if o.binaryFormat != nil && o.binaryFormat() != "" && e.isTerminal(*o.value) {
 			return Usagef("%s %s is a terminal, but %s is binary; use a file or a pipe", o.flag, *o.value,
-				o.binary())
+				o.binaryFormat())
 		}
 		if !matrixio.IsStdout(*o.value) {
 			outputs = append(outputs, o)
@@ -183,8 +185,8 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		if stdout != nil {
 			return Usagef("%s and %s cannot both write to standard output", stdout.flag, o.flag)
 		}
-		if stdout = o; e.reports == e.Stdout {
-			e.reports = e.Stderr
+		if stdout = o; e.reportWriter == e.Stdout {
+			e.reportWriter = e.Stderr
 		}
 	}
 	stdin := ""
@@ -197,20 +199,20 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 		}
 		stdin = in.flag
 	}
-	if _, lost := e.Stdout.(closed); lost {
+	if _, lost := e.Stdout.(closedOutput); lost {
 		// Fail before the work if the result would be lost. A lost report is accepted.
-		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.Prints && o.Value.String() == "") {
+		if o := f.Lookup("o"); o != nil && (o.Value.String() == "-" || f.PrintsResult && o.Value.String() == "") {
 			return errClosed
 		}
-		e.Stdout, e.reports = io.Discard, io.Discard
+		e.Stdout, e.reportWriter = io.Discard, io.Discard
 	}
-	if err := f.checkOverwriting(ctx, append(outputs, e.streams()...)); err != nil {
+	if err := f.checkOverwriting(ctx, append(outputs, e.redirectedStreams()...)); err != nil {
 		f.keepMessagesOut(ctx, e)
 		return err
 	}
 	for _, o := range outputs {
 		if !matrixio.IsStream(*o.value) { // a FIFO's reader would take the probe for the end of the data
-			if err := writable(*o.value); err != nil {
+			if err := checkWritable(*o.value); err != nil {
 				return err
 			}
 		}
@@ -238,10 +240,10 @@ func (e *Env) isTerminal(path string) bool {
 // keepMessagesOut redirects messages that would be appended to an input, for example by a shell's
 // 2>>. Messages then go to standard output, or are discarded if standard output is an input, too.
 func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
-	var read []named
+	var read []existingFile
 	for _, in := range f.inputs {
 		if *in.value != "" {
-			read = append(read, there(in.files(ctx)...)...)
+			read = append(read, existingFiles(in.files(ctx)...)...)
 		}
 	}
 	reads := func(w io.Writer) bool {
@@ -253,7 +255,7 @@ func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 		if err != nil {
 			return false
 		}
-		_, _, ok = common([]named{{info: info}}, read)
+		_, _, ok = commonFile([]existingFile{{info: info}}, read)
 		return ok
 	}
 	if reads(e.Stderr) {
@@ -263,8 +265,8 @@ func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	}
 }
 
-// streams returns the standard streams that are redirected to files, for example by a shell's >>.
-func (e *Env) streams() []*output {
+// redirectedStreams returns the standard streams that are redirected to files, for example by a shell's >>.
+func (e *Env) redirectedStreams() []*output {
 	var out []*output
 	for _, s := range []struct {
 		name string
@@ -272,7 +274,7 @@ func (e *Env) streams() []*output {
 	}{{"standard output", e.Stdout}, {"standard error", e.Stderr}} {
 		if file, ok := s.w.(*os.File); ok {
 			if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-				out = append(out, &output{flag: s.name, info: info})
+				out = append(out, &output{flag: s.name, streamInfo: info})
 			}
 		}
 	}
@@ -280,42 +282,42 @@ func (e *Env) streams() []*output {
 }
 
 func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
-	files := make([][]named, len(outputs)) // existing files
+	files := make([][]existingFile, len(outputs)) // existing files
 	some := false
 	for i, o := range outputs {
-		files[i] = o.there()
+		files[i] = o.existingFiles()
 		some = some || len(files[i]) > 0
 	}
 	for _, in := range f.inputs {
 		if !some || *in.value == "" { // a missing file isn't an input
 			continue
 		}
-		read := there(in.files(ctx)...)
+		read := existingFiles(in.files(ctx)...)
 		for i, o := range outputs {
-			if written, from, ok := common(files[i], read); ok {
-				return o.overwrites(written.path, from.path, "which "+in.flag+" reads")
+			if written, from, ok := commonFile(files[i], read); ok {
+				return o.overwriteError(written.path, from.path, "which "+in.flag+" reads")
 			}
 		}
 	}
 	for i, o := range outputs {
 		for j, other := range outputs[:i] {
-			if o.info != nil && other.info != nil {
+			if o.streamInfo != nil && other.streamInfo != nil {
 				continue // results and messages may share a file
 			}
-			if x, y, ok := common(files[i], files[j]); ok {
-				return o.overwrites(x.path, y.path, "which is "+other.flag)
+			if x, y, ok := commonFile(files[i], files[j]); ok {
+				return o.overwriteError(x.path, y.path, "which is "+other.flag)
 			}
-			if o.names(other) {
-				return o.overwrites("", *other.value, "which is "+other.flag)
+			if o.hasSameName(other) {
+				return o.overwriteError("", *other.value, "which is "+other.flag)
 			}
 		}
 	}
 	return nil
 }
 
-// overwrites returns the error for an output that would overwrite a file. written is the path of
+// overwriteError returns the error for an output that would overwrite a file. written is the path of
 // the existing output file, if any.
-func (o *output) overwrites(written, file, which string) error {
+func (o *output) overwriteError(written, file, which string) error {
 	name := o.flag
 	if o.value != nil {
 		name += " " + *o.value
@@ -326,9 +328,9 @@ func (o *output) overwrites(written, file, which string) error {
 	return Usagef("%s would overwrite %s, %s", name, file, which)
 }
 
-// writable checks that a file can be written, so that a missing or read-only folder is noticed
+// checkWritable checks that a file can be written, so that a missing or read-only folder is noticed
 // before the work.
-func writable(path string) error {
+func checkWritable(path string) error {
 	probe, err := matrixio.Create(path)
 	if err == nil {
 		probe.Abort()
@@ -336,8 +338,8 @@ func writable(path string) error {
 	return err
 }
 
-// Guarded lists the flags that name files.
-func (f *Flags) Guarded() []string {
+// FileFlags lists the flags that name files.
+func (f *Flags) FileFlags() []string {
 	var names []string
 	for _, in := range f.inputs {
 		names = append(names, in.flag)

@@ -20,31 +20,31 @@ import (
 // that they name.
 type Flags struct {
 	*flag.FlagSet
-	Program string // name of the program, for commands that a report suggests
+	ProgramName string // name of the program, for commands that a report suggests
 
 	JSON  bool // print one JSON object instead of text
 	Quiet bool // print neither progress nor messages, nor a report if -o writes the result
 
-	Page string // file of -report, see Pages
+	ReportPath string // file of -report, see Pages
 
-	Prints bool // print the result, rather than only a report, if -o is unset
+	PrintsResult bool // print the result, rather than only a report, if -o is unset
 
-	MaxArgs int                                   // maximum number of arguments besides flags
-	Args    []string                              // arguments besides flags
-	places  []Argument                            // positional arguments, see Arguments
-	Rewrite func(args []string) ([]string, error) // converts arguments in other programs' syntax; nil for none
+	MaxArgs     int                                   // maximum number of arguments besides flags
+	Args        []string                              // arguments besides flags
+	positional  []Argument                            // positional arguments, see Arguments
+	RewriteArgs func(args []string) ([]string, error) // converts arguments in other programs' syntax; nil for none
 
 	Usage, Help, Examples string // texts that depend on the arguments; default the command's texts
 
-	groups  []*group
-	group   *group // current group of declarations
-	grouped map[string]bool
-	choices map[string][]string // values of flags for completion
-	checks  []func() error
-	around  func(context.Context, *Env, Work) error
-	ends    []func() error
-	inputs  []input
-	outputs []output
+	groups       []*group
+	currentGroup *group // current group of declarations
+	grouped      map[string]bool
+	choices      map[string][]string // values of flags for completion
+	checks       []func() error
+	wrapper      func(context.Context, *Env, RunFunc) error
+	cleanups     []func() error
+	inputs       []input
+	outputs      []output
 }
 
 // NewFlags makes the flags of a command, including -json.
@@ -52,14 +52,14 @@ func NewFlags(name string) *Flags { return newFlags(name, true) }
 
 func newFlags(name string, hasJSON bool) *Flags {
 	f := &Flags{
-		FlagSet: flag.NewFlagSet(name, flag.ContinueOnError),
-		Program: "gram",
-		choices: map[string][]string{},
-		grouped: map[string]bool{},
+		FlagSet:     flag.NewFlagSet(name, flag.ContinueOnError),
+		ProgramName: "gram",
+		choices:     map[string][]string{},
+		grouped:     map[string]bool{},
 	}
 	f.SetOutput(io.Discard) // the caller prints errors and help
-	f.around = func(ctx context.Context, e *Env, work Work) error { return work(ctx, e) }
-	f.Group("Output", "")
+	f.wrapper = func(ctx context.Context, e *Env, work RunFunc) error { return work(ctx, e) }
+	f.StartGroup("Output", "")
 	if hasJSON {
 		f.BoolVar(&f.JSON, "json", false, "print the report as a JSON object")
 	}
@@ -67,15 +67,15 @@ func newFlags(name string, hasJSON bool) *Flags {
 	return f
 }
 
-// Check adds a check of the flags. Checks are called in the order in which they were added, after
+// AddCheck adds a check of the flags. Checks are called in the order in which they were added, after
 // all flags are parsed and before anything is read.
-func (f *Flags) Check(check func() error) { f.checks = append(f.checks, check) }
+func (f *Flags) AddCheck(check func() error) { f.checks = append(f.checks, check) }
 
-// Around wraps the command's work in run, which calls the work once or several times.
-func (f *Flags) Around(run func(context.Context, *Env, Work) error) { f.around = run }
+// WrapWork wraps the command's work in run, which calls the work once or several times.
+func (f *Flags) WrapWork(run func(context.Context, *Env, RunFunc) error) { f.wrapper = run }
 
-// AtEnd adds a function to call when the command has ended, with or without an error.
-func (f *Flags) AtEnd(end func() error) { f.ends = append(f.ends, end) }
+// Cleanup adds a function to call when the command has ended, with or without an error.
+func (f *Flags) Cleanup(end func() error) { f.cleanups = append(f.cleanups, end) }
 
 // IsSet reports whether any of the flags was set.
 func (f *Flags) IsSet(names ...string) bool {
@@ -84,11 +84,11 @@ func (f *Flags) IsSet(names ...string) bool {
 	return given
 }
 
-// Choose declares a flag with a list of choices. others are accepted but not listed.
-func (f *Flags) Choose(value *string, name, fallback, usage string, choices []string, others ...string) {
+// ChoiceVar declares a flag with a list of choices. others are accepted but not listed.
+func (f *Flags) ChoiceVar(value *string, name, fallback, usage string, choices []string, others ...string) {
 	f.StringVar(value, name, fallback, usage)
 	f.choices[name] = choices
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		if *value == fallback || slices.Contains(choices, *value) || slices.Contains(others, *value) {
 			return nil
 		}
@@ -97,36 +97,36 @@ func (f *Flags) Choose(value *string, name, fallback, usage string, choices []st
 	})
 }
 
-// Offer sets the values of a flag for completion.
-func (f *Flags) Offer(name string, choices ...string) { f.choices[name] = choices }
+// SetChoices sets the values of a flag for completion.
+func (f *Flags) SetChoices(name string, choices ...string) { f.choices[name] = choices }
 
 // Argument is a positional argument that replaces a flag.
-type Argument struct{ Flag, What string } // for example "in" and "source"
+type Argument struct{ Flag, ValueName string } // for example "in" and "source"
 
-// Arguments sets the flags that positional arguments replace, in order. It replaces earlier
+// SetArguments sets the flags that positional arguments replace, in order. It replaces earlier
 // settings.
-func (f *Flags) Arguments(places ...Argument) { f.places, f.MaxArgs = places, len(places) }
+func (f *Flags) SetArguments(places ...Argument) { f.positional, f.MaxArgs = places, len(places) }
 
-// takeArgs sets the flags of positional arguments. An argument skips flags that are set already,
+// setPositional sets the flags of positional arguments. An argument skips flags that are set already,
 // unless the argument would then name a file to overwrite.
-func (f *Flags) takeArgs() error {
-	place, places := 0, f.places[:min(len(f.Args), len(f.places))]
-	writes := func(o output) bool { return o.flag == "-"+f.places[place+1].Flag }
+func (f *Flags) setPositional() error {
+	place, places := 0, f.positional[:min(len(f.Args), len(f.positional))]
+	writes := func(o output) bool { return o.flag == "-"+f.positional[place+1].Flag }
 	for i := range places {
 		_, err := os.Lstat(f.Args[i])
-		for f.IsSet(f.places[place].Flag) && place+1 < len(f.places) &&
+		for f.IsSet(f.positional[place].Flag) && place+1 < len(f.positional) &&
 			(errors.Is(err, fs.ErrNotExist) || !slices.ContainsFunc(f.outputs, writes)) {
 			place++
 		}
-		at := f.places[place]
+		at := f.positional[place]
 		if f.IsSet(at.Flag) {
 			return Usagef("-%s %s and the argument %q both name a %s", at.Flag,
-				f.Lookup(at.Flag).Value, f.Args[i], at.What)
+				f.Lookup(at.Flag).Value, f.Args[i], at.ValueName)
 		}
 		if err := f.Set(at.Flag, f.Args[i]); err != nil {
 			return UsageError{err}
 		}
-		place = min(place+1, len(f.places)-1)
+		place = min(place+1, len(f.positional)-1)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (f *Flags) Parse(args []string) error {
 	if err := f.parseArgs(args); err != nil {
 		return err
 	}
-	if err := f.takeArgs(); err != nil {
+	if err := f.setPositional(); err != nil {
 		return err
 	}
 	for _, check := range f.checks {
@@ -149,15 +149,15 @@ func (f *Flags) Parse(args []string) error {
 
 // parseArgs parses flags, and arguments between and after them.
 func (f *Flags) parseArgs(args []string) error {
-	if f.Rewrite != nil {
+	if f.RewriteArgs != nil {
 		var err error
-		if args, err = f.Rewrite(args); err != nil {
+		if args, err = f.RewriteArgs(args); err != nil {
 			return err
 		}
 	}
 	f.VisitAll(func(fl *flag.Flag) {
 		if _, several := fl.Value.(interface{ Several() }); !several {
-			fl.Value = &once{Value: fl.Value}
+			fl.Value = &onceValue{Value: fl.Value}
 		}
 	})
 	for {
@@ -191,7 +191,7 @@ func (f *Flags) explain(err error) error {
 				return Usagef("%w; did you mean -%s %s?", err, name, choice)
 			}
 		}
-		return Usagef("%w%s", err, meant(text[len(unknown)-1:], names))
+		return Usagef("%w%s", err, suggestion(text[len(unknown)-1:], names))
 	} else if plain, is := strings.CutSuffix(text, ": parse error"); is {
 		wanted := "a number"
 		if strings.Contains(plain, "boolean") {
@@ -202,24 +202,24 @@ func (f *Flags) explain(err error) error {
 	return UsageError{err}
 }
 
-// once is the value of a flag that may be repeated only with the same text, so that no value
+// onceValue is the value of a flag that may be repeated only with the same text, so that no value
 // silently replaces another.
-type once struct {
+type onceValue struct {
 	flag.Value
-	given bool
+	isSet bool
 	text  string
 }
 
-func (o *once) Set(text string) error {
-	if o.given && text != o.text {
+func (o *onceValue) Set(text string) error {
+	if o.isSet && text != o.text {
 		return fmt.Errorf("already set to %q", o.text)
 	}
-	o.given, o.text = true, text
+	o.isSet, o.text = true, text
 	return o.Value.Set(text)
 }
 
 // IsBoolFlag reports whether the wrapped value is a boolean flag.
-func (o *once) IsBoolFlag() bool {
+func (o *onceValue) IsBoolFlag() bool {
 	b, ok := o.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-const width = 100
+const helpWidth = 100
 
 type group struct {
 	title string
@@ -18,44 +18,44 @@ type group struct {
 	flags []*flag.Flag
 }
 
-// maxListed is the maximum number of a topic's flags that a command's help lists. If there are
+// maxListedFlags is the maximum number of a topic's flags that a command's help lists. If there are
 // more, the help only names the topic.
-const maxListed = 12
+const maxListedFlags = 12
 
-// Group starts or continues a group of flags, which contains the flags declared before the next
+// StartGroup starts or continues a group of flags, which contains the flags declared before the next
 // call. If the group has a help topic, the topic explains the flags, and the help of commands only
 // lists them.
-func (f *Flags) Group(title, topic string) {
-	f.collect()
+func (f *Flags) StartGroup(title, topic string) {
+	f.collectFlags()
 	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })
 	if at < 0 {
 		at = len(f.groups)
 		f.groups = append(f.groups, &group{title: title, topic: topic})
 	}
-	f.group = f.groups[at]
+	f.currentGroup = f.groups[at]
 }
 
-// sorted returns the groups, with the output group last.
-func (f *Flags) sorted() []*group {
+// sortedGroups returns the groups, with the output group last.
+func (f *Flags) sortedGroups() []*group {
 	return append(f.groups[1:len(f.groups):len(f.groups)], f.groups[0])
 }
 
-// names returns the flags of the group with the names of their values.
-func (g *group) names() (names []string) {
+// flagNames returns the flags of the group with the names of their values.
+func (g *group) flagNames() (flagNames []string) {
 	for _, fl := range g.flags {
-		if names = append(names, nameOf(fl)); fl.Name == "in" && fl.DefValue != "" {
-			names = append(names, "("+fl.DefValue+" by default)")
+		if flagNames = append(flagNames, flagWithValue(fl)); fl.Name == "in" && fl.DefValue != "" {
+			flagNames = append(flagNames, "("+fl.DefValue+" by default)")
 		}
 	}
-	return names
+	return flagNames
 }
 
-// collect adds the flags without a group to the current group.
-func (f *Flags) collect() {
+// collectFlags adds the flags without a group to the current group.
+func (f *Flags) collectFlags() {
 	f.VisitAll(func(fl *flag.Flag) {
 		if !f.grouped[fl.Name] {
 			f.grouped[fl.Name] = true
-			f.group.flags = append(f.group.flags, fl)
+			f.currentGroup.flags = append(f.currentGroup.flags, fl)
 		}
 	})
 }
@@ -63,31 +63,31 @@ func (f *Flags) collect() {
 // StringVar declares a flag as package flag does. Groups list flags in the order of declaration.
 func (f *Flags) StringVar(p *string, name, value, usage string) {
 	f.FlagSet.StringVar(p, name, value, usage)
-	f.collect()
+	f.collectFlags()
 }
 
 // IntVar declares a flag, see StringVar.
 func (f *Flags) IntVar(p *int, name string, value int, usage string) {
 	f.FlagSet.IntVar(p, name, value, usage)
-	f.collect()
+	f.collectFlags()
 }
 
 // Float64Var declares a flag, see StringVar.
 func (f *Flags) Float64Var(p *float64, name string, value float64, usage string) {
 	f.FlagSet.Float64Var(p, name, value, usage)
-	f.collect()
+	f.collectFlags()
 }
 
 // BoolVar declares a flag, see StringVar.
 func (f *Flags) BoolVar(p *bool, name string, value bool, usage string) {
 	f.FlagSet.BoolVar(p, name, value, usage)
-	f.collect()
+	f.collectFlags()
 }
 
 // Var declares a flag, see StringVar.
 func (f *Flags) Var(value flag.Value, name, usage string) {
 	f.FlagSet.Var(value, name, usage)
-	f.collect()
+	f.collectFlags()
 }
 
 // Topic is a help text for several commands.
@@ -112,9 +112,9 @@ func (t Topic) write(w io.Writer) {
 	}
 }
 
-// overview prints the help of the program: its description and its commands.
-func (p *Program) overview(w io.Writer) {
-	fmt.Fprintf(w, "%s\n\nUsage: %s COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.About), p.Name)
+// printOverview prints the help of the program: its description and its commands.
+func (p *Program) printOverview(w io.Writer) {
+	fmt.Fprintf(w, "%s\n\nUsage: %s COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.Description), p.Name)
 	for _, c := range p.Commands {
 		fmt.Fprintf(w, "  %-10s %s\n", c.Name, c.Summary)
 	}
@@ -132,13 +132,13 @@ func (p *Program) overview(w io.Writer) {
 		"Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.\n")
 }
 
-// texts returns the usage line, the description and the examples of a command.
-func (p *Program) texts(c *Command, f *Flags) (usage, help, examples string) {
+// helpTexts returns the usage line, the description and the examples of a command.
+func (p *Program) helpTexts(c *Command, f *Flags) (usage, help, examples string) {
 	usage, help, examples = f.Usage, f.Help, f.Examples
 	if usage == "" {
-		args := c.Args
-		if args == "" && len(f.places) == 1 {
-			args = "[" + strings.ToUpper(f.places[0].What) + "]"
+		args := c.ArgsUsage
+		if args == "" && len(f.positional) == 1 {
+			args = "[" + strings.ToUpper(f.positional[0].ValueName) + "]"
 		}
 		usage = strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + args)
 	}
@@ -153,17 +153,17 @@ func (p *Program) texts(c *Command, f *Flags) (usage, help, examples string) {
 
 // writeHelp prints the help of a command: usage, description, flags by group, and examples.
 func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
-	f.collect()
-	usage, help, examples := p.texts(c, f)
+	f.collectFlags()
+	usage, help, examples := p.helpTexts(c, f)
 	fmt.Fprintf(w, "Usage: %s\n\n%s\n\n", usage, help)
 	var listed, topics []string
-	for _, g := range f.sorted() {
+	for _, g := range f.sortedGroups() {
 		switch {
 		case g.topic != "":
-			names := g.names()
+			names := g.flagNames()
 			var b strings.Builder
-			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), width)
-			if len(names) <= maxListed {
+			report.Wrap(&b, g.title+": ", strings.Join(names, "  "), helpWidth)
+			if len(names) <= maxListedFlags {
 				listed = append(listed, b.String())
 			}
 			if !slices.Contains(topics, g.topic) {
@@ -180,36 +180,36 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	}
 	if len(topics) > 0 {
 		more := p.Name + " help " + strings.Join(topics, ", ")
-		if f.Lookup("kernel") != nil && slices.Contains(p.names(), "kernels") {
+		if f.Lookup("kernel") != nil && slices.Contains(p.commandNames(), "kernels") {
 			more += "; " + p.Name + " kernels"
 		}
 		fmt.Fprintf(w, "\nMore: %s\n", more)
 	}
 }
 
-// nameOf returns a flag with the name of its value.
-func nameOf(fl *flag.Flag) string {
+// flagWithValue returns a flag with the name of its value.
+func flagWithValue(fl *flag.Flag) string {
 	arg, _ := flag.UnquoteUsage(fl)
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
-// textOf returns the usage of a flag, without a leading value name and colon.
-func textOf(fl *flag.Flag) string {
+// flagUsage returns the usage of a flag, without a leading value name and colon.
+func flagUsage(fl *flag.Flag) string {
 	arg, text := flag.UnquoteUsage(fl)
 	return strings.TrimPrefix(text, arg+": ")
 }
 
-// explained returns the usage of a flag with its default.
-func explained(fl *flag.Flag) string {
+// usageWithDefault returns the usage of a flag with its default.
+func usageWithDefault(fl *flag.Flag) string {
 	if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
-		return textOf(fl) + " (default: " + fl.DefValue + ")"
+		return flagUsage(fl) + " (default: " + fl.DefValue + ")"
 	}
-	return textOf(fl)
+	return flagUsage(fl)
 }
 
 func writeFlags(w io.Writer, flags []*flag.Flag) {
 	for _, fl := range flags {
-		report.Wrap(w, "  "+report.Pad(nameOf(fl), 18)+" ", explained(fl), width)
+		report.Wrap(w, "  "+report.Pad(flagWithValue(fl), 18)+" ", usageWithDefault(fl), helpWidth)
 	}
 }
 

@@ -12,18 +12,18 @@ import (
 	"github.com/gramengine/gram/internal/matrixio"
 )
 
-// Grace is the time that a command has to end by itself after ^C. It is a variable for tests.
-var Grace = 800 * time.Millisecond
+// GracePeriod is the time that a command has to end by itself after ^C. It is a variable for tests.
+var GracePeriod = 800 * time.Millisecond
 
-// interruption is the cause of a context that was cancelled by a signal.
-type interruption struct{ signal syscall.Signal }
+// signalError is the cause of a context that was cancelled by a signal.
+type signalError struct{ signal syscall.Signal }
 
-func (i interruption) Error() string { return i.signal.String() }
+func (i signalError) Error() string { return i.signal.String() }
 
-// interruptible returns a context that the first signal cancels. A second ^C kills the program.
+// signalContext returns a context that the first signal cancels. A second ^C kills the program.
 // Commands watch the context, except during steps such as sorting or a sync to a slow disk.
 // Therefore, after the grace period the program removes incomplete files and exits.
-func interruptible(stderr io.Writer, program string) (ctx context.Context, stop func()) {
+func signalContext(stderr io.Writer, program string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // under nohup the program continues when the terminal closes
@@ -38,13 +38,13 @@ func interruptible(stderr io.Writer, program string) (ctx context.Context, stop 
 		case s := <-received:
 			signal.Stop(received)
 			number, _ := s.(syscall.Signal)
-			cancel(interruption{number})
+			cancel(signalError{number})
 		}
 		select {
 		case <-done:
-		case <-time.After(Grace):
+		case <-time.After(GracePeriod):
 			matrixio.AbortAll()
-			os.Exit(statusOf(ctx, stderr, program))
+			os.Exit(reportInterrupt(ctx, stderr, program))
 		}
 	}()
 	return ctx, func() {
@@ -54,11 +54,11 @@ func interruptible(stderr io.Writer, program string) (ctx context.Context, stop 
 	}
 }
 
-// statusOf prints that a program was interrupted, and returns the exit status.
-func statusOf(ctx context.Context, stderr io.Writer, who string) int {
+// reportInterrupt prints that a program was interrupted, and returns the exit status.
+func reportInterrupt(ctx context.Context, stderr io.Writer, who string) int {
 	fmt.Fprintf(stderr, "%s: interrupted; incomplete output files were removed\n", who)
-	if by, ok := context.Cause(ctx).(interruption); ok {
-		return Signalled + int(by.signal)
+	if by, ok := context.Cause(ctx).(signalError); ok {
+		return ExitSignalBase + int(by.signal)
 	}
-	return Failed
+	return ExitFailure
 }

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// man prints the manual page of the program, with all commands and topics, for groff or mandoc.
-func (p *Program) man(w io.Writer) {
-	m := &manual{w}
-	about := strings.TrimPrefix(strings.TrimSpace(p.About), p.Name+" ")
-	m.line(`.TH %s 1 "" "%s %s" "User Commands"`, strings.ToUpper(p.Name), p.Name, Version)
-	m.section("NAME", p.Name+" - "+strings.Join(strings.Fields(about), " "))
-	m.section("SYNOPSIS", p.Name+" COMMAND [flags]")
-	m.section("COMMANDS", "")
+// printManual prints the manual page of the program, with all commands and topics, for groff or mandoc.
+func (p *Program) printManual(w io.Writer) {
+	m := &manualWriter{w}
+	about := strings.TrimPrefix(strings.TrimSpace(p.Description), p.Name+" ")
+	m.writeLine(`.TH %s 1 "" "%s %s" "User Commands"`, strings.ToUpper(p.Name), p.Name, Version)
+	m.writeSection("NAME", p.Name+" - "+strings.Join(strings.Fields(about), " "))
+	m.writeSection("SYNOPSIS", p.Name+" COMMAND [flags]")
+	m.writeSection("COMMANDS", "")
 	for _, c := range p.Commands {
 		f, _ := c.flags()
-		usage, help, examples := p.texts(c, f)
-		m.line(".SS %s", roff(c.Name))
-		m.text(usage + "\n\n" + help)
-		f.collect()
-		for _, g := range f.sorted() {
-			if m.line(".PP\n%s:", roff(g.title)); g.topic != "" {
-				m.text(strings.Join(g.names(), ", ") + ": see " + strings.ToUpper(g.topic))
+		usage, help, examples := p.helpTexts(c, f)
+		m.writeLine(".SS %s", escapeRoff(c.Name))
+		m.writeText(usage + "\n\n" + help)
+		f.collectFlags()
+		for _, g := range f.sortedGroups() {
+			if m.writeLine(".PP\n%s:", escapeRoff(g.title)); g.topic != "" {
+				m.writeText(strings.Join(g.flagNames(), ", ") + ": see " + strings.ToUpper(g.topic))
 				continue
 			}
-			m.flags(g)
+			m.writeFlags(g)
 		}
-		m.text("\nExamples:\n" + indent(examples))
+		m.writeText("\nExamples:\n" + indent(examples))
 	}
 	for _, t := range p.Topics {
-		m.section(strings.ToUpper(t.Name), t.Text)
+		m.writeSection(strings.ToUpper(t.Name), t.Text)
 		if t.Declare == nil {
 			continue
 		}
@@ -38,54 +38,54 @@ func (p *Program) man(w io.Writer) {
 		t.Declare(f)
 		for _, g := range f.groups {
 			if g.topic == t.Name {
-				m.line(".SS %s", roff(g.title))
-				m.flags(g)
+				m.writeLine(".SS %s", escapeRoff(g.title))
+				m.writeFlags(g)
 			}
 		}
 	}
-	m.section("EXAMPLES", indent(p.Examples))
-	m.section("EXIT STATUS", "0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.")
+	m.writeSection("EXAMPLES", indent(p.Examples))
+	m.writeSection("EXIT STATUS", "0 done, 1 failed, 2 wrong usage, 130 interrupted by ^C.")
 }
 
-// manual writes text with the man macros of roff.
-type manual struct{ w io.Writer }
+// manualWriter writes text with the man macros of roff.
+type manualWriter struct{ w io.Writer }
 
-func (m *manual) line(format string, args ...any) { fmt.Fprintf(m.w, format+"\n", args...) }
+func (m *manualWriter) writeLine(format string, args ...any) { fmt.Fprintf(m.w, format+"\n", args...) }
 
-func (m *manual) section(title, text string) {
-	m.line(".SH %s", roff(title))
-	m.text(text)
+func (m *manualWriter) writeSection(title, text string) {
+	m.writeLine(".SH %s", escapeRoff(title))
+	m.writeText(text)
 }
 
-// flags writes a group of flags with their explanations.
-func (m *manual) flags(g *group) {
+// writeFlags writes a group of flags with their explanations.
+func (m *manualWriter) writeFlags(g *group) {
 	for _, fl := range g.flags {
-		m.line(".TP\n.B %s\n%s", roff(nameOf(fl)), roff(explained(fl)))
+		m.writeLine(".TP\n.B %s\n%s", escapeRoff(flagWithValue(fl)), escapeRoff(usageWithDefault(fl)))
 	}
 }
 
-// text writes paragraphs. Indented lines keep their line breaks.
-func (m *manual) text(text string) {
+// writeText writes paragraphs. Indented lines keep their line breaks.
+func (m *manualWriter) writeText(writeText string) {
 	kept := false
-	for line := range strings.Lines(strings.Trim(text, "\n")) {
+	for line := range strings.Lines(strings.Trim(writeText, "\n")) {
 		line = strings.TrimRight(line, "\n")
 		if indented := strings.HasPrefix(line, " "); indented != kept && line != "" {
-			m.line(map[bool]string{true: ".nf", false: ".fi"}[indented])
+			m.writeLine(map[bool]string{true: ".nf", false: ".fi"}[indented])
 			kept = indented
 		}
 		if line == "" {
-			m.line(".PP")
+			m.writeLine(".PP")
 		} else {
-			m.line("%s", roff(line))
+			m.writeLine("%s", escapeRoff(line))
 		}
 	}
 	if kept {
-		m.line(".fi")
+		m.writeLine(".fi")
 	}
 }
 
-// roff escapes a line for roff.
-func roff(line string) string {
+// escapeRoff escapes a line for roff.
+func escapeRoff(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 		return `\&` + line

@@ -15,32 +15,32 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// LogEvery is the interval between progress lines if standard error isn't a terminal. It is a
+// LogInterval is the interval between progress lines if standard error isn't a terminal. It is a
 // variable for tests.
-var LogEvery = 10 * time.Second
+var LogInterval = 10 * time.Second
 
-// Watch is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if progress isn't
+// OnProgress is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if progress isn't
 // shown. It is a variable for tests, nil otherwise.
-var Watch func(what string)
+var OnProgress func(what string)
 
 // Progress shows progress on a terminal, with one bar per stage. Without a terminal it prints
-// nothing, except that [Progress.Tell] may write lines to a log. The zero value shows nothing.
+// nothing, except that [Progress.Show] may write lines to a log. The zero value shows nothing.
 type Progress struct {
-	mu      sync.Mutex
-	program string
-	w       *os.File  // nil if there is no terminal
-	log     io.Writer // destination of lines; nil for none
-	logged  time.Time // time of the last line
-	bar     *progressbar.ProgressBar
-	name    string
+	mu          sync.Mutex
+	programName string
+	w           *os.File  // nil if there is no terminal
+	log         io.Writer // destination of lines; nil for none
+	lastLogTime time.Time // time of the last line
+	bar         *progressbar.ProgressBar
+	stage       string
 	// details are texts after the bar, in order of importance. As many as fit are shown.
-	details []string
-	held    bool
+	details     []string
+	engineMuted bool
 }
 
-// Progress returns the progress of a command. If log is set and there is no terminal, progress is
+// NewProgress returns the progress of a command. If log is set and there is no terminal, progress is
 // written as a line every ten seconds. Quiet commands show no progress.
-func (e *Env) Progress(log bool) *Progress {
+func (e *Env) NewProgress(log bool) *Progress {
 	if e.Quiet {
 		return &Progress{}
 	}
@@ -48,13 +48,13 @@ func (e *Env) Progress(log bool) *Progress {
 		return &Progress{w: f}
 	}
 	if log {
-		return &Progress{program: e.Program, log: e.Stderr, logged: time.Now()}
+		return &Progress{programName: e.ProgramName, log: e.Stderr, lastLogTime: time.Now()}
 	}
 	return &Progress{}
 }
 
-// Columns returns the width of a terminal, or 0 if w isn't a terminal.
-func Columns(w io.Writer) int {
+// TerminalWidth returns the width of a terminal, or 0 if w isn't a terminal.
+func TerminalWidth(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return 0
@@ -66,44 +66,44 @@ func Columns(w io.Writer) int {
 	return columns
 }
 
-// Stage starts a stage: the bar shows the stage's name until the next stage or Clear.
-func (p *Progress) Stage(name string) {
+// StartStage starts a stage: the bar shows the stage's name until the next stage or Clear.
+func (p *Progress) StartStage(name string) {
 	p.Clear()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.name, p.details = name, nil
+	p.stage, p.details = name, nil
 }
 
-// Hold makes [Progress.Engine] do nothing until release is called, because the stage reports its
+// MuteEngine makes [Progress.UpdateFromEngine] do nothing until release is called, because the stage reports its
 // own progress.
-func (p *Progress) Hold() (release func()) {
-	p.held = true
-	return func() { p.held = false }
+func (p *Progress) MuteEngine() (release func()) {
+	p.engineMuted = true
+	return func() { p.engineMuted = false }
 }
 
-// Engine calls Update with an engine's progress.
-func (p *Progress) Engine(done, total int64) {
-	if !p.held {
+// UpdateFromEngine calls Update with an engine's progress.
+func (p *Progress) UpdateFromEngine(done, total int64) {
+	if !p.engineMuted {
 		p.Update(done, total)
 	}
 }
 
-// Tell shows the progress of a stage, with details, as a bar or as a line of the log.
-func (p *Progress) Tell(stage string, done, total int64, details []string) {
-	p.TellPart(stage, done, total, 0, details)
+// Show shows the progress of a stage, with details, as a bar or as a line of the log.
+func (p *Progress) Show(stage string, done, total int64, details []string) {
+	p.ShowPartial(stage, done, total, 0, details)
 }
 
-// TellPart is like Tell. part is the estimated fraction of the current unit that is done.
-func (p *Progress) TellPart(stage string, done, total int64, part float64, details []string) {
+// ShowPartial is like Tell. part is the estimated fraction of the current unit that is done.
+func (p *Progress) ShowPartial(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
-	if p.name != stage && p.bar != nil {
+	if p.stage != stage && p.bar != nil {
 		_ = p.bar.Clear()
 		p.bar = nil
 	}
-	p.name, p.details = stage, details
-	if p.log != nil && time.Since(p.logged) >= LogEvery {
-		p.logged = time.Now()
-		fmt.Fprintf(p.log, "%s: %s\n", p.program, p.line(done, total, part))
+	p.stage, p.details = stage, details
+	if p.log != nil && time.Since(p.lastLogTime) >= LogInterval {
+		p.lastLogTime = time.Now()
+		fmt.Fprintf(p.log, "%s: %s\n", p.programName, p.formatLine(done, total, part))
 	}
 	p.mu.Unlock()
 	if total == 1 && part == 0 {
@@ -112,12 +112,12 @@ func (p *Progress) TellPart(stage string, done, total int64, part float64, detai
 	p.update(done, total, part)
 }
 
-// line formats the progress of the stage. total is 0 if it is unknown.
-func (p *Progress) line(done, total int64, part float64) string {
-	line := p.name
+// formatLine formats the progress of the stage. total is 0 if it is unknown.
+func (p *Progress) formatLine(done, total int64, part float64) string {
+	line := p.stage
 	if total > 0 {
-		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*(float64(done)+part)/float64(total), report.Count(done),
-			report.Count(total))
+		line += fmt.Sprintf(" %.0f%% (%s of %s)", 100*(float64(done)+part)/float64(total), report.FormatCount(done),
+			report.FormatCount(total))
 	}
 	return strings.Join(append([]string{line}, p.details...), ", ")
 }
@@ -126,11 +126,11 @@ func (p *Progress) line(done, total int64, part float64) string {
 func (p *Progress) Update(done, total int64) { p.update(done, total, 0) }
 
 func (p *Progress) update(done, total int64, part float64) {
-	if Watch != nil {
+	if OnProgress != nil {
 		p.mu.Lock()
-		line := p.line(done, total, part)
+		line := p.formatLine(done, total, part)
 		p.mu.Unlock()
-		Watch(line)
+		OnProgress(line)
 	}
 	if p.w == nil {
 		return
@@ -151,7 +151,7 @@ func (p *Progress) update(done, total int64, part float64) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total,
 			progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetDescription(p.name),
+			progressbar.OptionSetDescription(p.stage),
 			progressbar.OptionSetWidth(width),
 			progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetElapsedTime(false),
@@ -161,7 +161,7 @@ func (p *Progress) update(done, total int64, part float64) {
 	}
 	if p.details != nil {
 		const percentAndFrame = 12
-		p.bar.Describe(describe(p.name, p.details, Columns(p.w)-width-percentAndFrame))
+		p.bar.Describe(appendDetails(p.stage, p.details, TerminalWidth(p.w)-width-percentAndFrame))
 	}
 	if p.bar.GetMax64() != total {
 		p.bar.ChangeMax64(total)
@@ -169,8 +169,8 @@ func (p *Progress) update(done, total int64, part float64) {
 	_ = p.bar.Set64(done) // an error of the bar is ignored
 }
 
-// describe appends as many details to the name as fit into room columns.
-func describe(name string, details []string, room int) string {
+// appendDetails appends as many details to the name as fit into room columns.
+func appendDetails(name string, details []string, room int) string {
 	for _, part := range details {
 		if utf8.RuneCountInString(name)+2+utf8.RuneCountInString(part) > room {
 			break

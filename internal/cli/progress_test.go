@@ -8,14 +8,14 @@ import (
 // A detail is omitted completely if it doesn't fit.
 func TestDetailsFit(t *testing.T) {
 	parts := []string{"gap 0.012", "123 k steps", "1,000 of 1,131 active", "88% of rows at hand"}
-	whole := describe("training", parts, 1000)
+	whole := appendDetails("training", parts, 1000)
 	for room := range len(whole) + 1 {
-		line := describe("training", parts, room)
+		line := appendDetails("training", parts, room)
 		if len(line) > max(room, len("training")) || !strings.HasPrefix(whole+", ", line+", ") {
 			t.Errorf("%d columns: %q", room, line)
 		}
 	}
-	if describe("training", parts, len(whole)) != whole || !strings.Contains(whole, "rows at hand") {
+	if appendDetails("training", parts, len(whole)) != whole || !strings.Contains(whole, "rows at hand") {
 		t.Errorf("with room for all it says %q", whole)
 	}
 }

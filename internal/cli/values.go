@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// List is a flag that may be repeated.
-type List []string
+// StringList is a flag that may be repeated.
+type StringList []string
 
-func (l *List) String() string     { return strings.Join(*l, " ") }
-func (l *List) Set(v string) error { *l = append(*l, v); return nil }
-func (l *List) Several()           {} // marks a flag that may be repeated with different values
+func (l *StringList) String() string     { return strings.Join(*l, " ") }
+func (l *StringList) Set(v string) error { *l = append(*l, v); return nil }
+func (l *StringList) Several()           {} // marks a flag that may be repeated with different values
 
 // ByteSize is a number of bytes with a unit, such as 500M, 4G, 1.5g or 2GiB. Units are powers of
 // 1024. The default unit is MB, as in svm-train's -m. Zero means unset.

@@ -11,75 +11,75 @@ import (
 	"strings"
 )
 
-// toFields replaces flags by fields of package gram.
-var toFields = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ",
+// flagReplacer replaces flags by fields of package gram.
+var flagReplacer = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ",
 	"-embed ", "Embedding ", "-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ",
 	"-reject ", "Reject ",
 	"by Options.Kernels", "by Model.With(Options{Kernels: ...})")
 
-// Words is text that may name flags. Errorf also replaces flags by fields in arguments of this
+// FlagText is text that may name flags. Errorf also replaces flags by fields in arguments of this
 // type.
-type Words string
+type FlagText string
 
-// InFields returns the text with fields in place of flags.
-func (w Words) InFields() string { return toFields.Replace(string(w)) }
+// ReplaceFlags returns the text with fields in place of flags.
+func (w FlagText) ReplaceFlags() string { return flagReplacer.Replace(string(w)) }
 
-// worded is an error with two texts: one names flags, the other fields.
-type worded struct{ flags, fields error }
+// flagError is an error with two texts: one names flags, the other fields.
+type flagError struct{ withFlags, withFields error }
 
-func (e *worded) Error() string { return e.flags.Error() }
-func (e *worded) Unwrap() error { return e.flags }
+func (e *flagError) Error() string { return e.withFlags.Error() }
+func (e *flagError) Unwrap() error { return e.withFlags }
 
 // Errorf is like [fmt.Errorf], for a format that names flags.
 func Errorf(format string, args ...any) error {
-	return &worded{fmt.Errorf(format, args...), fmt.Errorf(Words(format).InFields(), fields(args)...)}
+	return &flagError{fmt.Errorf(format, args...), fmt.Errorf(FlagText(format).ReplaceFlags(), fieldArgs(args)...)}
 }
 
 // Sprintf is like [fmt.Sprintf], but replaces flags by fields in the format and in errors from
 // [Errorf].
 func Sprintf(format string, args ...any) string {
-	return fmt.Sprintf(Words(format).InFields(), fields(args)...)
+	return fmt.Sprintf(FlagText(format).ReplaceFlags(), fieldArgs(args)...)
 }
 
-// fields returns the arguments with fields in place of flags.
-func fields(args []any) []any {
+// fieldArgs returns the arguments with fields in place of flags.
+func fieldArgs(args []any) []any {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		switch arg := arg.(type) {
-		case Words:
-			args[i] = arg.InFields()
+		case FlagText:
+			args[i] = arg.ReplaceFlags()
 		case error:
-			args[i] = errors.New(InFields(arg))
+			args[i] = errors.New(FieldMessage(arg))
 		}
 	}
 	return args
 }
 
-// InFields returns the text of an error. Flags in formats of [Errorf] are replaced by fields.
-func InFields(err error) string {
+// FieldMessage returns the text of an error. Flags in formats of [Errorf] are replaced by fields.
+func FieldMessage(err error) string {
 	text := err.Error()
-	each(err, func(e error) bool {
-		w, is := e.(*worded)
+	walkErrors(err, func(e error) bool {
+		w, is := e.(*flagError)
 		if is {
-			text = strings.Replace(text, w.flags.Error(), w.fields.Error(), 1)
+			text = strings.Replace(text, w.withFlags.Error(), w.withFields.Error(), 1)
 		}
 		return !is
 	})
 	return text
 }
 
-// packages matches the package names at the start of an error.
-var packages = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|linear|` +
+// packagePrefix matches the package names at the start of an error.
+var packagePrefix = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|linear|` +
 	`logistic|matrixio|model|pca|ptx|run|score|shards|solver|sparse|spectrum|store|svm|tiles|token|tune): )+`)
 
 // TrimPackages returns the text of an error without leading package names.
-func TrimPackages(text string) string { return text[len(packages.FindString(text)):] }
+func TrimPackages(text string) string { return text[len(packagePrefix.FindString(text)):] }
 
-// Plain returns the text of an error for users of a program. It removes package names before the
+// UserMessage returns the text of an error for users of a program. It removes package names before the
 // error and before the errors that it wraps. It also removes the names of failed system calls.
-func Plain(err error) string {
+func UserMessage(err error) string {
 	text := err.Error()
-	each(err, func(e error) bool {
+	walkErrors(err, func(e error) bool {
 		own := e.Error()
 		plain := TrimPackages(own)
 		if file, is := e.(*fs.PathError); is {
@@ -93,17 +93,17 @@ func Plain(err error) string {
 	return text
 }
 
-// each visits an error and, if visit returns true, the errors that it wraps.
-func each(err error, visit func(e error) bool) {
+// walkErrors visits an error and, if visit returns true, the errors that it wraps.
+func walkErrors(err error, visit func(e error) bool) {
 	if err == nil || !visit(err) {
 		return
 	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
-		each(e.Unwrap(), visit)
+		walkErrors(e.Unwrap(), visit)
 	case interface{ Unwrap() []error }:
 		for _, one := range e.Unwrap() {
-			each(one, visit)
+			walkErrors(one, visit)
 		}
 	}
 }

@@ -17,10 +17,10 @@ func TestInFields(t *testing.T) {
 		"Type x: Grid a-type b: file does not exist":     Errorf("-type x: %w", inner),
 		"-kernel k\nTolerance 2\nGrid a-type b: file does not exist": errors.Join(
 			errors.New("-kernel k"), Errorf("-tolerance 2"), inner),
-		"expected Type linear": Errorf("expected %s", Words("-type linear")),
+		"expected Type linear": Errorf("expected %s", FlagText("-type linear")),
 		"-scheme labels":       errors.New("-scheme labels"),
 	} {
-		if got := InFields(err); got != want {
+		if got := FieldMessage(err); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}

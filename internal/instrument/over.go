@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// over applies summary to each field's values over the rounds. T is a struct of float64 fields.
-func over[T any](rounds []T, summary func([]float64) float64) (out T) {
+// summarizeFields applies summary to each field's values over the rounds. T is a struct of float64 fields.
+func summarizeFields[T any](rounds []T, summary func([]float64) float64) (out T) {
 	values := make([]float64, len(rounds))
 	to := reflect.ValueOf(&out).Elem()
 	for f := range to.NumField() {
@@ -20,10 +20,10 @@ func over[T any](rounds []T, summary func([]float64) float64) (out T) {
 	return out
 }
 
-// Ends returns the minimum and maximum of each field.
-func Ends[T any](rounds []T) (least, most T) {
-	return over(rounds, slices.Min[[]float64]), over(rounds, slices.Max[[]float64])
+// MinMax returns the minimum and maximum of each field.
+func MinMax[T any](rounds []T) (least, most T) {
+	return summarizeFields(rounds, slices.Min[[]float64]), summarizeFields(rounds, slices.Max[[]float64])
 }
 
 // Medians returns the median of each field.
-func Medians[T any](rounds []T) T { return over(rounds, report.Median) }
+func Medians[T any](rounds []T) T { return summarizeFields(rounds, report.Median) }

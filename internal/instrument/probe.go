@@ -13,20 +13,20 @@ import (
 // Probe measures the computer's peak rates, for comparison with kernels. Each measurement takes
 // some milliseconds per worker. Workers run concurrently, and their rates are added.
 type Probe struct {
-	Best   *asm.Kernels // kernels with the fastest reads, which measure bandwidth for all instruction sets
-	Buffer []float32    // buffer of length MemoryFloats, with every page touched
+	BestKernels *asm.Kernels // kernels with the fastest reads, which measure bandwidth for all instruction sets
+	Buffer      []float32    // buffer of length MemoryFloats, with every page touched
 }
 
 // Minimum time of a measurement, and number of rounds of multiply-adds between two checks of the
 // clock.
 const (
-	probeTime  = 10 * time.Millisecond
-	peakRounds = 2000
+	minProbeTime = 10 * time.Millisecond
+	peakRounds   = 2000
 )
 
-// MemoryFloats returns the length of a buffer that is four times the last-level cache, so that at
+// BufferLen returns the length of a buffer that is four times the last-level cache, so that at
 // most a quarter of the buffer is cached.
-func MemoryFloats() int {
+func BufferLen() int {
 	l3 := cpuid.CPU.Cache.L3
 	if l3 <= 0 {
 		l3 = 32 << 20
@@ -34,16 +34,16 @@ func MemoryFloats() int {
 	return min(max(4*l3, 16<<20), 256<<20) / 4
 }
 
-// Touch writes to every page, because unwritten pages may share one page of zeros.
-func Touch(s []float32) {
+// TouchPages writes to every page, because unwritten pages may share one page of zeros.
+func TouchPages(s []float32) {
 	for i := 0; i < len(s); i += 1024 {
 		s[i] = 1
 	}
 }
 
-// Peak returns the workers' multiply-adds per second in registers.
-func (m *Probe) Peak(k *asm.Kernels, workers int) float64 {
-	return rateOf(workers, func(int) func() float64 {
+// PeakMaddRate returns the workers' multiply-adds per second in registers.
+func (m *Probe) PeakMaddRate(k *asm.Kernels, workers int) float64 {
+	return measureRate(workers, func(int) func() float64 {
 		sum := make([]float32, asm.PeakSums)
 		return func() float64 {
 			k.Peak(sum, 0.5, 1, peakRounds)
@@ -66,11 +66,11 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 	part := len(m.Buffer) / workers
 	memory := func(w int) []float32 { return m.Buffer[w*part:][:part] }
 	read := func(times int, data func(w int) []float32) float64 {
-		return rateOf(workers, func(w int) func() float64 {
+		return measureRate(workers, func(w int) func() float64 {
 			s := data(w)
 			return func() float64 {
 				for range times {
-					m.Best.Read(s)
+					m.BestKernels.Read(s)
 				}
 				return float64(times) * 4 * float64(len(s))
 			}
@@ -79,27 +79,27 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 	cache := func(bytes int) float64 {
 		return read(64, func(int) []float32 {
 			s := make([]float32, bytes/4)
-			Touch(s)
+			TouchPages(s)
 			return s
 		})
 	}
 	return Bandwidth{
 		Read: read(1, memory), // a single pass already takes longer than probeTime
-		Copy: rateOf(workers, func(w int) func() float64 {
+		Copy: measureRate(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2
 			return func() float64 { copy(s[:half], s[half:]); return 2 * 4 * float64(half) }
 		}),
-		L2: cache(asm.MachineCaches().L2 / 2),
-		L1: cache(asm.MachineCaches().L1 / 2),
+		L2: cache(asm.DetectCaches().L2 / 2),
+		L1: cache(asm.DetectCaches().L1 / 2),
 	}
 }
 
-// rateOf calls work on each of workers goroutines: once to warm up, then for at least probeTime. It
+// measureRate calls work on each of workers goroutines: once to warm up, then for at least probeTime. It
 // returns the sum of the rates. setup prepares worker w and returns the function work, which
 // returns the amount of work done. rateOf runs at most one worker per CPU, because the rates of
 // more workers wouldn't add up.
-func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
+func measureRate(workers int, setup func(w int) func() float64) (sum float64) {
 	workers = min(workers, runtime.GOMAXPROCS(0))
 	rates := make([]float64, workers)
 	var ready, done sync.WaitGroup
@@ -112,7 +112,7 @@ func rateOf(workers int, setup func(w int) func() float64) (sum float64) {
 			ready.Wait()
 			begin := time.Now()
 			total, elapsed := 0.0, time.Duration(0)
-			for elapsed < probeTime {
+			for elapsed < minProbeTime {
 				total += work()
 				elapsed = time.Since(begin)
 			}

@@ -17,38 +17,38 @@ import (
 
 // Result is the result of [Run].
 type Result struct {
-	ISA     asm.ISA `json:"isa"`
-	Partial bool    `json:"incomplete"` // the run was interrupted: it has fewer rounds, and no final check of results
-	Rounds  int     `json:"rounds"`
-	Rows    []*Row  `json:"rows"`
+	ISA        asm.ISA `json:"isa"`
+	Incomplete bool    `json:"incomplete"` // the run was interrupted: it has fewer rounds, and no final check of results
+	Rounds     int     `json:"rounds"`
+	Rows       []*Row  `json:"rows"`
 }
 
 // Row is the result for a workload and a number of workers.
 type Row struct {
-	Workload string  `json:"workload"`
-	Version  int     `json:"version"`
-	Workers  int     `json:"workers"`
-	Unit     string  `json:"unit"`
-	Units    float64 `json:"units"` // number of units of work per pass
-	Digest   string  `json:"digest"`
-	Known    bool    `json:"digest_known"` // the digest equals the known digest for the instruction set
-	Error    Error   `json:"error"`
+	Workload       string      `json:"workload"`
+	Version        int         `json:"version"`
+	Workers        int         `json:"workers"`
+	Unit           string      `json:"unit"`
+	UnitCount      float64     `json:"units"` // number of units of work per pass
+	Digest         string      `json:"digest"`
+	HasKnownDigest bool        `json:"digest_known"` // the digest equals the known digest for the instruction set
+	Error          SampleError `json:"error"`
 
-	Seconds []float64 `json:"seconds"` // time of each pass, in the order of the rounds
-	Rate    Median    `json:"rate"`    // units per second
-	Precise bool      `json:"precise"` // the confidence interval of the median is within 2% of the median
+	Seconds   []float64 `json:"seconds"` // time of each pass, in the order of the rounds
+	Rate      Median    `json:"rate"`    // units per second
+	IsPrecise bool      `json:"precise"` // the confidence interval of the median is within 2% of the median
 }
 
 // String returns the name of the row.
 func (r *Row) String() string {
-	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.Counted(r.Workers, "worker", "workers"))
+	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.FormatCountOf(r.Workers, "worker", "workers"))
 }
 
 // rates returns the units per second of each round.
 func (r *Row) rates() []float64 {
 	rates := slices.Clone(r.Seconds)
 	for k, s := range rates {
-		rates[k] = r.Units / s
+		rates[k] = r.UnitCount / s
 	}
 	return rates
 }
@@ -62,15 +62,15 @@ func (r *Result) Write(w io.Writer) error {
 	for _, row := range r.Rows {
 		for _, s := range row.Seconds {
 			fmt.Fprintf(&b, "BenchmarkSuite/%s/version=%d/workers=%d 1 %.0f ns/op %.6g %s/s\n", row.Workload, row.Version,
-				row.Workers, 1e9*s, row.Units/s, row.Unit)
+				row.Workers, 1e9*s, row.UnitCount/s, row.Unit)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// level is the confidence level of the intervals for medians.
-const level = 0.95
+// confidenceLevel is the confidence level of the intervals for medians.
+const confidenceLevel = 0.95
 
 // Median is a sample median with its confidence interval, which contains the true median with a
 // probability of at least 95%.
@@ -91,13 +91,13 @@ func medianOf(values []float64) Median {
 		return Median{math.NaN(), math.NaN(), math.NaN()}
 	}
 	rank, below := 0, distuv.Binomial{N: float64(n), P: 0.5}
-	for rank+1 < (n+1)/2 && 2*below.CDF(float64(rank+1)) <= 1-level {
+	for rank+1 < (n+1)/2 && 2*below.CDF(float64(rank+1)) <= 1-confidenceLevel {
 		rank++
 	}
 	return Median{report.Median(values), sorted[rank], sorted[n-1-rank]}
 }
 
-// within reports whether n is at least 6, and the interval is within (1 ± part)·median.
-func (m Median) within(part float64, n int) bool {
+// isWithin reports whether n is at least 6, and the interval is within (1 ± part)·median.
+func (m Median) isWithin(part float64, n int) bool {
 	return n >= 6 && m.High-m.Median <= part*m.Median && m.Median-m.Low <= part*m.Median
 }

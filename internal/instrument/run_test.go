@@ -27,16 +27,16 @@ func TestWorkloads(t *testing.T) {
 	}
 	found := maps.Clone(KnownDigests)
 	for _, isa := range asm.Available() {
-		d := newDocuments(2)
+		d := newDocumentCache(2)
 		for _, w := range Workloads {
 			name := DigestName(w, isa)
 			t.Run(name, func(t *testing.T) {
-				digest := musttest.Get(KnownDigest(t.Context(), w, isa, 3))(t)
+				digest := musttest.Get(ComputeDigest(t.Context(), w, isa, 3))(t)
 				if found[name] = digest; digest != KnownDigests[name] && runtime.GOARCH == "amd64" && !*updateDigests {
 					t.Errorf("digest %s, known is %q", digest, KnownDigests[name])
 				}
 				j := musttest.Get(w.prepare(t.Context(), d, setting{isa, 1}))(t)
-				if worst, err := j.worst(t.Context()); err != nil || !(worst.Part <= 1) || worst.Values < 2 {
+				if worst, err := j.maxError(t.Context()); err != nil || !(worst.ToleranceRatio <= 1) || worst.ValueCount < 2 {
 					t.Errorf("%+v, %v", worst, err)
 				}
 			})
@@ -47,24 +47,24 @@ func TestWorkloads(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile("digests.json", append(text, '\n'), 0o644)
 		}
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 	}
 }
 
 // An error is relative to its tolerance, and NaN exceeds every tolerance.
 func TestError(t *testing.T) {
-	var e Error
+	var e SampleError
 	e.add(0, 0)
-	if e.add(1e-7, 1e-6); !(e.Part > 0.09 && e.Part < 0.11) || e.Values != 2 {
+	if e.add(1e-7, 1e-6); !(e.ToleranceRatio > 0.09 && e.ToleranceRatio < 0.11) || e.ValueCount != 2 {
 		t.Errorf("%+v", e)
 	}
 	for _, off := range []float64{math.NaN(), 2e-6} {
 		wrong := e
-		if wrong.add(off, 1e-6); wrong.Part <= 1 {
+		if wrong.add(off, 1e-6); wrong.ToleranceRatio <= 1 {
 			t.Errorf("an error of %v is %+v", off, wrong)
 		}
 	}
-	if e.add(1, 0); e.Part <= 1 {
+	if e.add(1, 0); e.ToleranceRatio <= 1 {
 		t.Errorf("an error where there may be none is %+v", e)
 	}
 }
@@ -82,20 +82,21 @@ func few() (list []*Workload) {
 // A run has a row per workload and number of workers. Its file has a line per row and round, as
 // benchstat reads them.
 func TestRun(t *testing.T) {
-	r := musttest.Get(Run(t.Context(), Options{Workers: []int{1, 2}, Bound: time.Millisecond, Workloads: few()}))(t)
+	r := musttest.Get(Run(t.Context(), Options{WorkerCounts: []int{1, 2}, TimeLimit: time.Millisecond,
+		Workloads: few()}))(t)
 	if len(r.Rows) != 6 || r.Rounds != 1 {
 		t.Fatalf("%d rows and %d rounds, expected 6 and 1", len(r.Rows), r.Rounds)
 	}
 	for i, row := range r.Rows {
 		if row.Workers != 1+i%2 || len(row.Seconds) != r.Rounds || !(row.Rate.Median > 0) ||
 			row.Digest != r.Rows[i/2*2].Digest ||
-			row.Known != (runtime.GOARCH == "amd64") || !(row.Error.Part <= 1) {
+			row.HasKnownDigest != (runtime.GOARCH == "amd64") || !(row.Error.ToleranceRatio <= 1) {
 			t.Errorf("row %d is %+v", i, row)
 		}
 	}
-	r.Rows[1].Seconds, r.Rows[1].Units = []float64{0.5, 0.25}, 1e6
+	r.Rows[1].Seconds, r.Rows[1].UnitCount = []float64{0.5, 0.25}, 1e6
 	var file bytes.Buffer
-	musttest.Do(t, r.Write(&file))
+	musttest.NoError(t, r.Write(&file))
 	for _, want := range []string{"\nisa: " + string(r.ISA) + "\n",
 		"\nBenchmarkSuite/tiles-dense/version=1/workers=2 1 500000000 ns/op 2e+06 pairs/s\n",
 		"\nBenchmarkSuite/tiles-dense/version=1/workers=2 1 250000000 ns/op 4e+06 pairs/s\n"} {
@@ -108,10 +109,10 @@ func TestRun(t *testing.T) {
 // A workload with a wrong or missing digest has no times.
 func TestWrongResults(t *testing.T) {
 	w := few()[0]
-	name, own := DigestName(w, asm.Best().ISA), KnownDigests[DigestName(w, asm.Best().ISA)]
+	name, own := DigestName(w, asm.BestKernels().ISA), KnownDigests[DigestName(w, asm.BestKernels().ISA)]
 	t.Cleanup(func() { KnownDigests[name] = own })
 	KnownDigests[name] = "0"
-	_, err := Run(t.Context(), Options{Workers: []int{1}, Workloads: []*Workload{w}})
+	_, err := Run(t.Context(), Options{WorkerCounts: []int{1}, Workloads: []*Workload{w}})
 	if (err == nil || !strings.Contains(err.Error(), "as on other computers")) && runtime.GOARCH == "amd64" {
 		t.Errorf("a wrong digest: %v", err)
 	}

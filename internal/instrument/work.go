@@ -13,10 +13,10 @@ const (
 	matrixBytes    = 4 // a written value of the matrix
 )
 
-// Useful returns the number of terms that two documents share, summed over all pairs i < j. A term
+// CountMatches returns the number of terms that two documents share, summed over all pairs i < j. A term
 // with document frequency f contributes f(f-1)/2. inHead is the sum for the most frequent terms,
 // whose number is head. inTail is the sum for all other terms.
-func Useful(df []int32, head int) (inHead, inTail int64) {
+func CountMatches(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)
 	for r, d := range falling {
@@ -30,22 +30,22 @@ func Useful(df []int32, head int) (inHead, inTail int64) {
 	return inHead, inTail
 }
 
-// Work counts the operations of a computation.
-type Work struct {
-	HeadMadds  int64 `json:"head_madds"`        // multiply-adds with values of the head, including zeros of the panel
-	HeadUseful int64 `json:"head_useful_madds"` // multiply-adds with values of the head that a pair i < j needs
-	TailMadds  int64 `json:"tail_madds"`
-	Bytes      int64 `json:"moved_bytes"` // bytes moved, see the constants above
+// OperationCounts counts the operations of a computation.
+type OperationCounts struct {
+	HeadMadds       int64 `json:"head_madds"`        // multiply-adds with values of the head, including zeros of the panel
+	HeadUsefulMadds int64 `json:"head_useful_madds"` // multiply-adds with values of the head that a pair i < j needs
+	TailMadds       int64 `json:"tail_madds"`
+	MovedBytes      int64 `json:"moved_bytes"` // bytes moved, see the constants above
 }
 
-// NewWork returns the operation counts of a computation with statistics s. width is the number of
+// NewOperationCounts returns the operation counts of a computation with statistics s. width is the number of
 // documents per panel, and values the number of stored results.
-func NewWork(s engine.Stats, width int, headUseful, values int64) Work {
-	return Work{
-		HeadMadds: s.HeadValues * int64(width), HeadUseful: headUseful, TailMadds: s.TailMatches,
-		Bytes: headValueBytes*s.HeadValues + tailMatchBytes*s.TailMatches + matrixBytes*values,
+func NewOperationCounts(s engine.Stats, width int, headUseful, values int64) OperationCounts {
+	return OperationCounts{
+		HeadMadds: s.HeadValues * int64(width), HeadUsefulMadds: headUseful, TailMadds: s.TailMatches,
+		MovedBytes: headValueBytes*s.HeadValues + tailMatchBytes*s.TailMatches + matrixBytes*values,
 	}
 }
 
 // Madds returns the number of all multiply-adds.
-func (w Work) Madds() int64 { return w.HeadMadds + w.TailMadds }
+func (w OperationCounts) Madds() int64 { return w.HeadMadds + w.TailMadds }

@@ -31,13 +31,13 @@ func benchDocuments(t *testing.T, n, terms int) *sparse.Embedded {
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	return musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
+	return musttest.Get(sparse.SphereEmbedding.Fit(m).Transform(m))(t)
 }
 
 // The rate of more workers than CPUs is the rate of the CPUs.
 func TestRateOfManyWorkers(t *testing.T) {
 	var began atomic.Int64
-	rate := rateOf(1000, func(int) func() float64 {
+	rate := measureRate(1000, func(int) func() float64 {
 		began.Add(1)
 		return func() float64 { return 1 }
 	})
@@ -51,15 +51,15 @@ func TestWork(t *testing.T) {
 	const n, terms = 300, 120
 	x := benchDocuments(t, n, terms)
 	df := x.DocumentFrequency()
-	order := run.Numbers(0, x.Cols)
+	order := run.Range(0, x.Cols)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(df[b], df[a]) })
 	for _, isa := range asm.Available() {
 		for _, head := range []int{-1, 20, x.Cols} {
 			t.Run(fmt.Sprintf("isa=%s/head=%d", isa, head), func(t *testing.T) {
 				e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), Workers: 2, HeadTerms: head}))(t)
 				none := func(*engine.Tile) error { return nil }
-				musttest.Do(t, e.Each(t.Context(), nil, engine.Request{Half: true}, none))
-				table := musttest.Get(asm.For(isa))(t)
+				musttest.NoError(t, e.EachTile(t.Context(), nil, engine.Request{OmitSymmetric: true}, none))
+				table := musttest.Get(asm.KernelsFor(isa))(t)
 				inHead := make([]bool, x.Cols)
 				for _, j := range order[:max(head, 0)] {
 					inHead[j] = true
@@ -91,11 +91,11 @@ func TestWork(t *testing.T) {
 				// columns are dense, it reads its own documents in groups of a panel's size.
 				var headValues int64
 				head := e.Info().Head
-				for first := 0; first < n; first += table.Panel {
-					begin := first - first%sparse.Block
-					if head.Roles == engine.DenseColumns {
-						for i := first; i < min(first+table.Panel, n); i++ {
-							headValues += values[i] * int64((n-begin+table.Panel-1)/table.Panel)
+				for first := 0; first < n; first += table.PanelWidth {
+					begin := first - first%sparse.BlockSize
+					if head.DenseOperand == engine.DenseColumns {
+						for i := first; i < min(first+table.PanelWidth, n); i++ {
+							headValues += values[i] * int64((n-begin+table.PanelWidth-1)/table.PanelWidth)
 						}
 						continue
 					}
@@ -103,16 +103,16 @@ func TestWork(t *testing.T) {
 						headValues += values[i]
 					}
 				}
-				gotHead, gotTail := Useful(df, head.Terms)
+				gotHead, gotTail := CountMatches(df, head.TermCount)
 				if gotHead != headUseful || gotTail != tailUseful {
 					t.Errorf("useful multiply-adds %d in the head and %d in the tail, counted pair by pair %d and %d",
 						gotHead, gotTail, headUseful, tailUseful)
 				}
-				w := NewWork(e.Stats(), table.Panel, gotHead, 7)
-				want := Work{
+				w := NewOperationCounts(e.Stats(), table.PanelWidth, gotHead, 7)
+				want := OperationCounts{
 					HeadMadds: headValues * int64(
-						table.Panel), HeadUseful: headUseful, TailMadds: tailUseful + tailSelf,
-					Bytes: 6*headValues + 8*(tailUseful+tailSelf) + 4*7,
+						table.PanelWidth), HeadUsefulMadds: headUseful, TailMadds: tailUseful + tailSelf,
+					MovedBytes: 6*headValues + 8*(tailUseful+tailSelf) + 4*7,
 				}
 				if w != want {
 					t.Errorf("work is %+v, counted pair by pair %+v", w, want)
@@ -130,10 +130,10 @@ func TestWork(t *testing.T) {
 func TestRateOf(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	calls := make([]int, 3)
-	rate := rateOf(len(calls), func(w int) func() float64 {
+	rate := measureRate(len(calls), func(w int) func() float64 {
 		return func() float64 {
 			calls[w]++
-			time.Sleep(probeTime)
+			time.Sleep(minProbeTime)
 			return 1
 		}
 	})
@@ -141,7 +141,7 @@ func TestRateOf(t *testing.T) {
 		t.Errorf("calls of the workers: %v, expected 2 each", calls)
 	}
 	// A sleep may take longer than requested, but not shorter.
-	if most := 3 / probeTime.Seconds(); !(rate > 0 && rate <= most) {
+	if most := 3 / minProbeTime.Seconds(); !(rate > 0 && rate <= most) {
 		t.Errorf("rate is %v, expected at most %v", rate, most)
 	}
 }
@@ -153,7 +153,7 @@ func TestOver(t *testing.T) {
 	if got, want := Medians(rounds), (figures{2, 5}); got != want {
 		t.Errorf("medians of %v are %v, expected %v", rounds, got, want)
 	}
-	if got, want := over(rounds, slices.Max[[]float64]), (figures{9, 7}); got != want {
+	if got, want := summarizeFields(rounds, slices.Max[[]float64]), (figures{9, 7}); got != want {
 		t.Errorf("the most of %v are %v, expected %v", rounds, got, want)
 	}
 }

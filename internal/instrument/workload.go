@@ -17,15 +17,15 @@ import (
 
 // Workload is a computation with a name and a version, which identify its results exactly.
 type Workload struct {
-	Name    string
-	Version int
-	What    string // what a pass computes
-	Unit    string // unit of work in a pass
+	Name        string
+	Version     int
+	Description string // what a pass computes
+	Unit        string // unit of work in a pass
 
-	prepare preparation
+	prepare prepareFunc
 }
 
-type preparation func(ctx context.Context, d *documents, on setting) (*job, error)
+type prepareFunc func(ctx context.Context, d *documentCache, on setting) (*job, error)
 
 // String returns the name with the version.
 func (w *Workload) String() string { return fmt.Sprintf("%s/%d", w.Name, w.Version) }
@@ -37,43 +37,43 @@ type setting struct {
 }
 
 type job struct {
-	units  float64                                   // units of work per pass
-	pass   func(ctx context.Context) error           // computation that is timed
-	digest func(ctx context.Context) (uint64, error) // digest of the results of a pass, bit for bit
-	worst  func(ctx context.Context) (Error, error)  // largest error of a sample compared with the reference
+	unitCount float64                                        // unitCount of work per pass
+	pass      func(ctx context.Context) error                // computation that is timed
+	digest    func(ctx context.Context) (uint64, error)      // digest of the results of a pass, bit for bit
+	maxError  func(ctx context.Context) (SampleError, error) // largest error of a sample compared with the reference
 }
 
-// Error is the largest error in a sample of values, relative to the tolerance.
-type Error struct {
-	Values int     `json:"values"`
-	Part   float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
+// SampleError is the largest error in a sample of values, relative to the tolerance.
+type SampleError struct {
+	ValueCount     int     `json:"values"`
+	ToleranceRatio float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
 }
 
 // add adds a value with its error and tolerance. NaN is treated as an infinite error.
-func (e *Error) add(off, tolerance float64) {
-	e.Values++
+func (e *SampleError) add(off, tolerance float64) {
+	e.ValueCount++
 	part := 0.0
 	if off != 0 {
 		part = off / tolerance
 	}
-	if !(part <= e.Part) {
-		e.Part = part
+	if !(part <= e.ToleranceRatio) {
+		e.ToleranceRatio = part
 	}
 }
 
-// documents caches documents that several workloads share.
-type documents struct {
+// documentCache caches documents that several workloads share.
+type documentCache struct {
 	corpora  map[string]*corpus.Corpus
 	embedded map[string]*sparse.Embedded
 	workers  int
 }
 
-func newDocuments(workers int) *documents {
-	return &documents{map[string]*corpus.Corpus{}, map[string]*sparse.Embedded{}, workers}
+func newDocumentCache(workers int) *documentCache {
+	return &documentCache{map[string]*corpus.Corpus{}, map[string]*sparse.Embedded{}, workers}
 }
 
 // corpus returns a synthetic corpus. It generates each corpus only once.
-func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Corpus, err error) {
+func (d *documentCache) corpus(ctx context.Context, parameters string) (c *corpus.Corpus, err error) {
 	if c = d.corpora[parameters]; c == nil {
 		c, err = corpus.Read(ctx, "synthetic:"+parameters, corpus.Options{Workers: d.workers})
 		d.corpora[parameters] = c
@@ -82,7 +82,7 @@ func (d *documents) corpus(ctx context.Context, parameters string) (c *corpus.Co
 }
 
 // engine makes an engine for a synthetic corpus with the embedding tf-l1-sqrt.
-func (d *documents) engine(ctx context.Context, parameters string, on setting) (*engine.Engine, *sparse.Embedded,
+func (d *documentCache) engine(ctx context.Context, parameters string, on setting) (*engine.Engine, *sparse.Embedded,
 	error) {
 	c, err := d.corpus(ctx, parameters)
 	if err != nil {
@@ -90,7 +90,7 @@ func (d *documents) engine(ctx context.Context, parameters string, on setting) (
 	}
 	x := d.embedded[parameters]
 	if x == nil {
-		if x, err = sparse.Sphere.Fit(c.Documents).Transform(c.Documents); err != nil {
+		if x, err = sparse.SphereEmbedding.Fit(c.Documents).Transform(c.Documents); err != nil {
 			return nil, nil, err
 		}
 		d.embedded[parameters] = x

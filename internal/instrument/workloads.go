@@ -29,57 +29,60 @@ const (
 	readCorpus   = "docs=9000,terms=20000,length=200,seed=6"
 )
 
-// plain is the kernel c.
-var plain = kernel.MustParse("c")
+// cosineDistance is the kernel c.
+var cosineDistance = kernel.MustParse("c")
 
-// errorOfC is a bound on the absolute error of c, see [engine.Engine]. errorOfValue is a bound on
+// maxErrorOfC is a bound on the absolute error of c, see [engine.Engine]. errorOfValue is a bound on
 // the relative error of a kernel value.
 const (
-	errorOfC     = 1e-6
-	errorOfValue = 1e-5
-	penalty      = 10 // bound on the weight of a support vector
+	maxErrorOfC      = 1e-6
+	maxRelativeError = 1e-5
+	regularizationC  = 10 // bound on the weight of a support vector
 )
 
 // Workloads are all workloads in the order of measurement.
 var Workloads = []*Workload{
-	{"tiles-text", 1, "cosine distance c of all pairs among 6,144 documents of 200 words", "pairs", tilesOf(textCorpus)},
-	{"tiles-short", 2, "cosine distance c of all pairs among 12,288 documents of 12 words", "pairs", tilesOf(shortCorpus)},
+	{"tiles-text", 1, "cosine distance c of all pairs among 6,144 documents of 200 words", "pairs",
+		tilePreparation(textCorpus)},
+	{"tiles-short", 2, "cosine distance c of all pairs among 12,288 documents of 12 words", "pairs",
+		tilePreparation(shortCorpus)},
 	{"tiles-dense", 1, "cosine distance c of all pairs among 4,096 documents with half of 256 terms", "pairs",
-		tilesOf(denseCorpus)},
+		tilePreparation(denseCorpus)},
 	{"map", 1, "diffusion kernel of 2²⁴ values of c in the L2 cache", "values", prepareMap},
 	{"train", 1, "SVM training with 1,200 documents in 6 classes", "documents",
-		trainOf(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one", C: penalty,
-			ChooseWork: -1}, 1, penalty*400*2*errorOfValue)},
+		trainPreparation(trainCorpus, gram.TrainOptions{Type: "c_svc", Kernel: "diffusion:t=0.5", Scheme: "one-vs-one",
+			C:          regularizationC,
+			ChooseWork: -1}, 1, regularizationC*400*2*maxRelativeError)},
 	{"neighbours", 1, "10 nearest neighbours of each of 6,144 documents", "pairs", prepareNeighbours},
 	{"landmarks", 1, "8 conjugate-gradient passes over 2,048 documents with 256 landmarks", "values",
-		trainOf(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
-			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*penalty*2*errorOfValue)},
+		trainPreparation(pointsCorpus, gram.TrainOptions{Type: "landmark:m=256,passes=8", Kernel: "diffusion:t=0.5", C: 1,
+			Tolerance: 1e-12, ChooseWork: -1}, 8*256, 256*regularizationC*2*maxRelativeError)},
 	{"read", 1, "term counts of 9,000 lines of text with 200 words each", "bytes", prepareRead},
 }
 
-// tilesOf computes c of all pairs without storing it.
-func tilesOf(parameters string) preparation {
-	return func(ctx context.Context, d *documents, on setting) (*job, error) {
+// tilePreparation computes c of all pairs without storing it.
+func tilePreparation(parameters string) prepareFunc {
+	return func(ctx context.Context, d *documentCache, on setting) (*job, error) {
 		e, x, err := d.engine(ctx, parameters, on)
 		if err != nil {
 			return nil, err
 		}
 		n := x.Rows()
 		return &job{
-			units: float64(n) * float64(n-1) / 2,
+			unitCount: float64(n) * float64(n-1) / 2,
 			pass: func(ctx context.Context) error {
-				return e.Each(ctx, nil, engine.Request{Half: true}, func(*engine.Tile) error { return nil })
+				return e.EachTile(ctx, nil, engine.Request{OmitSymmetric: true}, func(*engine.Tile) error { return nil })
 			},
-			digest: func(ctx context.Context) (uint64, error) { return e.Digest(ctx, plain) },
-			worst: func(ctx context.Context) (worst Error, err error) {
+			digest: func(ctx context.Context) (uint64, error) { return e.Digest(ctx, cosineDistance) },
+			maxError: func(ctx context.Context) (worst SampleError, err error) {
 				rows, r := []int{0, n / 3, n - 1}, engine.NewReference(x)
-				got, err := e.Rows(ctx, plain, engine.Request{Documents: rows}, nil)
+				got, err := e.Rows(ctx, cosineDistance, engine.Request{RowIndices: rows}, nil)
 				if err != nil {
 					return worst, err
 				}
 				for k, i := range rows {
 					for j, c := range got.Row(k) {
-						worst.add(math.Abs(float64(c)-r.C(i, j)), errorOfC)
+						worst.add(math.Abs(float64(c)-r.C(i, j)), maxErrorOfC)
 					}
 				}
 				return worst, nil
@@ -89,9 +92,9 @@ func tilesOf(parameters string) preparation {
 }
 
 // prepareMap applies a kernel map to blocks of c repeatedly, as an engine does after each panel.
-func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
+func prepareMap(_ context.Context, _ *documentCache, on setting) (*job, error) {
 	const block, blocks, times = 1 << 15, 64, 8
-	table, err := asm.For(on.isa)
+	table, err := asm.KernelsFor(on.isa)
 	if err != nil {
 		return nil, err
 	}
@@ -119,15 +122,15 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // from a worker that ran a task
 	}
 	return &job{
-		units: block * blocks * times, pass: pass,
+		unitCount: block * blocks * times, pass: pass,
 		digest: func(ctx context.Context) (digest uint64, err error) {
 			values, err := mapped(ctx)
 			for i, v := range values {
-				digest += device.Mix(i, 0, v)
+				digest += device.HashValue(i, 0, v)
 			}
 			return digest, err
 		},
-		worst: func(ctx context.Context) (worst Error, err error) {
+		maxError: func(ctx context.Context) (worst SampleError, err error) {
 			values, err := mapped(ctx)
 			for i, v := range values {
 				worst.add(math.Abs(float64(v)-k.Eval(float64(c[i]), 0, 0)), k.Error(float64(c[i]), 0, 0))
@@ -137,11 +140,11 @@ func prepareMap(_ context.Context, _ *documents, on setting) (*job, error) {
 	}, nil
 }
 
-// trainOf trains a model. The digest is computed from the model's scores. Reference scores are
+// trainPreparation trains a model. The digest is computed from the model's scores. Reference scores are
 // computed from the same model with portable kernels. A score is a weighted sum of kernel values,
 // so the tolerance includes the sum of the weights.
-func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) preparation {
-	return func(ctx context.Context, d *documents, on setting) (*job, error) {
+func trainPreparation(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) prepareFunc {
+	return func(ctx context.Context, d *documentCache, on setting) (*job, error) {
 		c, err := d.corpus(ctx, corpus)
 		if err != nil {
 			return nil, err
@@ -155,23 +158,23 @@ func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) pr
 			if err != nil {
 				return nil, err
 			}
-			p, err := m.With(gram.Options{ISA: string(isa), Workers: on.workers}).Predict(ctx, some)
+			p, err := m.WithOptions(gram.Options{ISA: string(isa), Workers: on.workers}).Predict(ctx, some)
 			if err == nil {
 				all = slices.Concat(p.Scores...)
 			}
 			return all, err
 		}
 		return &job{
-			units: unitsPer * float64(n),
-			pass:  func(ctx context.Context) error { _, err := gram.Train(ctx, c, o); return err },
+			unitCount: unitsPer * float64(n),
+			pass:      func(ctx context.Context) error { _, err := gram.Train(ctx, c, o); return err },
 			digest: func(ctx context.Context) (digest uint64, err error) {
 				all, err := scores(ctx, on.isa)
 				for i, v := range all { // add v to the digest as two 32-bit values
-					digest += device.Mix(i, 0, float32(v)) + device.Mix(i, 1, float32(v-float64(float32(v))))
+					digest += device.HashValue(i, 0, float32(v)) + device.HashValue(i, 1, float32(v-float64(float32(v))))
 				}
 				return digest, err
 			},
-			worst: func(ctx context.Context) (worst Error, err error) {
+			maxError: func(ctx context.Context) (worst SampleError, err error) {
 				got, err := scores(ctx, on.isa)
 				want, err2 := scores(ctx, asm.Generic)
 				for i := range min(len(got), len(want)) {
@@ -184,7 +187,7 @@ func trainOf(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) pr
 }
 
 // prepareNeighbours finds the nearest documents of each document.
-func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, error) {
+func prepareNeighbours(ctx context.Context, d *documentCache, on setting) (*job, error) {
 	const count = 10
 	e, x, err := d.engine(ctx, textCorpus, on)
 	if err != nil {
@@ -195,19 +198,19 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 		return e.Neighbours(ctx, k, engine.NeighbourOptions{Count: count})
 	}
 	return &job{
-		units: float64(n) * float64(n-1) / 2,
-		pass:  func(ctx context.Context) error { _, err := find(ctx); return err },
+		unitCount: float64(n) * float64(n-1) / 2,
+		pass:      func(ctx context.Context) error { _, err := find(ctx); return err },
 		digest: func(ctx context.Context) (digest uint64, err error) {
 			found, err := find(ctx)
 			for i := 0; err == nil && i < n; i++ {
-				for _, near := range found.Of(i) {
-					digest += device.Mix(i, int(near.Document), near.Value)
+				for _, near := range found.List(i) {
+					digest += device.HashValue(i, int(near.Document), near.Value)
 				}
 			}
 			return digest, err
 		},
 		// The values of the nearest documents, in order, must equal the reference values.
-		worst: func(ctx context.Context) (worst Error, err error) {
+		maxError: func(ctx context.Context) (worst SampleError, err error) {
 			found, err := find(ctx)
 			if err != nil {
 				return worst, err
@@ -219,8 +222,8 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 				}
 				c := slices.Delete(slices.Clone(row), i, i+1)
 				slices.Sort(c)
-				for j, near := range found.Of(i) {
-					worst.add(math.Abs(1-float64(near.Value)-c[j]), errorOfC+0x1p-24) // plus rounding of the value
+				for j, near := range found.List(i) {
+					worst.add(math.Abs(1-float64(near.Value)-c[j]), maxErrorOfC+0x1p-24) // plus rounding of the value
 				}
 			}
 			return worst, nil
@@ -229,7 +232,7 @@ func prepareNeighbours(ctx context.Context, d *documents, on setting) (*job, err
 }
 
 // prepareRead makes lines with a label and words, and reads the lines.
-func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
+func prepareRead(ctx context.Context, d *documentCache, on setting) (*job, error) {
 	c, err := d.corpus(ctx, readCorpus)
 	if err != nil {
 		return nil, err
@@ -247,11 +250,11 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 	}
 	read := func(ctx context.Context) (*corpus.Corpus, error) {
 		return corpus.ReadFrom(ctx, bytes.NewReader(text.Bytes()), "read.tsv",
-			corpus.Options{Form: corpus.Form{Format: "tsv"}, Workers: on.workers, MinDF: 1})
+			corpus.Options{FormatOptions: corpus.FormatOptions{Format: "tsv"}, Workers: on.workers, MinDF: 1})
 	}
 	return &job{
-		units: float64(text.Len()),
-		pass:  func(ctx context.Context) error { _, err := read(ctx); return err },
+		unitCount: float64(text.Len()),
+		pass:      func(ctx context.Context) error { _, err := read(ctx); return err },
 		digest: func(ctx context.Context) (uint64, error) {
 			got, err := read(ctx)
 			if err != nil {
@@ -261,7 +264,7 @@ func prepareRead(ctx context.Context, d *documents, on setting) (*job, error) {
 			return binary.BigEndian.Uint64(all[:]), nil
 		},
 		// No word may be lost or counted twice.
-		worst: func(ctx context.Context) (worst Error, err error) {
+		maxError: func(ctx context.Context) (worst SampleError, err error) {
 			got, err := read(ctx)
 			if err != nil {
 				return worst, err

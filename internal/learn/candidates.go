@@ -23,23 +23,23 @@ import (
 // These lists hold candidate values of parameters. The first value of a list is used while other
 // parameters are compared.
 var (
-	chosenC           = []float64{10, 1, 100}
-	chosenRegressionC = []float64{1, 10, 100, 0.1} // C for regression, in units of the targets' spread
-	chosenZones       = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of the targets' spread
-	chosenScales      = []kernel.List{
+	candidateCs           = []float64{10, 1, 100}
+	candidateRegressionCs = []float64{1, 10, 100, 0.1} // C for regression, in units of the targets' spread
+	candidateEpsilons     = []float64{0.1, 0.3, 0.03}  // epsilon for regression, in units of the targets' spread
+	candidateScales       = []kernel.ParamGrid{
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
-	chosenHistograms = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for histogram kernels
-	chosenVectors    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for vector kernels
+	histogramEmbeddings = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for histogram kernels
+	vectorEmbeddings    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for vector kernels
 
 	// These embeddings are for documents without a vocabulary: values may not be counts.
-	plainHistograms = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
-	plainVectors    = []string{"tf-l2", "tfidf-l2"}
+	plainHistogramEmbeddings = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
+	plainVectorEmbeddings    = []string{"tf-l2", "tfidf-l2"}
 )
 
-// supervised is the embedding whose term weights are learnt from labels.
-const supervised = "tfkl-l1-sqrt"
+// supervisedEmbedding is the embedding whose term weights are learnt from labels.
+const supervisedEmbedding = "tfkl-l1-sqrt"
 
 // maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the number
 // of documents in the largest sample.
@@ -49,17 +49,17 @@ const maxPairs = 6000
 type Constraints struct {
 	solver.Regularization // 0 = chosen automatically
 
-	Kernel     string   // specification, or name of a kernel whose t or gamma is chosen; "" = any kernel
-	Embeddings []string // allowed embeddings; nil = all that suit the kernel
-	Scheme     bool     // the scheme is fixed
-	Work       float64  // time budget of the automatic choice, in multiples of one training run
-	Seed       uint64
+	Kernel      string   // specification, or name of a kernel whose t or gamma is chosen; "" = any kernel
+	Embeddings  []string // allowed embeddings; nil = all that suit the kernel
+	SchemeFixed bool     // the scheme is fixed
+	WorkBudget  float64  // time budget of the automatic choice, in multiples of one training run
+	Seed        uint64
 
-	Vectors bool // values aren't term counts, so the candidates are kernels for vectors
+	UseVectorKernels bool // values aren't term counts, so the candidates are kernels for vectors
 }
 
-// Fixed reports whether g.Kernel is set and has no parameter left to choose.
-func (g *Constraints) Fixed() bool {
+// KernelFixed reports whether g.Kernel is set and has no parameter left to choose.
+func (g *Constraints) KernelFixed() bool {
 	if g.Kernel == "" || strings.ContainsAny(g.Kernel, ":(*+") {
 		return g.Kernel != ""
 	}
@@ -67,72 +67,73 @@ func (g *Constraints) Fixed() bool {
 	if err != nil {
 		return true
 	}
-	_, noT := kernel.With(k, "t", 1)
-	_, noGamma := kernel.With(k, "gamma", 1)
+	_, noT := kernel.WithParam(k, "t", 1)
+	_, noGamma := kernel.WithParam(k, "gamma", 1)
 	return noT != nil && noGamma != nil
 }
 
 // Candidates returns the settings from which [tune.Choose] selects. Fixed settings have one value.
 func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
-	out := tune.Candidates{Measure: s.Measure(), C: chosenC, Nu: s.Nu, Epsilon: []float64{s.Epsilon}, Unit: 1,
-		Schemes: []solver.Scheme{s.Scheme}, Work: g.Work, Seed: g.Seed, Folds: tune.DefaultFolds}
+	out := tune.Candidates{Measure: s.Measure(), C: candidateCs, Nu: s.Nu, Epsilons: []float64{s.Epsilon}, Unit: 1,
+		Schemes: []solver.Scheme{s.Scheme}, WorkBudget: g.WorkBudget, Seed: g.Seed, FinalFolds: tune.DefaultFolds}
 	regression := out.Measure == tune.MeanSquaredError
 	if regression {
 		out.Unit = spread(c)
-		out.C = times(out.Unit, chosenRegressionC)
+		out.C = scaleValues(out.Unit, candidateRegressionCs)
 		if s.Type == model.EpsilonSVR && g.Epsilon == 0 {
-			out.Epsilon = times(out.Unit, chosenZones)
+			out.Epsilons = scaleValues(out.Unit, candidateEpsilons)
 		}
 	}
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	if !g.Scheme && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 { // two classes: schemes are equal
+	// two classes: schemes are equal
+	if !g.SchemeFixed && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 {
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
 			out.Schemes = out.Schemes[:1] // many binary classifiers with few documents each aren't worth their cost
 		}
 	}
-	histograms, vectors := chosenHistograms, chosenVectors
+	histograms, vectors := histogramEmbeddings, vectorEmbeddings
 	switch {
 	case c.Vocabulary == nil:
-		histograms, vectors = plainHistograms, plainVectors
+		histograms, vectors = plainHistogramEmbeddings, plainVectorEmbeddings
 	case c.Tokenizer.Columns().HasNumbers(): // logarithms don't damp values below 1
 		histograms, vectors = []string{"tfidf-l1-sqrt", "tf-l1-sqrt"}, []string{"tfidf-l2"}
 	}
 	var err error
 	switch {
-	case g.Vectors:
+	case g.UseVectorKernels:
 		out.Kernels, err = g.vectorKernels(c)
 	case g.Kernel == "" && len(g.Embeddings) > 0:
-		out.Kernels, err = with([]string{"diffusion", "linear"}, g.Embeddings)
+		out.Kernels, err = kernelCombinations([]string{"diffusion", "linear"}, g.Embeddings)
 	case g.Kernel == "":
 		var linear, rbf []kernel.Kernel
-		if out.Kernels, err = with([]string{"diffusion"}, histograms); err == nil {
-			linear, err = with([]string{"linear"}, vectors)
+		if out.Kernels, err = kernelCombinations([]string{"diffusion"}, histograms); err == nil {
+			linear, err = kernelCombinations([]string{"linear"}, vectors)
 		}
 		if err == nil && c.Vocabulary == nil {
-			rbf, err = with([]string{"rbf"}, plainVectors[:1])
+			rbf, err = kernelCombinations([]string{"rbf"}, plainVectorEmbeddings[:1])
 		}
-		out.Kernels = run.InTurn(out.Kernels, linear, rbf)
-	case g.Fixed() && len(g.Embeddings) == 0:
+		out.Kernels = run.Interleave(out.Kernels, linear, rbf)
+	case g.KernelFixed() && len(g.Embeddings) == 0:
 		out.Kernels = make([]kernel.Kernel, 1)
 		out.Kernels[0], err = kernel.Parse(g.Kernel)
-	case g.Fixed() || len(g.Embeddings) > 0:
-		out.Kernels, err = with([]string{g.Kernel}, g.Embeddings)
+	case g.KernelFixed() || len(g.Embeddings) > 0:
+		out.Kernels, err = kernelCombinations([]string{g.Kernel}, g.Embeddings)
 	default:
-		out.Kernels, err = suiting(g.Kernel, histograms, vectors)
+		out.Kernels, err = kernelVariants(g.Kernel, histograms, vectors)
 	}
 	// For independent labels, supervised embeddings aren't tried, because tuning thresholds on
 	// folds would need a kernel matrix per fold.
-	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.Labels ||
-		len(g.Embeddings) > 0 || g.Fixed() || regression {
+	if err != nil || c.Vocabulary == nil || c.Tokenizer.Columns().HasNumbers() || s.Scheme == solver.MultiLabel ||
+		len(g.Embeddings) > 0 || g.KernelFixed() || regression {
 		return out, err
 	}
-	if k, err := kernel.Parse(cmp.Or(g.Kernel, "diffusion")); err != nil || k.Embedding() != sparse.Sphere {
+	if k, err := kernel.Parse(cmp.Or(g.Kernel, "diffusion")); err != nil || k.Embedding() != sparse.SphereEmbedding {
 		return out, err
 	}
-	out.Supervised, err = with([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervised})
+	out.SupervisedKernels, err = kernelCombinations([]string{cmp.Or(g.Kernel, "diffusion")}, []string{supervisedEmbedding})
 	return out, err
 }
 
@@ -142,7 +143,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 func spread(c *corpus.Corpus) float64 {
 	var targets []float64
 	for i := range c.Documents.Rows() {
-		for _, id := range c.Labels.Of(i) {
+		for _, id := range c.Labels.Classes(i) {
 			v, _ := strconv.ParseFloat(c.Classes[id], 64) // other code rejects targets that aren't numbers
 			targets = append(targets, v)
 		}
@@ -156,15 +157,15 @@ func spread(c *corpus.Corpus) float64 {
 	if v == 0 {
 		v = math.Sqrt(stat.PopVariance(targets, nil))
 	}
-	if v = run.Round(v, 1); !(v > 0) || math.IsInf(v, 0) {
+	if v = run.RoundSignificant(v, 1); !(v > 0) || math.IsInf(v, 0) {
 		return 1
 	}
 	return v
 }
 
-func times(by float64, numbers []float64) (out []float64) {
+func scaleValues(by float64, numbers []float64) (out []float64) {
 	for _, v := range numbers {
-		out = append(out, run.Round(by*v, 12))
+		out = append(out, run.RoundSignificant(by*v, 12))
 	}
 	return out
 }
@@ -179,7 +180,7 @@ func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err 
 		"rbf:gamma=$less,embed=$e", "rbf:gamma=$more,embed=$e"}
 	if len(g.Embeddings) > 0 {
 		scaled = g.Embeddings[0]
-	} else if Unscaled(c.Documents) == "" {
+	} else if ScalingReason(c.Documents) == "" {
 		specs = append(specs, "linear", "rbf:gamma=$1")
 	}
 	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -197,13 +198,13 @@ func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err 
 	return out, nil
 }
 
-// Vectors holds default settings for vectors whose values aren't counts.
-type Vectors struct {
+// VectorDefaults holds default settings for vectors whose values aren't counts.
+type VectorDefaults struct {
 	Kernel    string           // default kernel for SVMs and other kernel methods
 	Embedding sparse.Embedding // default embedding for linear models
-	Why       string           // why values aren't counts, and their meaning; "" for value columns
+	Reason    string           // why values aren't counts, and their meaning; "" for value columns
 
-	weights bool // values are term weights, not measurements
+	hasTermWeights bool // values are term weights, not measurements
 }
 
 // WeightsKernel is the default kernel for term weights such as tf-idf. This kernel has no
@@ -215,22 +216,22 @@ const WeightsKernel = "bhattacharyya"
 // In addition, columns that are nonzero in half of the rows must hold less than half of the nonzero
 // entries. Term weights aren't standardized, because rare terms would dominate.
 const (
-	wideColumns = 100
-	sparseShare = 0.1
+	minTermColumns = 100
+	maxTermDensity = 0.1
 )
 
-// VectorsOf returns the defaults for a corpus of vectors, or nil for text and counts. Vectors come
+// VectorDefaultsOf returns the defaults for a corpus of vectors, or nil for text and counts. Vectors come
 // from a file of vectors or from columns of values. The default kernel is a text kernel for term
 // weights, and a vector kernel for measurements. Linear models standardize measurements if the
 // scales of columns differ much.
-func VectorsOf(c *corpus.Corpus) *Vectors {
-	if c.Tokenizer.Measured() {
-		return &Vectors{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.Standard}}
+func VectorDefaultsOf(c *corpus.Corpus) *VectorDefaults {
+	if c.Tokenizer.HasValues() {
+		return &VectorDefaults{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.StandardScaling}}
 	}
 	if c.Vocabulary != nil {
 		return nil
 	}
-	why := NoCounts(c.Documents)
+	why := NonCountReason(c.Documents)
 	if why == "" {
 		return nil
 	}
@@ -243,42 +244,42 @@ func VectorsOf(c *corpus.Corpus) *Vectors {
 	}
 	values := c.Documents.NNZ()
 	filled := float64(values) / float64(c.Documents.Rows()) / float64(len(columns))
-	if why == Fractions && len(columns) >= wideColumns && filled <= sparseShare && 2*common < values {
-		return &Vectors{WeightsKernel, sparse.Embedding{Norm: sparse.NormL2},
+	if why == ReasonFractions && len(columns) >= minTermColumns && filled <= maxTermDensity && 2*common < values {
+		return &VectorDefaults{WeightsKernel, sparse.Embedding{Norm: sparse.NormL2},
 			fmt.Sprintf("non-negative fractions in %d columns, %.2g%% nonzero, look like term weights such as tf-idf, "+
 				"so the default is the text kernel %s; use -kernel %s for "+
 				"measurements", len(columns), 100*filled, WeightsKernel, VectorKernel),
 			true}
 	}
-	v := &Vectors{Kernel: VectorKernel, Why: why + " are not term counts, so the default is a kernel for " +
+	v := &VectorDefaults{Kernel: VectorKernel, Reason: why + " are not term counts, so the default is a kernel for " +
 		"vectors, with columns scaled to mean 0 and variance 1 (-scale standard)"}
-	if Unscaled(c.Documents) != "" {
-		v.Embedding.Weighting = sparse.Standard
+	if ScalingReason(c.Documents) != "" {
+		v.Embedding.Weighting = sparse.StandardScaling
 	}
 	return v
 }
 
-// suiting returns the named kernel with each suitable text embedding and each candidate value of t
+// kernelVariants returns the named kernel with each suitable text embedding and each candidate value of t
 // or gamma.
-func suiting(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
+func kernelVariants(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
 	if err != nil {
 		return nil, err
 	}
 	switch e := k.Embedding(); {
-	case e == sparse.Sphere:
-		return with([]string{name}, histograms)
-	case e.Pairing == sparse.Dot:
-		return with([]string{name}, vectors)
+	case e == sparse.SphereEmbedding:
+		return kernelCombinations([]string{name}, histograms)
+	case e.Pairing == sparse.Cosine:
+		return kernelCombinations([]string{name}, vectors)
 	default:
-		return with([]string{name}, []string{e.String()})
+		return kernelCombinations([]string{name}, []string{e.String()})
 	}
 }
 
-// with returns all combinations of names, embeddings, and values of t or gamma (for kernels with
+// kernelCombinations returns all combinations of names, embeddings, and values of t or gamma (for kernels with
 // such a parameter). Kernels with the first value of t or gamma come first, so that a choice with a
 // small time budget still compares different kernels.
-func with(names, embeddings []string) ([]kernel.Kernel, error) {
+func kernelCombinations(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {
 		for _, embedding := range embeddings {
@@ -290,23 +291,23 @@ func with(names, embeddings []string) ([]kernel.Kernel, error) {
 			if err != nil {
 				return nil, err
 			}
-			some, _, err := kernel.Vary([]kernel.Kernel{k}, chosenScales)
+			some, _, err := kernel.ExpandGrid([]kernel.Kernel{k}, candidateScales)
 			if err != nil {
 				return nil, err
 			}
 			lists = append(lists, some)
 		}
 	}
-	return run.InTurn(lists...), nil
+	return run.Interleave(lists...), nil
 }
 
-// Proposes reports whether k is a diffusion kernel. The automatic choice tries diffusion kernels,
+// IsDiffusion reports whether k is a diffusion kernel. The automatic choice tries diffusion kernels,
 // so training doesn't warn that they may not be positive definite.
-func Proposes(k kernel.Kernel) bool { return kernel.Family(k) == "diffusion" }
+func IsDiffusion(k kernel.Kernel) bool { return kernel.FamilyName(k) == "diffusion" }
 
-// Near returns k with t or gamma halved and doubled, if the new value is in [1/64, 256]. On scaled
+// NeighbourKernels returns k with t or gamma halved and doubled, if the new value is in [1/64, 256]. On scaled
 // columns the minimum is 2⁻²⁰, because gamma is small if there are many columns.
-func Near(k kernel.Kernel) (out []kernel.Kernel) {
+func NeighbourKernels(k kernel.Kernel) (out []kernel.Kernel) {
 	least, most := 1.0/64, 256.0
 	if k.Embedding().Scales() {
 		least = 0x1p-20
@@ -317,7 +318,7 @@ func Near(k kernel.Kernel) (out []kernel.Kernel) {
 			continue
 		}
 		for _, v := range []float64{v / 2, 2 * v} {
-			if other, err := kernel.With(k, name, v); err == nil && v >= least && v <= most {
+			if other, err := kernel.WithParam(k, name, v); err == nil && v >= least && v <= most {
 				out = append(out, other)
 			}
 		}

@@ -21,18 +21,18 @@ func TestCandidatesInTurn(t *testing.T) {
 	none := &sparse.CSR{Offsets: []int64{0}}
 	c := &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
 	got, err := (&Constraints{}).Candidates(c, svm.Settings{Scheme: solver.OneVsOne})
-	if err != nil || len(got.Kernels) != len(chosenHistograms)*len(chosenScales[0].Values)+len(chosenVectors) {
+	if err != nil || len(got.Kernels) != len(histogramEmbeddings)*len(candidateScales[0].Values)+len(vectorEmbeddings) {
 		t.Fatalf("%v, %v", got.Kernels, err)
 	}
 	const first = "diffusion:t=2,embed=tfkl-l1-sqrt"
-	if n := len(got.Supervised); n != len(chosenScales[0].Values) || got.Supervised[0].String() != first {
-		t.Errorf("kernels that learn from labels are %v", got.Supervised)
+	if n := len(got.SupervisedKernels); n != len(candidateScales[0].Values) || got.SupervisedKernels[0].String() != first {
+		t.Errorf("kernels that learn from labels are %v", got.SupervisedKernels)
 	}
 	seen := map[string]bool{}
-	for _, k := range got.Kernels[:len(chosenHistograms)+len(chosenVectors)] {
+	for _, k := range got.Kernels[:len(histogramEmbeddings)+len(vectorEmbeddings)] {
 		seen[k.Embedding().String()] = true
 	}
-	if len(seen) != len(chosenHistograms)+len(chosenVectors) {
+	if len(seen) != len(histogramEmbeddings)+len(vectorEmbeddings) {
 		t.Errorf("the first kernels are %v", got.Kernels[:5])
 	}
 }
@@ -59,14 +59,14 @@ func TestCandidatesSupervised(t *testing.T) {
 		"rbf":              {Constraints{Kernel: "rbf"}, text(), solver.OneVsRest, ""},
 		"parameters":       {Constraints{Kernel: "diffusion:t=1"}, text(), solver.OneVsRest, ""},
 		"an embedding":     {Constraints{Embeddings: []string{"tf-l1-sqrt"}}, text(), solver.OneVsRest, ""},
-		"several labels":   {Constraints{}, text(), solver.Labels, ""},
+		"several labels":   {Constraints{}, text(), solver.MultiLabel, ""},
 		"columns, numbers": {Constraints{}, numbers, solver.OneVsRest, ""},
 		"vectors":          {Constraints{}, vectors, solver.OneVsRest, ""},
 	} {
 		got, err := of.given.Candidates(of.corpus, svm.Settings{Scheme: of.scheme})
 		first := ""
-		if len(got.Supervised) > 0 {
-			first = got.Supervised[0].String()
+		if len(got.SupervisedKernels) > 0 {
+			first = got.SupervisedKernels[0].String()
 		}
 		if err != nil || first != of.want {
 			t.Errorf("%s: %q, %v, expected %q", what, first, err, of.want)
@@ -77,7 +77,7 @@ func TestCandidatesSupervised(t *testing.T) {
 // The unit of a regression follows the targets and ignores outliers, and so do C and epsilon.
 func TestCandidatesOfRegression(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	normal := musttest.Make(1000, func(i int) float64 { return 50 + 20*r.NormFloat64() })
+	normal := musttest.MakeSlice(1000, func(i int) float64 { return 50 + 20*r.NormFloat64() })
 	far := slices.Clone(normal)
 	for i := range 100 {
 		far[10*i] = 1e9
@@ -98,14 +98,15 @@ func TestCandidatesOfRegression(t *testing.T) {
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
 		got, err := (&Constraints{}).Candidates(c, svm.Settings{Type: model.EpsilonSVR})
-		if err != nil || got.Unit != of.unit || got.C[0] != of.unit || got.Epsilon[0] != run.Round(of.unit/10, 12) ||
-			got.Supervised != nil || len(got.Schemes) != 1 {
+		if err != nil || got.Unit != of.unit || got.C[0] != of.unit ||
+			got.Epsilons[0] != run.RoundSignificant(of.unit/10, 12) ||
+			got.SupervisedKernels != nil || len(got.Schemes) != 1 {
 			t.Errorf("%s: %+v, %v, expected the unit %v", name, got, err, of.unit)
 		}
 		fixed := &Constraints{Regularization: solver.Regularization{C: 3, Epsilon: 5}}
 		given, err := fixed.Candidates(c, svm.Settings{Type: model.EpsilonSVR, Epsilon: 5})
-		if err != nil || len(given.C) != 1 || given.C[0] != 3 || !slices.Equal(given.Epsilon, []float64{5}) {
-			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilon, err)
+		if err != nil || len(given.C) != 1 || given.C[0] != 3 || !slices.Equal(given.Epsilons, []float64{5}) {
+			t.Errorf("%s: C and epsilon that are given are %v and %v, %v", name, given.C, given.Epsilons, err)
 		}
 	}
 }
@@ -146,10 +147,10 @@ func TestVectorsOf(t *testing.T) {
 		{"narrow", vectors(60, 4, 0, fraction), VectorKernel, "fractions are not term counts"},
 		{"dense", vectors(200, 40, 0, fraction), VectorKernel, "fractions are not term counts"},
 		{"measurements and indicators", vectors(500, 8, 5, fraction), VectorKernel, "fractions are not term counts"},
-		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, Negative},
+		{"negative", vectors(500, 8, 0, func(i int) float32 { return fraction(i) - 0.1 }), VectorKernel, ReasonNegative},
 	} {
-		v := VectorsOf(q.corpus)
-		if got := v != nil; got != (q.kernel != "") || got && (v.Kernel != q.kernel || !strings.HasPrefix(v.Why, q.why)) {
+		v := VectorDefaultsOf(q.corpus)
+		if got := v != nil; got != (q.kernel != "") || got && (v.Kernel != q.kernel || !strings.HasPrefix(v.Reason, q.why)) {
 			t.Errorf("%s: %+v, expected kernel %q, because %q", q.what, v, q.kernel, q.why)
 		}
 	}

@@ -160,7 +160,8 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 	e := musttest.Get(engine.New(z, engine.Options{}))(t)
 	defer e.Close()
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g := musttest.Get(e.Rows(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), engine.Request{Test: x}, nil))(t)
+		g := musttest.Get(e.Rows(t.Context(), kernel.Resolve(k, len(m.Embedder.Terms)), engine.Request{TestDocuments: x},
+			nil))(t)
 		var out mat.Dense
 		out.Apply(func(_, _ int, v float64) float64 { return v + 1 }, g)
 		return &out
@@ -179,7 +180,7 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 	var upper mat.TriDense
 	factor.UTo(&upper)
 	var out mat.Dense
-	musttest.Do(t, out.Solve(upper.T(), plusOne(x).T()))
+	musttest.NoError(t, out.Solve(upper.T(), plusOne(x).T()))
 	return mat.DenseCopyOf(out.T())
 }
 
@@ -192,7 +193,7 @@ func TestConverged(t *testing.T) {
 	musttest.SkipRace(t)
 	told := map[string]bool{"knn": true}
 	defer func() {
-		for _, l := range All {
+		for _, l := range Learners {
 			if !told[l.Name] && l.Type == "" { // package solver tests support vector machines
 				t.Errorf("%s tells no gap of machines that have converged", l.Name)
 			}
@@ -202,7 +203,7 @@ func TestConverged(t *testing.T) {
 		c := twoClasses(160, separable)
 		y := make([]float64, 160)
 		for i := range y {
-			if y[i] = 1; c.Labels.Of(i)[0] != 0 {
+			if y[i] = 1; c.Labels.Classes(i)[0] != 0 {
 				y[i] = -1
 			}
 		}
@@ -218,27 +219,27 @@ func TestConverged(t *testing.T) {
 			for _, price := range []float64{1e-2, 1, 1e2, 1e4} {
 				name := fmt.Sprintf("%s C=%v separable=%v", spec, price, separable)
 				l, trainer, err := Parse(spec)
-				musttest.Do(t, err)
+				musttest.NoError(t, err)
 				trainer = musttest.Get(params.With(trainer, map[string]any{"c": price}))(t)
 				model := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
-				text := musttest.Get(json.Marshal(model.About().Rows[0]))(t)
+				text := musttest.Get(json.Marshal(model.About().ClassifierRows[0]))(t)
 				var row struct {
 					Objective float64
 					Gap       *float64
 					Converged bool
 				}
-				musttest.Do(t, json.Unmarshal(text, &row))
+				musttest.NoError(t, json.Unmarshal(text, &row))
 				p, of := &problem{y: y}, map[string]float64{"a": 1, "b": 1}
 				maps.Copy(of, params.Get(trainer, "weight").(map[string]float64))
 				for i := range y {
-					p.c = append(p.c, price*of[c.Classes[c.Labels.Of(i)[0]]])
+					p.c = append(p.c, price*of[c.Classes[c.Labels.Classes(i)[0]]])
 				}
 				switch m := model.(type) {
 				case landmarkModel:
 					p.phi, p.loss = onLandmarks(t, m, c), losses[m.Settings.Loss.String()]
 				case linearModel:
-					p.phi, p.loss = plain(t, m.Embedder, c, m.Settings.Intercept), losses[m.Settings.Loss.String()]
-				case *Regression:
+					p.phi, p.loss = plain(t, m.Embedder, c, m.Settings.InterceptScaling), losses[m.Settings.Loss.String()]
+				case *LogisticModel:
 					bias := 1.0
 					if m.Settings.NoBias {
 						bias = 0
@@ -275,22 +276,23 @@ func TestStoppedLogistic(t *testing.T) {
 	train := func(s logistic.Settings) (*logistic.DecisionFunction, About) {
 		e := musttest.Get(sparse.ParseEmbedding("tf-l1-sqrt"))(t)
 		m := musttest.Get(logistic.Train(t.Context(), c, e, s, logistic.Options{}))(t)
-		return m.Functions[0], (&Regression{m, nil}).About()
+		return m.Functions[0], (&LogisticModel{m, nil}).About()
 	}
 	for _, origin := range []bool{false, true} {
 		best, about := train(logistic.Settings{C: 1e4, NoBias: origin, Tolerance: 1e-8})
-		if about.Ended.Unfinished != 0 {
-			t.Errorf("%v", about.Ended)
+		if about.Convergence.UnfinishedCount != 0 {
+			t.Errorf("%v", about.Convergence)
 		}
 		for _, steps := range []int{1, 4, 12} {
 			m, about := train(logistic.Settings{C: 1e4, NoBias: origin, Iterations: steps})
-			excess, share := m.Value-best.Value, m.Gap/m.Value
-			if m.Converged || about.Ended.Unfinished != 2 || about.Ended.Gap != share || !(excess <= m.Gap && share <= 1) {
-				t.Errorf("%d steps: %v above the optimum, at most %v by the gap, %v", steps, excess, m.Gap, about.Ended)
+			excess, share := m.Objective-best.Objective, m.Gap/m.Objective
+			if m.Converged || about.Convergence.UnfinishedCount != 2 || about.Convergence.Gap != share ||
+				!(excess <= m.Gap && share <= 1) {
+				t.Errorf("%d steps: %v above the optimum, at most %v by the gap, %v", steps, excess, m.Gap, about.Convergence)
 			}
 		}
 	}
-	if _, about := train(logistic.Settings{C: math.Inf(1)}); about.Rows[0].(regressionRow).Gap > 0 {
+	if _, about := train(logistic.Settings{C: math.Inf(1)}); about.ClassifierRows[0].(logisticRow).Gap > 0 {
 		t.Errorf("%+v has a gap without regularisation", about)
 	}
 }

@@ -20,11 +20,12 @@ import (
 // with ties counted half. scikit-learn has the same definitions. Sources: Fawcett, Pattern
 // Recognition Letters 27 (2006); Davis and Goadrich, ICML 2006.
 type Curve struct {
-	Class            string       `json:"class,omitempty"` // "" for the pooled decisions of all classes (micro average)
-	Documents        int          `json:"documents"`       // number of positives
-	AUC              float64      `json:"roc_auc"`
-	AveragePrecision float64      `json:"average_precision"`
-	ROC, Precision   [][2]float64 `json:"-"` // points at least 1/200 apart
+	// "" for the pooled decisions of all classes (micro average)
+	Class                string       `json:"class,omitempty"`
+	PositiveCount        int          `json:"documents"` // number of positives
+	AUC                  float64      `json:"roc_auc"`
+	AveragePrecision     float64      `json:"average_precision"`
+	ROC, PrecisionRecall [][2]float64 `json:"-"` // points at least 1/200 apart
 }
 
 // maxPooled is the maximum number of decisions in a pooled curve. If there are more decisions,
@@ -36,9 +37,9 @@ type decision struct {
 	positive bool
 }
 
-// curves sets v.Curves: the pooled curve, then a curve for each class that has positives and
+// computeCurves sets v.Curves: the pooled curve, then a curve for each class that has positives and
 // negatives.
-func (v *Evaluation) curves(a *About, p *model.Prediction) {
+func (v *Evaluation) computeCurves(a *About, p *model.Prediction) {
 	var pooled, own []decision
 	var classes []Curve
 	scores := make([][]float64, len(v.Outcomes))
@@ -53,7 +54,7 @@ func (v *Evaluation) curves(a *About, p *model.Prediction) {
 			if !x.Scored {
 				continue
 			}
-			d := decision{scores[i][k], slices.Contains(x.own, name)}
+			d := decision{scores[i][k], slices.Contains(x.trueLabels, name)}
 			if own = append(own, d); i%step == 0 {
 				pooled = append(pooled, d)
 			}
@@ -72,16 +73,17 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 	if p.Probabilities != nil {
 		return p.Probabilities[i]
 	}
-	d, n := p.Decisions[i], len(a.Classes)
+	d, n := p.DecisionValues[i], len(a.Classes)
 	if a.Scheme == solver.OneVsOne && len(d) == n*(n-1)/2 {
 		out := make([]float64, n)
-		for k, pair := range solver.Pairs(n) {
+		for k, pair := range solver.ClassPairs(n) {
 			out[pair[0]] += d[k] / float64(n-1)
 			out[pair[1]] -= d[k] / float64(n-1)
 		}
 		return out
 	}
-	if p.Class != nil && d[p.Class[i]] < slices.Max(d) { // energies: the class with the smallest is predicted
+	// energies: the class with the smallest is predicted
+	if p.ClassIndices != nil && d[p.ClassIndices[i]] < slices.Max(d) {
 		d = slices.Clone(d)
 		for k := range d {
 			d[k] = -d[k]
@@ -96,10 +98,10 @@ func curveOf(name string, own []decision) (c Curve, ok bool) {
 	slices.SortFunc(own, func(a, b decision) int { return cmp.Compare(b.score, a.score) })
 	for _, d := range own {
 		if d.positive {
-			c.Documents++
+			c.PositiveCount++
 		}
 	}
-	positives, negatives := float64(c.Documents), float64(len(own)-c.Documents)
+	positives, negatives := float64(c.PositiveCount), float64(len(own)-c.PositiveCount)
 	if positives == 0 || negatives == 0 {
 		return c, false
 	}
@@ -119,14 +121,14 @@ func curveOf(name string, own []decision) (c Curve, ok bool) {
 		c.AUC += (f - fall) * (r + recall) / 2
 		c.AveragePrecision += (r - recall) * tp / (tp + fp)
 		recall, fall = r, f
-		c.ROC = apart(c.ROC, [2]float64{f, r}, last)
-		c.Precision = apart(c.Precision, [2]float64{r, tp / (tp + fp)}, last)
+		c.ROC = appendPoint(c.ROC, [2]float64{f, r}, last)
+		c.PrecisionRecall = appendPoint(c.PrecisionRecall, [2]float64{r, tp / (tp + fp)}, last)
 	}
 	return c, true
 }
 
-// apart appends p if p is far enough from the last point, or if last is true.
-func apart(points [][2]float64, p [2]float64, last bool) [][2]float64 {
+// appendPoint appends p if p is far enough from the last point, or if last is true.
+func appendPoint(points [][2]float64, p [2]float64, last bool) [][2]float64 {
 	const near = 1.0 / 200
 	if n := len(points); n > 0 && !last && max(p[0]-points[n-1][0], p[1]-points[n-1][1], points[n-1][1]-p[1]) < near {
 		return points

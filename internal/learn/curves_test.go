@@ -27,26 +27,26 @@ func TestCurves(t *testing.T) {
 		switch {
 		case p.Probabilities != nil:
 			return p.Probabilities[i][k]
-		case len(p.Decisions[i]) == 3 && k == 0: // pairs 0/1, 0/2, 1/2
-			return (p.Decisions[i][0] + p.Decisions[i][1]) / 2
+		case len(p.DecisionValues[i]) == 3 && k == 0: // pairs 0/1, 0/2, 1/2
+			return (p.DecisionValues[i][0] + p.DecisionValues[i][1]) / 2
 		case k == 1:
-			return (p.Decisions[i][2] - p.Decisions[i][0]) / 2
+			return (p.DecisionValues[i][2] - p.DecisionValues[i][0]) / 2
 		}
-		return (-p.Decisions[i][1] - p.Decisions[i][2]) / 2
+		return (-p.DecisionValues[i][1] - p.DecisionValues[i][2]) / 2
 	}
 	for _, spec := range []string{"c_svc:kernel=linear", "logistic:c=1"} {
 		trainer := learn.TrainerOf(t, spec)
 		m := musttest.Get(trainer.Train(ctx, train, learn.Options{}))(t)
 		p := musttest.Get(m.Predict(ctx, test.Documents, learn.Options{}))(t)
-		v := musttest.Get(learn.Evaluate(ctx, m, p, test, learn.Options{}, learn.EvaluateOptions{Mistakes: -1}))(t)
-		for k, at := range v.Answered {
+		v := musttest.Get(learn.Evaluate(ctx, m, p, test, learn.Options{}, learn.EvaluateOptions{MistakeCount: -1}))(t)
+		for k, at := range v.CoverageAtErrorRates {
 			want := 0.0
-			for _, c := range v.Coverage {
-				if c.Error <= []float64{0.01, 0.02, 0.05, 0.1}[k] {
-					want = c.Documents
+			for _, c := range v.CoverageCurve {
+				if c.ErrorRate <= []float64{0.01, 0.02, 0.05, 0.1}[k] {
+					want = c.Fraction
 				}
 			}
-			if at.Documents != want || len(v.Answered) != 4 {
+			if at.Fraction != want || len(v.CoverageAtErrorRates) != 4 {
 				t.Errorf("%s: %+v is answered, expected %v", spec, at, want)
 			}
 		}
@@ -65,7 +65,7 @@ func TestCurves(t *testing.T) {
 				for i := range test.Documents.Rows() {
 					if curve == 0 || curve == k+1 {
 						scores = append(scores, score(p, i, k))
-						positive = append(positive, test.Classes[test.Labels.Of(i)[0]] == name)
+						positive = append(positive, test.Classes[test.Labels.Classes(i)[0]] == name)
 					}
 				}
 			}

@@ -19,7 +19,7 @@ import (
 // by field name.
 func defaults() map[string][]string {
 	out := map[string][]string{}
-	for _, l := range learn.All {
+	for _, l := range learn.Learners {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(l.New()).Elem()) {
 			if _, own := f.Tag.Lookup("flag"); own && f.Tag.Get("default") != "" {
 				text := f.Tag.Get("default")
@@ -116,6 +116,6 @@ func f() {
 			})
 			return nil
 		})
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 	}
 }

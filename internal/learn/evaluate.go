@@ -20,8 +20,8 @@ import (
 
 // EvaluateOptions selects what [Evaluate] computes in addition to scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int // number of worst mistakes to explain; 0 = 20, negative = none
-	Terms    int // number of terms to name per mistake and per class; 0 = 10
+	MistakeCount int // number of worst mistakes to explain; 0 = 20, negative = none
+	TermCount    int // number of terms to name per mistake and per class; 0 = 10
 
 	Permutations int // number of permutations per column of a table, see [Importance]; 0 = 5, negative = none
 
@@ -33,35 +33,35 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// Coverage has an element for each distinct confidence, with the error rate of the documents
+	// CoverageCurve has an element for each distinct confidence, with the error rate of the documents
 	// that have at least this confidence. Answered holds four elements of Coverage, with the
 	// maximum number of documents at error rates up to 1, 2, 5 and 10%. Coverage and Answered are
 	// nil for regression and independent labels.
-	Coverage []Coverage `json:"-"`
-	Answered []Coverage `json:"answered,omitempty"`
+	CoverageCurve        []CoveragePoint `json:"-"`
+	CoverageAtErrorRates []CoveragePoint `json:"answered,omitempty"`
 
 	// Curves holds the pooled curve, then a curve per class; nil for regression and one-class
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	Novel []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank; nil if predictions have no ranks
+	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank; nil if predictions have no ranks
 
-	Importance []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
+	Importances []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
-	Mistakes      []Mistake      `json:"mistakes"` // worst mistakes, in descending order of confidence
-	Terms         *Explanation   `json:"terms,omitempty"`
-	Copies        []Copy         `json:"copies,omitempty"` // sorted by document
-	NonDuplicates *NonDuplicates `json:"without_copies,omitempty"`
+	Mistakes       []Mistake       `json:"mistakes"` // worst mistakes, in descending order of confidence
+	Explanation    *Explanation    `json:"terms,omitempty"`
+	NearDuplicates []NearDuplicate `json:"copies,omitempty"` // sorted by document
+	NonDuplicates  *NonDuplicates  `json:"without_copies,omitempty"`
 }
 
 // Outcome describes the prediction of a document, and whether the prediction is correct.
 type Outcome struct {
-	Row
-	Scored          bool
-	Correct         bool
-	True, Predicted int      // indices into Score.Classes of the true and the predicted class; -1 = none
-	wrong           int      // index of the most confidently wrong label; -1 = none
-	own             []string // true classes of the document, sorted for independent labels
+	PredictionRow
+	Scored                    bool
+	Correct                   bool
+	TrueClass, PredictedClass int      // indices into Score.Classes of the true and the predicted class; -1 = none
+	wrongLabel                int      // index of the most confidently wrong label; -1 = none
+	trueLabels                []string // true classes of the document, sorted for independent labels
 
 	// Confidence is the prediction's probability, or |Margin| without probabilities. For
 	// independent labels, it is the confidence in Mistake.Wrong. For regression, it is the absolute
@@ -69,35 +69,35 @@ type Outcome struct {
 	Confidence float64
 }
 
-// Coverage holds the fraction (Documents) and the error rate (Error) of the documents that have at
+// CoveragePoint holds the fraction (Documents) and the error rate (Error) of the documents that have at
 // least the given Confidence.
-type Coverage struct {
+type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
-	Documents  float64 `json:"documents"`
-	Error      float64 `json:"error"`
+	Fraction   float64 `json:"documents"`
+	ErrorRate  float64 `json:"error"`
 }
 
-// answered holds the maximum error rates of Evaluation.Answered.
-var answered = []float64{0.01, 0.02, 0.05, 0.1}
+// maxErrorRates holds the maximum error rates of Evaluation.Answered.
+var maxErrorRates = []float64{0.01, 0.02, 0.05, 0.1}
 
-// NoveltyBin counts documents by the rank of their nearest training document, see [Novelty]. Ranks
+// NoveltyBin counts documents by the rank of their nearest training document, see [NoveltyScorer]. Ranks
 // are at most Max and above the previous bin's Max.
 type NoveltyBin struct {
-	Max       float64 `json:"nearest_rank"`
-	Documents int     `json:"documents"`
-	Correct   int     `json:"correct"`
+	MaxRank       float64 `json:"nearest_rank"`
+	DocumentCount int     `json:"documents"`
+	CorrectCount  int     `json:"correct"`
 }
 
-func (v *Evaluation) byNovelty() {
-	v.Novel = []NoveltyBin{{Max: 0.01}, {Max: 0.05}, {Max: 0.25}, {Max: 0.5}, {Max: 1}}
+func (v *Evaluation) countByNovelty() {
+	v.NoveltyBins = []NoveltyBin{{MaxRank: 0.01}, {MaxRank: 0.05}, {MaxRank: 0.25}, {MaxRank: 0.5}, {MaxRank: 1}}
 	for i := range v.Outcomes {
 		x := &v.Outcomes[i]
 		if !x.Scored || x.Rank == nil {
 			continue
 		}
-		at := &v.Novel[slices.IndexFunc(v.Novel, func(n NoveltyBin) bool { return *x.Rank <= n.Max })]
-		if at.Documents++; x.Correct {
-			at.Correct++
+		at := &v.NoveltyBins[slices.IndexFunc(v.NoveltyBins, func(n NoveltyBin) bool { return *x.Rank <= n.MaxRank })]
+		if at.DocumentCount++; x.Correct {
+			at.CorrectCount++
 		}
 	}
 }
@@ -105,28 +105,28 @@ func (v *Evaluation) byNovelty() {
 // Mistake is a wrong prediction.
 type Mistake struct {
 	Index int `json:"-"` // index of the document in the corpus; Row.Document is its name, or its number from 1
-	Row
-	Wrong string               `json:"wrong,omitempty"` // most confidently wrong independent label: "x" or "not x"
-	Why   *DocumentExplanation `json:"why,omitempty"`   // explanation by words if the text was kept, else by terms
-	Marks []Mark               `json:"marks,omitempty"` // positions of the explanation's words in the text
+	PredictionRow
+	WrongLabel  string               `json:"wrong,omitempty"` // most confidently wrong independent label: "x" or "not x"
+	Explanation *DocumentExplanation `json:"why,omitempty"`   // explanation by words if the text was kept, else by terms
+	Occurrences []WordOccurrence     `json:"marks,omitempty"` // positions of the explanation's words in the text
 
 	Columns []ColumnEffect `json:"columns,omitempty"` // effects of a table's columns, if rows were kept
 }
 
-// Copy is a document with a nearly identical training document. Distance is 1 minus the cosine of
+// NearDuplicate is a document with a nearly identical training document. Distance is 1 minus the cosine of
 // the square roots of the documents' relative term frequencies. Distance is at most 0.02, as if
 // about two words in a hundred differ. It is computed from all words if texts were kept, else from
 // the known terms.
-type Copy struct {
-	Document int     `json:"document"` // number of the document, from 1
-	Training int     `json:"training"` // number of the nearest training document, from 1
-	Distance float64 `json:"c"`
+type NearDuplicate struct {
+	Document         int     `json:"document"` // number of the document, from 1
+	TrainingDocument int     `json:"training"` // number of the nearest training document, from 1
+	Distance         float64 `json:"c"`
 }
 
 // NonDuplicates counts scored documents that have no Copy, and how many are predicted correctly.
 type NonDuplicates struct {
-	Documents int `json:"documents"`
-	Correct   int `json:"correct"`
+	DocumentCount int `json:"documents"`
+	CorrectCount  int `json:"correct"`
 }
 
 // Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
@@ -137,12 +137,12 @@ type NonDuplicates struct {
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {
-	rows, err := RowsOf(m, p, c)
+	rows, err := PredictionRows(m, p, c)
 	if err != nil {
 		return nil, err
 	}
-	if e.Terms < 0 {
-		return nil, fmt.Errorf("learn: number of terms must not be negative, got %d", e.Terms)
+	if e.TermCount < 0 {
+		return nil, fmt.Errorf("learn: number of terms must not be negative, got %d", e.TermCount)
 	}
 	a := m.About()
 	score, err := a.Score(p, c)
@@ -159,36 +159,37 @@ func Evaluate(
 			a.Classes[:min(len(a.Classes), 3)])
 	}
 	v := &Evaluation{Score: score, Outcomes: outcomesOf(&a, p, c, rows, score), Mistakes: []Mistake{}}
-	if !a.Numbers && a.Scheme != solver.Labels {
-		v.cover()
+	if !a.IsRegression && a.Scheme != solver.MultiLabel {
+		v.computeCoverage()
 	}
-	if !a.Numbers && !a.OneClass {
-		v.curves(&a, p)
+	if !a.IsRegression && !a.OneClass {
+		v.computeCurves(&a, p)
 	}
-	if p.Rank != nil && !a.Numbers {
-		v.byNovelty()
+	if p.Ranks != nil && !a.IsRegression {
+		v.countByNovelty()
 	}
-	e.Mistakes, e.Terms, e.Permutations = cmp.Or(e.Mistakes, 20), cmp.Or(e.Terms, 10), cmp.Or(e.Permutations, 5)
+	e.MistakeCount, e.TermCount, e.Permutations = cmp.Or(e.MistakeCount, 20), cmp.Or(e.TermCount, 10),
+		cmp.Or(e.Permutations, 5)
 	if a.Tokenizer.HasColumns() && e.Permutations > 0 {
-		if err := v.importance(ctx, &a, p, c, o, e); err != nil {
+		if err := v.computeImportances(ctx, &a, p, c, o, e); err != nil {
 			return nil, err
 		}
 	}
 	if err := v.explain(ctx, m, c, o, e); err != nil {
 		return nil, err
 	}
-	if terms, err := explainBy(ctx, m, o.Ready, e.Terms, ""); err == nil {
-		v.Terms = terms // explainBy fails if the model has no weights
+	if terms, err := explainBy(ctx, m, o.Predictor, e.TermCount, ""); err == nil {
+		v.Explanation = terms // explainBy fails if the model has no weights
 	}
 	if e.Training != nil {
-		if err := v.copies(ctx, c, e.Training, o); err != nil {
+		if err := v.findNearDuplicates(ctx, c, e.Training, o); err != nil {
 			return nil, err
 		}
 	}
 	return v, nil
 }
 
-func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, score *score.Score) []Outcome {
+func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []PredictionRow, score *score.Score) []Outcome {
 	number := map[string]int{}
 	for k := range score.Classes {
 		number[score.Classes[k].Name] = k
@@ -196,66 +197,67 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Row, sco
 	out := make([]Outcome, len(rows))
 	for i := range out {
 		x := &out[i]
-		x.Row, x.True, x.Predicted, x.wrong, x.Confidence = rows[i], -1, -1, -1, math.Abs(rows[i].Margin)
+		x.PredictionRow, x.TrueClass, x.PredictedClass, x.wrongLabel, x.Confidence = rows[i], -1, -1, -1,
+			math.Abs(rows[i].Margin)
 		if x.Probability != nil {
 			x.Confidence = *x.Probability
 		}
 		var own []string
-		for _, id := range c.Labels.Of(i) {
+		for _, id := range c.Labels.Classes(i) {
 			own = append(own, c.Classes[id])
 		}
 		given := a.Labels(p, i)
 		if p.Rejected != nil { // Coverage uses the confidence even if the prediction was rejected
-			given = []string{a.Classes[p.Class[i]]}
+			given = []string{a.Classes[p.ClassIndices[i]]}
 		}
-		x.own = own
+		x.trueLabels = own
 		switch {
-		case a.Numbers:
+		case a.IsRegression:
 			if x.Scored = len(own) == 1; x.Scored {
 				truth, _ := strconv.ParseFloat(own[0], 64) // a.Score has checked that it is a number
-				x.Confidence = math.Abs(p.Value[i] - truth)
+				x.Confidence = math.Abs(p.Values[i] - truth)
 				x.Correct = x.Confidence == 0
 			}
-		case a.Scheme == solver.Labels:
+		case a.Scheme == solver.MultiLabel:
 			slices.Sort(own)
-			x.own = slices.Compact(own)
-			x.Scored, x.Correct = p.Labels[i] != nil, right(a, given, x.own)
+			x.trueLabels = slices.Compact(own)
+			x.Scored, x.Correct = p.Labels[i] != nil, isCorrect(a, given, x.trueLabels)
 			if x.Scored && !x.Correct {
-				x.worst(a, p, i)
+				x.findWorst(a, p, i)
 			}
 		case len(own) > 0:
-			x.Scored, x.Correct, x.True, x.Predicted = true, right(a, given, own), number[own[0]], number[given[0]]
+			x.Scored, x.Correct, x.TrueClass, x.PredictedClass = true, isCorrect(a, given, own), number[own[0]], number[given[0]]
 			if x.Correct {
-				x.True = x.Predicted
+				x.TrueClass = x.PredictedClass
 			}
 		}
 	}
 	return out
 }
 
-// worst finds the most confidently wrong label of document i, and the model's confidence in this
+// findWorst finds the most confidently wrong label of document i, and the model's confidence in this
 // label. Labels unknown to the model are ignored. If no label is wrong, the confidence is 0.
-func (x *Outcome) worst(a *About, p *model.Prediction, i int) {
+func (x *Outcome) findWorst(a *About, p *model.Prediction, i int) {
 	x.Confidence = 0
 	for k, name := range a.Classes {
 		given := slices.Contains(p.Labels[i], k)
-		if given == slices.Contains(x.own, name) {
+		if given == slices.Contains(x.trueLabels, name) {
 			continue
 		}
-		sure := math.Abs(p.Decisions[i][k])
+		sure := math.Abs(p.DecisionValues[i][k])
 		if len(p.Probabilities) > 0 {
 			if sure = p.Probabilities[i][k]; !given {
 				sure = 1 - sure
 			}
 		}
-		if x.wrong < 0 || sure > x.Confidence {
-			x.wrong, x.Confidence = k, sure
+		if x.wrongLabel < 0 || sure > x.Confidence {
+			x.wrongLabel, x.Confidence = k, sure
 		}
 	}
 }
 
-// cover computes the error rate of the most confident documents, for each distinct confidence.
-func (v *Evaluation) cover() {
+// computeCoverage computes the error rate of the most confident documents, for each distinct confidence.
+func (v *Evaluation) computeCoverage() {
 	var sure []*Outcome
 	for i := range v.Outcomes {
 		if v.Outcomes[i].Scored {
@@ -264,17 +266,17 @@ func (v *Evaluation) cover() {
 	}
 	slices.SortStableFunc(sure, func(a, b *Outcome) int { return cmp.Compare(b.Confidence, a.Confidence) })
 	wrong, n := 0, float64(len(sure))
-	v.Answered = make([]Coverage, len(answered))
+	v.CoverageAtErrorRates = make([]CoveragePoint, len(maxErrorRates))
 	for k, x := range sure {
 		if !x.Correct {
 			wrong++
 		}
 		if k+1 == len(sure) || sure[k+1].Confidence != x.Confidence {
-			at := Coverage{x.Confidence, float64(k+1) / n, float64(wrong) / float64(k+1)}
-			v.Coverage = append(v.Coverage, at)
-			for e, most := range answered {
-				if at.Error <= most {
-					v.Answered[e] = at
+			at := CoveragePoint{x.Confidence, float64(k+1) / n, float64(wrong) / float64(k+1)}
+			v.CoverageCurve = append(v.CoverageCurve, at)
+			for e, most := range maxErrorRates {
+				if at.ErrorRate <= most {
+					v.CoverageAtErrorRates[e] = at
 				}
 			}
 		}
@@ -284,22 +286,22 @@ func (v *Evaluation) cover() {
 func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o Options, e EvaluateOptions) error {
 	var wrong []int
 	for i, x := range v.Outcomes {
-		if x.Scored && !x.Correct && x.Prediction != NoAnswer {
+		if x.Scored && !x.Correct && x.Prediction != RejectedLabel {
 			wrong = append(wrong, i)
 		}
 	}
 	slices.SortStableFunc(wrong, func(i, j int) int {
 		return cmp.Compare(v.Outcomes[j].Confidence, v.Outcomes[i].Confidence)
 	})
-	for _, i := range wrong[:min(len(wrong), max(e.Mistakes, 0))] {
-		v.Mistakes = append(v.Mistakes, Mistake{Index: i, Row: v.Outcomes[i].Row})
+	for _, i := range wrong[:min(len(wrong), max(e.MistakeCount, 0))] {
+		v.Mistakes = append(v.Mistakes, Mistake{Index: i, PredictionRow: v.Outcomes[i].PredictionRow})
 	}
 	a := m.About()
 	for k := range v.Mistakes {
 		x := &v.Mistakes[k]
-		if of := &v.Outcomes[x.Index]; of.wrong >= 0 {
-			if x.Wrong = a.Classes[of.wrong]; slices.Contains(of.own, x.Wrong) {
-				x.Wrong = "not " + x.Wrong
+		if of := &v.Outcomes[x.Index]; of.wrongLabel >= 0 {
+			if x.WrongLabel = a.Classes[of.wrongLabel]; slices.Contains(of.trueLabels, x.WrongLabel) {
+				x.WrongLabel = "not " + x.WrongLabel
 			}
 		}
 	}
@@ -318,28 +320,29 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	for k := range v.Mistakes {
 		x := &v.Mistakes[k]
 		if counter != nil {
-			x.Why, x.Marks, err = explainWords(ctx, m, counter, x.Text, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+			x.Explanation, x.Occurrences, err = explainWords(ctx, m, counter, x.Text, e.TermCount,
+				v.Outcomes[x.Index].wrongLabel, quiet)
 		} else {
-			x.Why, err = explainTerms(ctx, m, c.Documents, x.Index, e.Terms, v.Outcomes[x.Index].wrong, quiet)
+			x.Explanation, err = explainTerms(ctx, m, c.Documents, x.Index, e.TermCount, v.Outcomes[x.Index].wrongLabel, quiet)
 		}
 		if err == nil && c.Rows != nil {
-			x.Columns, err = explainColumns(ctx, m, c.Documents, c.Raw, x.Index, v.Outcomes[x.Index].wrong, quiet)
+			x.Columns, err = explainColumns(ctx, m, c.Documents, c.Raw, x.Index, v.Outcomes[x.Index].wrongLabel, quiet)
 		}
 		if err != nil {
 			return err
 		}
-		o.Tell("explaining", int64(k+1), int64(len(v.Mistakes)))
+		o.ReportProgress("explaining", int64(k+1), int64(len(v.Mistakes)))
 	}
 	return nil
 }
 
-// allWords returns a corpus of all words in the texts of c, or c itself if its texts weren't kept.
-func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
+// corpusOfAllWords returns a corpus of all words in the texts of c, or c itself if its texts weren't kept.
+func corpusOfAllWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 	if c.Texts == nil {
 		return c, nil
 	}
 	own := corpus.Options{MinDF: 1, Workers: o.Workers, MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes),
-		Tokenizer: corpus.NearTokenizer}
+		Tokenizer: corpus.NearDuplicateTokenizer}
 	all, err := corpus.FromTexts(ctx, c.Texts, nil, own)
 	if err != nil {
 		return nil, fmt.Errorf("learn: words of %s: %w", c.Source, err)
@@ -347,13 +350,13 @@ func allWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus,
 	return all, nil
 }
 
-func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o Options) error {
+func (v *Evaluation) findNearDuplicates(ctx context.Context, c, training *corpus.Corpus, o Options) error {
 	const within = 0.02
 	both := [2]*corpus.Corpus{c, training}
 	if c.Texts != nil && training.Texts != nil {
 		for at, one := range both {
 			var err error
-			if both[at], err = allWords(ctx, one, o); err != nil {
+			if both[at], err = corpusOfAllWords(ctx, one, o); err != nil {
 				return err
 			}
 		}
@@ -365,29 +368,29 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 			need += 2 * m.Bytes()
 		}
 	}
-	err := run.Fits(need, o.MemoryBytes, "learn: the search for near-duplicates in %s", training.Source)
+	err := run.CheckMemory(need, o.MemoryBytes, "learn: the search for near-duplicates in %s", training.Source)
 	if err != nil {
 		return err
 	}
-	s, err := space.New(sparse.Sphere, both[1], both[0], true)
+	s, err := space.New(sparse.SphereEmbedding, both[1], both[0], true)
 	if err != nil {
 		return fmt.Errorf("learn: near-duplicates: %w", err)
 	}
 	x, err := s.Embedder.TransformRows(ctx, s.Columns, nil, o.Workers)
 	if err != nil {
-		return training.NameValue(err)
+		return training.DescribeError(err)
 	}
 	rows, err := s.Embedder.TransformRows(ctx, s.Rows, nil, o.Workers)
 	if err != nil {
-		return c.NameValue(err)
+		return c.DescribeError(err)
 	}
-	nearest := map[int]Copy{}
+	nearest := map[int]NearDuplicate{}
 	own := engine.Options{ISA: o.ISA, Workers: o.Workers,
 		MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes+rows.Bytes()),
-		Progress:    func(p engine.Progress) { o.Tell("copies", p.Done, p.Total) }}
-	_, err = engine.CrossWithin(ctx, rows, x, within, own, func(i, j int, near float64) error {
-		if best, known := nearest[i]; !known || near < best.Distance || near == best.Distance && j+1 < best.Training {
-			nearest[i] = Copy{i + 1, j + 1, near}
+		Progress:    func(p engine.Progress) { o.ReportProgress("copies", p.Done, p.Total) }}
+	_, err = engine.EachCrossPair(ctx, rows, x, within, own, func(i, j int, near float64) error {
+		if best, known := nearest[i]; !known || near < best.Distance || near == best.Distance && j+1 < best.TrainingDocument {
+			nearest[i] = NearDuplicate{i + 1, j + 1, near}
 		}
 		return nil
 	})
@@ -397,11 +400,11 @@ func (v *Evaluation) copies(ctx context.Context, c, training *corpus.Corpus, o O
 	v.NonDuplicates = &NonDuplicates{}
 	for i, x := range v.Outcomes {
 		if near, ok := nearest[i]; ok {
-			v.Copies = append(v.Copies, near)
+			v.NearDuplicates = append(v.NearDuplicates, near)
 		} else if x.Scored {
-			v.NonDuplicates.Documents++
+			v.NonDuplicates.DocumentCount++
 			if x.Correct {
-				v.NonDuplicates.Correct++
+				v.NonDuplicates.CorrectCount++
 			}
 		}
 	}

@@ -19,26 +19,26 @@ import (
 
 // Explanation lists the terms with the largest weights in a model's decisions.
 type Explanation struct {
-	Kind string      `json:"kind"` // description of the model and of its weights
-	Rows []Explained `json:"rows"`
+	Description string                `json:"kind"` // description of the model and of its weights
+	Functions   []FunctionExplanation `json:"rows"`
 
-	// Documents is the number of training documents over which effects are averaged, or 0 for
+	// DocumentCount is the number of training documents over which effects are averaged, or 0 for
 	// weights of a linear function. Held is the number of documents that the model stores.
-	Documents int `json:"documents,omitempty"`
-	Held      int `json:"documents_held,omitempty"`
+	DocumentCount       int `json:"documents,omitempty"`
+	StoredDocumentCount int `json:"documents_held,omitempty"`
 }
 
-// Explained is a decision function with its most positive and most negative terms. For a linear
+// FunctionExplanation is a decision function with its most positive and most negative terms. For a linear
 // function, a weight is the coefficient of the term's value in the embedded document. For other
 // kernels, a weight is the mean effect of the term, f(x) - f(x without the term). The effect is 0
 // for documents x without the term.
-type Explained struct {
-	Class    string       `json:"class"`
-	Against  string       `json:"against,omitempty"` // "" for all other classes
-	Positive []TermWeight `json:"terms_for"`         // positive weights, in descending order
-	Negative []TermWeight `json:"terms_against"`     // negative weights, in ascending order
-	Known    int          `json:"terms"`             // number of terms with a nonzero weight
-	Norm     float64      `json:"length"`            // √Σ weight²
+type FunctionExplanation struct {
+	Class         string       `json:"class"`
+	NegativeClass string       `json:"against,omitempty"` // "" for all other classes
+	Positive      []TermWeight `json:"terms_for"`         // positive weights, in descending order
+	Negative      []TermWeight `json:"terms_against"`     // negative weights, in ascending order
+	TermCount     int          `json:"terms"`             // number of terms with a nonzero weight
+	Norm          float64      `json:"length"`            // √Σ weight²
 }
 
 // TermWeight is the weight of a term. A term without text is named by its column number.
@@ -47,8 +47,8 @@ type TermWeight struct {
 	Weight float64 `json:"weight"`
 }
 
-// explained is the advice in errors about models that can't be explained.
-const explained flagtext.Words = "use a model with weights, such as -type linear or an SVM with -kernel linear"
+// explainAdvice is the advice in errors about models that can't be explained.
+const explainAdvice flagtext.FlagText = "use a model with weights, such as -type linear or an SVM with -kernel linear"
 
 // Explain returns the terms with the n most positive and the n most negative weights of each class.
 // Ties are broken by column. In one-vs-one, a class is explained by the mean of its binary
@@ -58,54 +58,55 @@ const explained flagtext.Words = "use a model with weights, such as -type linear
 // documents are sampled.
 //
 // It fails if n < 1 or class is unknown, or if a prediction fails. It also fails if m has a
-// precomputed kernel, or is neither an SVM nor [Weighted].
+// precomputed kernel, or is neither an SVM nor [WeightedModel].
 func Explain(ctx context.Context, m Model, n int, class string, o Options) (*Explanation, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("learn: number of terms must be at least 1, got %d", n)
 	}
 	machines, ok := m.(KernelMachine)
-	if !ok || machines.linear() || machines.Kernel == model.Precomputed {
-		return explainBy(ctx, m, o.Ready, n, class)
+	if !ok || machines.isLinear() || machines.Kernel == model.Precomputed {
+		return explainBy(ctx, m, o.Predictor, n, class)
 	}
 	return machines.explain(ctx, n, class, o)
 }
 
 // explainBy implements Explain for a model with a weight per term. p is the prepared model, or nil.
 func explainBy(ctx context.Context, m Model, p Predictor, n int, class string) (*Explanation, error) {
-	t, kind, err := weightsOf(ctx, m, p)
+	t, kind, err := modelWeights(ctx, m, p)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := functionsOf(t.machines, class)
+	rows, err := functionsOf(t.classifiers, class)
 	if err != nil {
 		return nil, err
 	}
-	out := &Explanation{Kind: kind}
+	out := &Explanation{Description: kind}
 	for _, f := range rows {
-		sum := make([]float64, len(t.machines[f.machines[0]].weights))
-		for k, i := range f.machines {
-			for j, w := range t.machines[i].weights {
-				sum[j] += f.signs[k] * w / float64(len(f.machines))
+		sum := make([]float64, len(t.classifiers[f.classifiers[0]].weights))
+		for k, i := range f.classifiers {
+			for j, w := range t.classifiers[i].weights {
+				sum[j] += f.signs[k] * w / float64(len(f.classifiers))
 			}
 		}
-		out.Rows = append(out.Rows, t.row(weightsOfMachine{class: f.class, against: f.against, weights: sum}, n))
+		out.Functions = append(out.Functions, t.explainFunction(classifierWeights{class: f.class,
+			negativeClass: f.negativeClass, weights: sum}, n))
 	}
 	return out, nil
 }
 
 // function is a signed mean of decision functions.
 type function struct {
-	class, against string
-	machines       []int
-	signs          []float64
+	class, negativeClass string
+	classifiers          []int
+	signs                []float64
 }
 
 // functionsOf returns a function per class or, if class isn't "", per binary classifier of class.
-func functionsOf(machines []weightsOfMachine, class string) (out []function, err error) {
-	if class != "" || len(machines) < 2 || machines[0].against == "" {
+func functionsOf(machines []classifierWeights, class string) (out []function, err error) {
+	if class != "" || len(machines) < 2 || machines[0].negativeClass == "" {
 		for i, m := range machines {
-			if class == "" || m.class == class || m.against == class {
-				out = append(out, function{m.class, m.against, []int{i}, []float64{1}})
+			if class == "" || m.class == class || m.negativeClass == class {
+				out = append(out, function{m.class, m.negativeClass, []int{i}, []float64{1}})
 			}
 		}
 		if len(out) == 0 {
@@ -120,9 +121,9 @@ func functionsOf(machines []weightsOfMachine, class string) (out []function, err
 		for i, m := range machines {
 			switch class {
 			case m.class:
-				f.machines, f.signs = append(f.machines, i), append(f.signs, 1)
-			case m.against:
-				f.machines, f.signs = append(f.machines, i), append(f.signs, -1)
+				f.classifiers, f.signs = append(f.classifiers, i), append(f.signs, 1)
+			case m.negativeClass:
+				f.classifiers, f.signs = append(f.classifiers, i), append(f.signs, -1)
 			}
 		}
 		out = append(out, f)
@@ -131,9 +132,9 @@ func functionsOf(machines []weightsOfMachine, class string) (out []function, err
 }
 
 // classesOf returns the classes of binary classifiers, in order of first appearance.
-func classesOf(machines []weightsOfMachine) (classes []string) {
+func classesOf(machines []classifierWeights) (classes []string) {
 	for _, m := range machines {
-		for _, class := range []string{m.class, m.against} {
+		for _, class := range []string{m.class, m.negativeClass} {
 			if class != "" && !slices.Contains(classes, class) {
 				classes = append(classes, class)
 			}
@@ -144,37 +145,37 @@ func classesOf(machines []weightsOfMachine) (classes []string) {
 
 // weights holds the weights of binary classifiers, and the names of their terms.
 type weights struct {
-	machines   []weightsOfMachine
-	vocabulary []string
-	tokenizer  corpus.Tokenizer
-	columns    []uint32 // term of each weight
+	classifiers []classifierWeights
+	vocabulary  []string
+	tokenizer   corpus.Tokenizer
+	columns     []uint32 // term of each weight
 }
 
-type weightsOfMachine struct {
-	class, against string
-	number         int // index of the decision value
-	weights        []float64
+type classifierWeights struct {
+	class, negativeClass string
+	index                int // index of the decision value
+	weights              []float64
 }
 
-// weightsOf returns a model's weights and their description. p is the prepared model, or nil.
-func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
+// modelWeights returns a model's weights and their description. p is the prepared model, or nil.
+func modelWeights(ctx context.Context, m Model, p Predictor) (*weights, string, error) {
 	if machines, ok := m.(KernelMachine); ok {
 		var own *svm.Weights
-		if ready, ok := p.(machinesReady); ok {
+		if ready, ok := p.(svmPredictor); ok {
 			own = ready.Weights()
 		}
-		return weightsOfMachines(ctx, machines.Model, own)
+		return svmWeights(ctx, machines.Model, own)
 	}
 	a := m.About()
-	weighted, ok := m.(Weighted)
+	weighted, ok := m.(WeightedModel)
 	if !ok {
 		name, _, _ := strings.Cut(a.Type, ":")
-		return nil, "", flagtext.Errorf("a model of -type %s has no term weights; %s", name, explained)
+		return nil, "", flagtext.Errorf("a model of -type %s has no term weights; %s", name, explainAdvice)
 	}
 	all, columns, of := weighted.Weights()
 	t, kind := &weights{vocabulary: a.Vocabulary, tokenizer: a.Tokenizer, columns: columns}, a.Type+", "+a.Embedding
 	for k, w := range all {
-		t.machines = append(t.machines, weightsOfMachine{class: a.Classes[k], weights: w})
+		t.classifiers = append(t.classifiers, classifierWeights{class: a.Classes[k], weights: w})
 	}
 	if of != "" {
 		kind += ", weights of " + of
@@ -185,25 +186,25 @@ func weightsOf(ctx context.Context, m Model, p Predictor) (*weights, string, err
 // WeightsOf returns the term weights of each binary classifier, and the terms in ascending order.
 // It fails if the model has no weights per term.
 func WeightsOf(m Model) (byMachine [][]float64, terms []uint32, err error) {
-	t, _, err := weightsOf(context.Background(), m, nil)
+	t, _, err := modelWeights(context.Background(), m, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, q := range t.machines {
+	for _, q := range t.classifiers {
 		byMachine = append(byMachine, q.weights[:len(t.columns)])
 	}
 	return byMachine, t.columns, nil
 }
 
-func (m KernelMachine) linear() bool {
+func (m KernelMachine) isLinear() bool {
 	name, _, _ := strings.Cut(m.Kernel, ":")
 	return name == "linear"
 }
 
-// weightsOfMachines converts SVM weights. If own is nil, it computes the weights.
-func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
-	if !(KernelMachine{Model: m}).linear() {
-		return nil, "", flagtext.Errorf("the kernel %s has no term weights; %s", m.Kernel, explained)
+// svmWeights converts SVM weights. If own is nil, it computes the weights.
+func svmWeights(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
+	if !(KernelMachine{Model: m}).isLinear() {
+		return nil, "", flagtext.Errorf("the kernel %s has no term weights; %s", m.Kernel, explainAdvice)
 	}
 	k, err := kernel.Parse(m.Kernel)
 	if err == nil && own == nil {
@@ -212,12 +213,12 @@ func weightsOfMachines(ctx context.Context, m *model.Model, own *svm.Weights) (*
 	if err != nil {
 		return nil, "", err
 	}
-	t := (KernelMachine{Model: m}).unweighted()
-	for i := range t.machines {
-		of := &t.machines[i]
+	t := (KernelMachine{Model: m}).trainedClassifiers()
+	for i := range t.classifiers {
+		of := &t.classifiers[i]
 		of.weights = make([]float64, m.Embedder.Cols())
 		for column := range of.weights {
-			of.weights[column] = own.At[column*own.Functions+of.number]
+			of.weights[column] = own.Values[column*own.FunctionCount+of.index]
 		}
 	}
 	return t, fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), nil
@@ -228,8 +229,8 @@ const maxValues = 4e8
 
 // explain implements [Explain] for nonlinear kernels, by mean effects.
 func (m KernelMachine) explain(ctx context.Context, n int, class string, o Options) (*Explanation, error) {
-	t := m.unweighted()
-	rows, err := functionsOf(t.machines, class)
+	t := m.trainedClassifiers()
+	rows, err := functionsOf(t.classifiers, class)
 	if err != nil {
 		return nil, err
 	}
@@ -241,10 +242,10 @@ func (m KernelMachine) explain(ctx context.Context, n int, class string, o Optio
 	}
 	values := func(p *model.Prediction, i, r int) (f float64) {
 		if !m.Type.Classifies() {
-			return p.Value[i]
+			return p.Values[i]
 		}
-		for k, at := range rows[r].machines {
-			f += rows[r].signs[k] * p.Decisions[i][t.machines[at].number] / float64(len(rows[r].machines))
+		for k, at := range rows[r].classifiers {
+			f += rows[r].signs[k] * p.DecisionValues[i][t.classifiers[at].index] / float64(len(rows[r].classifiers))
 		}
 		return f
 	}
@@ -260,7 +261,7 @@ func (m KernelMachine) explain(ctx context.Context, n int, class string, o Optio
 		for j := range columns {
 			add(columns, counts, j)
 		}
-		found, err := o.Ready.Predict(ctx, docs)
+		found, err := o.Predictor.Predict(ctx, docs)
 		if err != nil {
 			return nil, err
 		}
@@ -272,17 +273,19 @@ func (m KernelMachine) explain(ctx context.Context, n int, class string, o Optio
 				}
 			}
 		}
-		o.Tell("explaining", int64(done+1), int64(of))
+		o.ReportProgress("explaining", int64(done+1), int64(of))
 	}
-	out := &Explanation{Kind: fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), Documents: of, Held: held}
+	out := &Explanation{Description: fmt.Sprintf("%s, %s, %s", m.Type, m.Kernel, m.Embedder), DocumentCount: of,
+		StoredDocumentCount: held}
 	for r, f := range rows {
-		out.Rows = append(out.Rows, t.row(weightsOfMachine{class: f.class, against: f.against, weights: sums[r]}, n))
+		out.Functions = append(out.Functions, t.explainFunction(classifierWeights{class: f.class,
+			negativeClass: f.negativeClass, weights: sums[r]}, n))
 	}
 	return out, nil
 }
 
-// unweighted returns the trained binary classifiers with their classes, without weights.
-func (m KernelMachine) unweighted() *weights {
+// trainedClassifiers returns the trained binary classifiers with their classes, without weights.
+func (m KernelMachine) trainedClassifiers() *weights {
 	t := &weights{vocabulary: m.Vocabulary, tokenizer: m.Tokenizer, columns: m.Embedder.Terms}
 	names := [][2]string{{string(m.Type), ""}}
 	if m.Type.Classifies() {
@@ -299,30 +302,31 @@ func (m KernelMachine) unweighted() *weights {
 	}
 	for i, q := range m.Classifier.Functions {
 		if q != nil {
-			t.machines = append(t.machines, weightsOfMachine{class: names[i][0], against: names[i][1], number: i})
+			t.classifiers = append(t.classifiers, classifierWeights{class: names[i][0], negativeClass: names[i][1], index: i})
 		}
 	}
 	return t
 }
 
-// name returns the text of a weight's term, or the term's column if the model has no text.
-func (t *weights) name(column int) string {
+// termName returns the text of a weight's term, or the term's column if the model has no text.
+func (t *weights) termName(column int) string {
 	if column == len(t.columns) {
 		return "(no term)"
 	}
 	term := t.columns[column]
 	if int(term) < len(t.vocabulary) {
-		return t.tokenizer.Term(t.vocabulary[term])
+		return t.tokenizer.FormatTerm(t.vocabulary[term])
 	}
 	return fmt.Sprint(term)
 }
 
-// row lists the n most positive and the n most negative weights of m. Ties are broken by column.
-func (t *weights) row(m weightsOfMachine, n int) Explained {
-	out := Explained{Class: m.class, Against: m.against, Positive: []TermWeight{}, Negative: []TermWeight{}}
+// explainFunction lists the n most positive and the n most negative weights of m. Ties are broken by column.
+func (t *weights) explainFunction(m classifierWeights, n int) FunctionExplanation {
+	out := FunctionExplanation{Class: m.class, NegativeClass: m.negativeClass, Positive: []TermWeight{},
+		Negative: []TermWeight{}}
 	for _, w := range m.weights {
 		if w != 0 {
-			out.Known++
+			out.TermCount++
 			out.Norm += w * w
 		}
 	}
@@ -330,12 +334,12 @@ func (t *weights) row(m weightsOfMachine, n int) Explained {
 	by := func(a, b int) int { return cmp.Or(cmp.Compare(m.weights[b], m.weights[a]), a-b) }
 	for _, j := range firstBy(m.weights, n, by) {
 		if m.weights[j] > 0 {
-			out.Positive = append(out.Positive, TermWeight{t.name(j), m.weights[j]})
+			out.Positive = append(out.Positive, TermWeight{t.termName(j), m.weights[j]})
 		}
 	}
 	for _, j := range firstBy(m.weights, n, func(a, b int) int { return by(b, a) }) {
 		if m.weights[j] < 0 {
-			out.Negative = append(out.Negative, TermWeight{t.name(j), m.weights[j]})
+			out.Negative = append(out.Negative, TermWeight{t.termName(j), m.weights[j]})
 		}
 	}
 	return out

@@ -16,11 +16,11 @@ import (
 // ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In
 // a table of values, a removed number is replaced by the column's mean over the training documents.
 type ColumnEffect struct {
-	Column string  `json:"column"` // column name; names of columns in one text view are joined by commas
-	Value  string  `json:"value"`
-	Note   string  `json:"note,omitempty"` // remark on a missing, unseen or extrapolated value
-	Effect float64 `json:"effect"`
-	For    string  `json:"-"` // label or direction, as in TermEffect
+	Column  string  `json:"column"` // column name; names of columns in one text view are joined by commas
+	Value   string  `json:"value"`
+	Note    string  `json:"note,omitempty"` // remark on a missing, unseen or extrapolated value
+	Effect  float64 `json:"effect"`
+	Favours string  `json:"-"` // label or direction, as in TermEffect
 }
 
 // ExplainColumns returns the effects of the columns on the prediction of document i, in descending
@@ -42,13 +42,14 @@ func explainColumns(
 	if err != nil {
 		return nil, err
 	}
-	out := columns.row(terms, raw, i)
-	x := &explaining{m: m, n: len(out), o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(out)}
-	x.without = func(first, end int) (*sparse.CSR, error) {
+	out := columns.columnEffects(terms, raw, i)
+	x := &documentExplainer{m: m, n: len(out), o: o, label: label, document: docs.SelectRows([]int{i}),
+		partCount: len(out)}
+	x.withoutParts = func(first, end int) (*sparse.CSR, error) {
 		rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {
 			for k, t := range terms {
-				if columns.of(t) != j {
+				if columns.columnIndex(t) != j {
 					rest.Terms, rest.Values = append(rest.Terms, t), append(rest.Values, counts[k])
 				}
 			}
@@ -61,8 +62,8 @@ func explainColumns(
 		return nil, err
 	}
 	for _, e := range why.Terms {
-		c := &out[columns.place[e.Term]]
-		c.Effect, c.For = e.Effect, e.For
+		c := &out[columns.nameIndex[e.Term]]
+		c.Effect, c.Favours = e.Effect, e.Favours
 	}
 	slices.SortStableFunc(out, func(a, b ColumnEffect) int { return cmp.Compare(math.Abs(b.Effect), math.Abs(a.Effect)) })
 	return out, nil
@@ -71,69 +72,69 @@ func explainColumns(
 // termColumns assigns terms to the columns of a table. The columns of one text view are treated as
 // one column, whose name is the column names joined by commas.
 type termColumns struct {
-	vocabulary []string
-	views      []token.View
-	names      []string
-	parts      [][]string     // parts[k] lists the columns of names[k]
-	place      map[string]int // index of each name
-	known      []int32        // column index of each term, plus 1; 0 = not yet computed
+	vocabulary    []string
+	views         []token.View
+	names         []string
+	columns       [][]string     // parts[k] lists the columns of names[k]
+	nameIndex     map[string]int // index of each name
+	columnPlusOne []int32        // column index of each term, plus 1; 0 = not yet computed
 }
 
 func newTermColumns(a *About) (*termColumns, error) {
-	out := &termColumns{vocabulary: a.Vocabulary, place: map[string]int{},
-		known: make([]int32, len(a.Vocabulary))}
+	out := &termColumns{vocabulary: a.Vocabulary, nameIndex: map[string]int{},
+		columnPlusOne: make([]int32, len(a.Vocabulary))}
 	var err error
-	if out.views, err = a.Tokenizer.Split(); err != nil {
+	if out.views, err = a.Tokenizer.SplitViews(); err != nil {
 		return nil, err
 	}
 	for _, v := range out.views {
-		for _, names := range v.Parts() {
+		for _, names := range v.ColumnGroups() {
 			name := strings.Join(names, ",")
-			if _, known := out.place[name]; !known {
-				out.place[name] = len(out.names)
-				out.names, out.parts = append(out.names, name), append(out.parts, names)
+			if _, known := out.nameIndex[name]; !known {
+				out.nameIndex[name] = len(out.names)
+				out.names, out.columns = append(out.names, name), append(out.columns, names)
 			}
 		}
 	}
 	return out, nil
 }
 
-// of returns the column of a term, as an index into names.
-func (t *termColumns) of(term uint32) int {
-	if t.known[term] == 0 {
+// columnIndex returns the column of a term, as an index into names.
+func (t *termColumns) columnIndex(term uint32) int {
+	if t.columnPlusOne[term] == 0 {
 		text := t.vocabulary[term]
-		t.known[term] = 1 + int32(t.place[strings.Join(t.views[text[0]-1].TermPart(text[1:]), ",")])
+		t.columnPlusOne[term] = 1 + int32(t.nameIndex[strings.Join(t.views[text[0]-1].TermColumnGroup(text[1:]), ",")])
 	}
-	return int(t.known[term]) - 1
+	return int(t.columnPlusOne[term]) - 1
 }
 
-// row returns the columns of row i of raw, with remarks on their values but without effects.
-func (t *termColumns) row(terms []uint32, raw corpus.Raw, i int) []ColumnEffect {
+// columnEffects returns the columns of row i of raw, with remarks on their values but without effects.
+func (t *termColumns) columnEffects(terms []uint32, raw corpus.Raw, i int) []ColumnEffect {
 	var out []ColumnEffect
 	for k, name := range t.names {
-		out = append(out, columnOf(name, t.parts[k], raw, i))
+		out = append(out, newColumnEffect(name, t.columns[k], raw, i))
 	}
 	has := make([]bool, len(out))
 	for _, term := range terms {
-		has[t.of(term)] = true
+		has[t.columnIndex(term)] = true
 	}
 	for _, v := range t.views {
-		for _, names := range v.Parts() {
-			c := &out[t.place[strings.Join(names, ",")]]
+		for _, names := range v.ColumnGroups() {
+			c := &out[t.nameIndex[strings.Join(names, ",")]]
 			switch x, number := token.ParseNumber(c.Value); {
-			case v.Analyzer == token.Vector && math.IsNaN(x):
+			case v.Analyzer == token.AnalyzerVector && math.IsNaN(x):
 				c.Note = "missing"
-			case v.Analyzer == token.Vector:
+			case v.Analyzer == token.AnalyzerVector:
 				c.Value = ""
 			case v.HasNumbers() && math.IsNaN(x):
 				c.Note = "missing"
 			case v.HasNumbers() && number:
-				if lo, hi := v.Range(names[0]); x < lo || x > hi {
+				if lo, hi := v.NumberRange(names[0]); x < lo || x > hi {
 					c.Note = fmt.Sprintf("outside of training, %.6g to %.6g", lo, hi)
 				}
-			case v.Analyzer == token.Categories && c.Value == "":
+			case v.Analyzer == token.AnalyzerCategories && c.Value == "":
 				c.Note = "missing"
-			case v.Analyzer == token.Categories && !has[t.place[c.Column]]:
+			case v.Analyzer == token.AnalyzerCategories && !has[t.nameIndex[c.Column]]:
 				c.Note = "not in training"
 			}
 		}
@@ -152,7 +153,7 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	out := make([][]string, len(raw.Rows))
 	for i := range out {
 		terms, _ := docs.Row(i)
-		for _, c := range columns.row(terms, raw, i) {
+		for _, c := range columns.columnEffects(terms, raw, i) {
 			if c.Note != "" {
 				name := strings.TrimSuffix(c.Column+" = "+c.Value, " = ")
 				out[i] = append(out[i], fmt.Sprintf("%s (%s)", name, c.Note))
@@ -162,9 +163,9 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	return out, nil
 }
 
-// columnOf returns a ColumnEffect with the values of row i in the columns listed in names, but
+// newColumnEffect returns a ColumnEffect with the values of row i in the columns listed in names, but
 // without an effect.
-func columnOf(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
+func newColumnEffect(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string
 	for _, n := range names {
 		if at := slices.Index(raw.Columns, n); at >= 0 {

@@ -30,19 +30,19 @@ func TestExplainColumns(t *testing.T) {
 	} {
 		raw := corpus.Raw{Columns: a.Tokenizer.Columns().Names(), Rows: [][]string{row}}
 		docs, _, err := counter.CountUnknown(t.Context(), raw)
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		value := func(docs *sparse.CSR) float64 {
 			p := musttest.Get(m.Predict(t.Context(), docs, Options{}))(t)
-			return p.Decisions[0][0]
+			return p.DecisionValues[0][0]
 		}
 		f := value(docs)
 		sign := math.Copysign(1, f) // effects are for the predicted class
-		o := Options{Ready: musttest.Get(Ready(t.Context(), m, Options{}))(t)}
+		o := Options{Predictor: musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)}
 		for _, e := range musttest.Get(ExplainColumns(t.Context(), m, docs, raw, 0, o))(t) {
 			rest := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 			terms, counts := docs.Row(0)
 			for k, term := range terms {
-				text := a.Tokenizer.Term(a.Vocabulary[term])
+				text := a.Tokenizer.FormatTerm(a.Vocabulary[term])
 				if !strings.HasPrefix(text, e.Column+":") && !strings.HasPrefix(text, e.Column+" ") {
 					rest.Terms, rest.Values = append(rest.Terms, term), append(rest.Values, counts[k])
 				}

@@ -19,37 +19,37 @@ import (
 // is Label's decision value minus Against's. For independent labels and regression, f is the
 // decision value. For a one-class model, f is the decision value times the predicted sign.
 type DocumentExplanation struct {
-	Label   string  `json:"label"`             // predicted label
-	Against string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
-	Value   float64 `json:"value"`             // f(x)
-	Known   int     `json:"terms_known"`       // number of distinct known terms in the document
+	Label          string  `json:"label"`             // predicted label
+	SecondClass    string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
+	Value          float64 `json:"value"`             // f(x)
+	KnownTermCount int     `json:"terms_known"`       // number of distinct known terms in the document
 
 	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
 	// the largest absolute contributions to f. Support is empty unless the model is an SVM.
-	Terms   []TermEffect    `json:"terms"`
-	Support []SupportEffect `json:"support_vectors,omitempty"`
+	Terms          []TermEffect          `json:"terms"`
+	SupportVectors []SupportVectorEffect `json:"support_vectors,omitempty"`
 }
 
 // TermEffect is the effect of a term, f(x) - f(x without the term). Positive effects favour Label.
 type TermEffect struct {
-	Term   string  `json:"term"`
-	Count  float64 `json:"count"` // number of occurrences in the document
-	Effect float64 `json:"effect"`
-	For    string  `json:"-"` // label or direction that the effect favours
+	Term    string  `json:"term"`
+	Count   float64 `json:"count"` // number of occurrences in the document
+	Effect  float64 `json:"effect"`
+	Favours string  `json:"-"` // label or direction that the effect favours
 
-	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see [kernel.Slopes].
+	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see [kernel.PartialDerivatives].
 	// Slope is nil for words, and for models other than support vector machines.
 	Slope *float64 `json:"slope,omitempty"`
 }
 
-// SupportEffect describes a support vector s with coefficient α in f. Effect is the contribution
+// SupportVectorEffect describes a support vector s with coefficient α in f. Effect is the contribution
 // α·k(s, x) to f.
-type SupportEffect struct {
-	Document int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
-	Class    string  `json:"class,omitempty"`
-	Kernel   float64 `json:"kernel"` // kernel value k(s, x)
-	Effect   float64 `json:"effect"`
-	For      string  `json:"-"` // label or direction, as in TermEffect
+type SupportVectorEffect struct {
+	Document    int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
+	Class       string  `json:"class,omitempty"`
+	KernelValue float64 `json:"kernel"` // kernel value k(s, x)
+	Effect      float64 `json:"effect"`
+	Favours     string  `json:"-"` // label or direction, as in TermEffect
 }
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
@@ -76,9 +76,10 @@ func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
 	columns, counts := docs.Row(i)
-	parts := termParts(m.About(), columns)
-	x := &explaining{m: m, n: n, o: o, label: label, whole: docs.SelectRows([]int{i}), parts: len(parts), terms: parts}
-	x.without = func(first, end int) (*sparse.CSR, error) {
+	parts := groupTerms(m.About(), columns)
+	x := &documentExplainer{m: m, n: n, o: o, label: label, document: docs.SelectRows([]int{i}), partCount: len(parts),
+		termGroups: parts}
+	x.withoutParts = func(first, end int) (*sparse.CSR, error) {
 		out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 		for j := first; j < end; j++ {
 			p := parts[j]
@@ -89,30 +90,30 @@ func explainTerms(
 		return out, nil
 	}
 	return x.explain(ctx, func(j int) (string, float64) {
-		if parts[j].vector != "" {
-			return parts[j].vector, 1
+		if parts[j].vectorColumn != "" {
+			return parts[j].vectorColumn, 1
 		}
 		names := &weights{vocabulary: x.a.Vocabulary, tokenizer: x.a.Tokenizer, columns: columns}
-		return names.name(parts[j].first), float64(counts[parts[j].first])
+		return names.termName(parts[j].first), float64(counts[parts[j].first])
 	})
 }
 
-// termPart is a term of a document, or all coordinates of a vector.
-type termPart struct {
-	first, end int    // range of the document's terms
-	vector     string // column of the vector; "" for a term
+// termGroup is a term of a document, or all coordinates of a vector.
+type termGroup struct {
+	first, end   int    // range of the document's terms
+	vectorColumn string // column of the vector; "" for a term
 }
 
-func termParts(a About, terms []uint32) (parts []termPart) {
-	rows, remark := a.Tokenizer.HasColumns(), a.Tokenizer.Remarks()
+func groupTerms(a About, terms []uint32) (parts []termGroup) {
+	rows, remark := a.Tokenizer.HasColumns(), a.Tokenizer.DescribeTerms()
 	for k, t := range terms {
-		p := termPart{first: k, end: k + 1}
+		p := termGroup{first: k, end: k + 1}
 		if rows {
-			if r := remark(a.Vocabulary[t]); r != nil && r.Vector {
-				p.vector = r.Column
+			if r := remark(a.Vocabulary[t]); r != nil && r.IsVector {
+				p.vectorColumn = r.Column
 			}
 		}
-		if last := len(parts) - 1; p.vector != "" && last >= 0 && parts[last].vector == p.vector {
+		if last := len(parts) - 1; p.vectorColumn != "" && last >= 0 && parts[last].vectorColumn == p.vectorColumn {
 			parts[last].end = p.end
 			continue
 		}
@@ -121,22 +122,25 @@ func termParts(a About, terms []uint32) (parts []termPart) {
 	return parts
 }
 
-type explaining struct {
+type documentExplainer struct {
 	m Model
 	a About
 	n int
 	o Options
 
-	whole   *sparse.CSR                               // the document
-	parts   int                                       // number of parts of the document (terms, words or columns)
-	terms   []termPart                                // nil if parts are words or columns
-	label   int                                       // independent label to explain; -1 = the label with the largest f
-	without func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
+	document   *sparse.CSR // the document
+	partCount  int         // number of parts of the document (terms, words or columns)
+	termGroups []termGroup // nil if parts are words or columns
+	// independent label to explain; -1 = the label with the largest f
+	label        int
+	withoutParts func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
 // part returns the name of part j and its count in the document.
-func (x *explaining) explain(ctx context.Context, part func(j int) (string, float64)) (*DocumentExplanation, error) {
-	predicted, err := x.o.Ready.Predict(ctx, x.whole)
+func (x *documentExplainer) explain(
+	ctx context.Context, part func(j int) (string, float64),
+) (*DocumentExplanation, error) {
+	predicted, err := x.o.Predictor.Predict(ctx, x.document)
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +151,13 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 		return nil, err
 	}
 	if x.label >= 0 {
-		f.first, f.name = x.label, x.a.Classes[x.label]
+		f.positive, f.name = x.label, x.a.Classes[x.label]
 		if !slices.Contains(predicted.Labels[0], x.label) {
 			f.sign, f.name = -1, "not "+f.name
 		}
 	}
 	out := &DocumentExplanation{
-		Label: "none", Value: f.of(predicted, 0), Known: len(x.whole.Terms), Terms: []TermEffect{},
+		Label: "none", Value: f.value(predicted, 0), KnownTermCount: len(x.document.Terms), Terms: []TermEffect{},
 	}
 	if labels := x.a.Labels(predicted, 0); len(labels) > 0 {
 		out.Label = labels[0]
@@ -161,70 +165,72 @@ func (x *explaining) explain(ctx context.Context, part func(j int) (string, floa
 	if f.name != "" {
 		out.Label = f.name
 	}
-	if f.second >= 0 {
-		out.Against = x.a.Classes[f.second]
+	if f.secondClass >= 0 {
+		out.SecondClass = x.a.Classes[f.secondClass]
 	}
-	effects, err := x.withoutEach(ctx, f, out.Value)
+	effects, err := x.partEffects(ctx, f, out.Value)
 	if err != nil {
 		return nil, err
 	}
 	for _, j := range strongest(effects, x.n) {
 		name, count := part(j)
-		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], out.side(x.a.Numbers, effects[j]), nil})
+		out.Terms = append(out.Terms, TermEffect{name, count, effects[j], out.favouredLabel(x.a.IsRegression, effects[j]),
+			nil})
 	}
-	ready, ok := x.o.Ready.(machinesReady)
+	ready, ok := x.o.Predictor.(svmPredictor)
 	if !ok {
 		return out, nil
 	}
 	m := x.m.(KernelMachine)
 	alpha := f.alpha(m)
-	if k := ready.Kernel(); x.terms != nil && !kernel.IsPrecomputed(k) {
-		all, err := slopes(ctx, m, k, alpha, x.whole)
+	if k := ready.Kernel(); x.termGroups != nil && !kernel.IsPrecomputed(k) {
+		all, err := slopes(ctx, m, k, alpha, x.document)
 		if err != nil {
 			return nil, err
 		}
 		for k, j := range strongest(effects, x.n) {
-			if p := x.terms[j]; all != nil && p.vector == "" && !math.IsNaN(all[p.first]) && !math.IsInf(all[p.first], 0) {
+			if p := x.termGroups[j]; all != nil && p.vectorColumn == "" && !math.IsNaN(all[p.first]) &&
+				!math.IsInf(all[p.first], 0) {
 				out.Terms[k].Slope = &all[p.first]
 			}
 		}
 	}
-	return out, out.support(ctx, m, ready.Predictor, alpha, x.whole, x.n)
+	return out, out.addSupportVectors(ctx, m, ready.Predictor, alpha, x.document, x.n)
 }
 
 // margin defines the explained function f for a document (see [DocumentExplanation]). If there are
 // classes, f is a signed decision value or the difference of two decision values. Otherwise f is
 // the predicted value.
 type margin struct {
-	first, less int // indices of decision values: f = sign·(first - less); less is -1 for none
-	sign        float64
-	second      int    // index of the class in Against; -1 for none
-	value       bool   // f is the predicted value of a regression or a one-class model
-	name        string // label of f, for independent labels
+	positive, negative int // indices of decision values: f = sign·(first - less); less is -1 for none
+	sign               float64
+	secondClass        int    // index of the class in Against; -1 for none
+	isPredictedValue   bool   // f is the predicted value of a regression or a one-class model
+	name               string // label of f, for independent labels
 }
 
-// of returns f for document i.
-func (f *margin) of(p *model.Prediction, i int) float64 {
-	if f.value {
-		return f.sign * p.Value[i]
+// value returns f for document i.
+func (f *margin) value(p *model.Prediction, i int) float64 {
+	if f.isPredictedValue {
+		return f.sign * p.Values[i]
 	}
-	v := p.Decisions[i][f.first]
-	if f.less >= 0 {
-		v -= p.Decisions[i][f.less]
+	v := p.DecisionValues[i][f.positive]
+	if f.negative >= 0 {
+		v -= p.DecisionValues[i][f.negative]
 	}
 	return f.sign * v
 }
 
 func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
-	f := &margin{less: -1, second: -1, sign: 1}
-	if a.OneClass || a.Numbers {
-		f.value = true
-		if a.OneClass && !(p.Value[i] > 0) { // the prediction is -1
+	f := &margin{negative: -1, secondClass: -1, sign: 1}
+	if a.OneClass || a.IsRegression {
+		f.isPredictedValue = true
+		if a.OneClass && !(p.Values[i] > 0) { // the prediction is -1
 			f.sign = -1
 		}
 		return f, nil
 	}
-	decisions := p.Decisions[i]
+	decisions := p.DecisionValues[i]
 	greatest := func(but int) int {
 		best := -1
 		for k, v := range decisions {
@@ -236,22 +242,22 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 	}
 	machines, ok := m.(KernelMachine)
 	switch {
-	case a.Scheme == solver.Labels:
-		f.first = greatest(-1)
-		f.name = a.Classes[f.first]
+	case a.Scheme == solver.MultiLabel:
+		f.positive = greatest(-1)
+		f.name = a.Classes[f.positive]
 	case len(a.Classes) < 2:
 		return nil, fmt.Errorf("learn: cannot explain predictions of a model with only one class, %s", a.Classes)
 	case ok && a.Scheme == solver.OneVsOne:
 		votes := make([]float64, len(a.Classes))
-		for k, pair := range solver.Pairs(len(a.Classes)) {
+		for k, pair := range solver.ClassPairs(len(a.Classes)) {
 			side := 0
 			if decisions[k] <= 0 {
 				side = 1
 			}
 			votes[pair[side]] += 1 + min(math.Abs(decisions[k]), 1e6)/1e7/float64(len(decisions))
 		}
-		first := p.Class[i]
-		for k, pair := range solver.Pairs(len(a.Classes)) {
+		first := p.ClassIndices[i]
+		for k, pair := range solver.ClassPairs(len(a.Classes)) {
 			at := 0
 			switch first {
 			case pair[0]:
@@ -261,15 +267,15 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 				continue
 			}
 			if other := pair[1-at]; machines.Classifier.Functions[k] != nil &&
-				(f.second < 0 || votes[other] > votes[f.second]) {
-				f.first, f.second, f.sign = k, other, 1-2*float64(at)
+				(f.secondClass < 0 || votes[other] > votes[f.secondClass]) {
+				f.positive, f.secondClass, f.sign = k, other, 1-2*float64(at)
 			}
 		}
 	default:
-		f.first = p.Class[i]
-		f.second = greatest(f.first)
-		f.less = f.second
-		if f.second >= 0 && a.Votes && decisions[f.first] < decisions[f.second] { // energies: smallest wins
+		f.positive = p.ClassIndices[i]
+		f.secondClass = greatest(f.positive)
+		f.negative = f.secondClass
+		if f.secondClass >= 0 && a.HasVotes && decisions[f.positive] < decisions[f.secondClass] { // energies: smallest wins
 			f.sign = -1
 		}
 	}
@@ -280,36 +286,36 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 // of [DocumentExplanation]. second is "" if f depends on the label alone. It fails for classifiers
 // with only one class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
-	if a.OneClass || a.Numbers {
-		return p.Value[i], "", nil
+	if a.OneClass || a.IsRegression {
+		return p.Values[i], "", nil
 	}
 	at, err := marginOf(a, m, p, i)
 	if err != nil {
 		return 0, "", err
 	}
-	if at.second >= 0 {
-		second = a.Classes[at.second]
+	if at.secondClass >= 0 {
+		second = a.Classes[at.secondClass]
 	}
-	return at.of(p, i), second, nil
+	return at.value(p, i), second, nil
 }
 
-// withoutEach returns f(x) - f(x without part j) for each part of the document.
-func (x *explaining) withoutEach(ctx context.Context, f *margin, value float64) ([]float64, error) {
+// partEffects returns f(x) - f(x without part j) for each part of the document.
+func (x *documentExplainer) partEffects(ctx context.Context, f *margin, value float64) ([]float64, error) {
 	const atOnce = 256 // documents per batch; copies for all parts would take memory quadratic in the document's length
-	effects := make([]float64, 0, x.parts)
-	for first := 0; first < x.parts; first += atOnce {
-		without, err := x.without(first, min(first+atOnce, x.parts))
+	effects := make([]float64, 0, x.partCount)
+	for first := 0; first < x.partCount; first += atOnce {
+		without, err := x.withoutParts(first, min(first+atOnce, x.partCount))
 		if err != nil {
 			return nil, err
 		}
-		predicted, err := x.o.Ready.Predict(ctx, without)
+		predicted, err := x.o.Predictor.Predict(ctx, without)
 		if err != nil {
 			return nil, err
 		}
 		for k := range without.Rows() {
-			effects = append(effects, value-f.of(predicted, k))
+			effects = append(effects, value-f.value(predicted, k))
 		}
-		x.o.Tell("explaining", int64(len(effects)), int64(x.parts))
+		x.o.ReportProgress("explaining", int64(len(effects)), int64(x.partCount))
 	}
 	return effects, nil
 }
@@ -339,13 +345,13 @@ func (f *margin) alpha(m KernelMachine) []float64 {
 			alpha[s] += sign * q.Coef[k]
 		}
 	}
-	add(f.first, f.sign)
-	add(f.less, -f.sign)
+	add(f.positive, f.sign)
+	add(f.negative, -f.sign)
 	return alpha
 }
 
-// side returns the label or direction that an effect favours.
-func (x *DocumentExplanation) side(number bool, effect float64) string {
+// favouredLabel returns the label or direction that an effect favours.
+func (x *DocumentExplanation) favouredLabel(number bool, effect float64) string {
 	switch {
 	case number && effect > 0:
 		return "a greater value"
@@ -354,12 +360,12 @@ func (x *DocumentExplanation) side(number bool, effect float64) string {
 	case effect > 0:
 		return x.Label
 	}
-	return cmp.Or(x.Against, "against it")
+	return cmp.Or(x.SecondClass, "against it")
 }
 
-// support lists the support vectors with the largest contributions to f = Σ αₛ k(s, x). It
+// addSupportVectors lists the support vectors with the largest contributions to f = Σ αₛ k(s, x). It
 // overwrites alpha.
-func (x *DocumentExplanation) support(
+func (x *DocumentExplanation) addSupportVectors(
 	ctx context.Context, m KernelMachine, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
 ) error {
 	row, err := p.KernelRows(ctx, whole)
@@ -372,14 +378,15 @@ func (x *DocumentExplanation) support(
 	}
 	for _, s := range strongest(alpha, n) {
 		number := !m.Type.Classifies() && m.Type != model.OneClass
-		e := SupportEffect{Kernel: float64(values[s]), Effect: alpha[s], For: x.side(number, alpha[s])}
-		if len(m.SupportDoc) > s && m.SupportDoc[s] >= 0 {
-			e.Document = m.SupportDoc[s] + 1
+		e := SupportVectorEffect{KernelValue: float64(values[s]), Effect: alpha[s],
+			Favours: x.favouredLabel(number, alpha[s])}
+		if len(m.SupportDocs) > s && m.SupportDocs[s] >= 0 {
+			e.Document = m.SupportDocs[s] + 1
 		}
-		if len(m.SupportClass) > s && m.SupportClass[s] >= 0 {
-			e.Class = m.Classes[m.SupportClass[s]]
+		if len(m.SupportClasses) > s && m.SupportClasses[s] >= 0 {
+			e.Class = m.Classes[m.SupportClasses[s]]
 		}
-		x.Support = append(x.Support, e)
+		x.SupportVectors = append(x.SupportVectors, e)
 	}
 	return nil
 }

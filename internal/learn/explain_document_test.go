@@ -24,9 +24,9 @@ import (
 // ready returns options with the prepared model.
 func ready(t *testing.T, m learn.Model) learn.Options {
 	t.Helper()
-	p := musttest.Get(learn.Ready(t.Context(), m, learn.Options{}))(t)
+	p := musttest.Get(learn.NewPredictor(t.Context(), m, learn.Options{}))(t)
 	t.Cleanup(func() { p.Close() })
-	return learn.Options{Ready: p}
+	return learn.Options{Predictor: p}
 }
 
 // reference computes f of documents from its definition in float64, Σ α·k(s, x) - ρ, for a class
@@ -58,7 +58,7 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 	if r.m.Classifier.Scheme == solver.OneVsRest {
 		return value(r.first) - value(r.second)
 	}
-	for i, pair := range solver.Pairs(len(r.m.Classes)) {
+	for i, pair := range solver.ClassPairs(len(r.m.Classes)) {
 		switch pair {
 		case [2]int{r.first, r.second}:
 			return value(i)
@@ -112,10 +112,10 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 		t.Fatalf("%s: %v", name, err)
 	}
 	r := reference{
-		m, kernel.Resolve(k, len(m.Embedder.Terms)), slices.Index(m.Classes, x.Label), slices.Index(m.Classes, x.Against),
+		m, kernel.Resolve(k, len(m.Embedder.Terms)), slices.Index(m.Classes, x.Label), slices.Index(m.Classes, x.SecondClass),
 	}
-	if r.first < 0 || r.second < 0 || r.first == r.second || x.Known != all {
-		t.Fatalf("%s: %q against %q, %d terms", name, x.Label, x.Against, x.Known)
+	if r.first < 0 || r.second < 0 || r.first == r.second || x.KnownTermCount != all {
+		t.Fatalf("%s: %q against %q, %d terms", name, x.Label, x.SecondClass, x.KnownTermCount)
 	}
 	alphas := 0.0
 	for _, q := range m.Classifier.Functions {
@@ -135,21 +135,21 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 	for j, column := range columns {
 		without := slices.Delete(slices.Clone(columns), j, j+1)
 		want := whole - r.f(t, without, slices.Delete(slices.Clone(counts), j, j+1))
-		if got := effects[m.Tokenizer.Term(m.Vocabulary[column])]; !(math.Abs(got-want) <= 2*tol) {
+		if got := effects[m.Tokenizer.FormatTerm(m.Vocabulary[column])]; !(math.Abs(got-want) <= 2*tol) {
 			t.Errorf("%s: without %s f changes by %v, expected %v", name, m.Vocabulary[column], got, want)
 		}
 	}
 	sum, rho := 0.0, 0.0
-	for _, s := range x.Support {
+	for _, s := range x.SupportVectors {
 		sum += s.Effect
-		if want := slices.Index(m.SupportDoc, s.Document-1); want < 0 || m.Classes[m.SupportClass[want]] != s.Class {
+		if want := slices.Index(m.SupportDocs, s.Document-1); want < 0 || m.Classes[m.SupportClasses[want]] != s.Class {
 			t.Errorf("%s: document %d of class %s is no support vector", name, s.Document, s.Class)
 		}
 	}
 	if scheme == solver.OneVsRest {
 		rho = m.Classifier.Functions[r.first].Rho - m.Classifier.Functions[r.second].Rho
 	} else {
-		for i, pair := range solver.Pairs(len(m.Classes)) {
+		for i, pair := range solver.ClassPairs(len(m.Classes)) {
 			if pair == [2]int{min(r.first, r.second), max(r.first, r.second)} {
 				rho = m.Classifier.Functions[i].Rho
 				if r.first > r.second {
@@ -167,7 +167,7 @@ func explained(t *testing.T, name string, c *corpus.Corpus, k kernel.Kernel, sch
 // predictions with and without the term.
 func TestExplainEveryLearner(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=60,terms=30,length=8,classes=3,seed=3", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	const document = 7
 	for _, spec := range []string{
 		"linear", "logistic:c=1", "knn:k=3", "landmark:m=20", "c_svc", "nu_svc:nu=0.2", "one_class:nu=0.2",
@@ -184,7 +184,7 @@ func TestExplainEveryLearner(t *testing.T) {
 			continue
 		}
 		columns, counts := c.Documents.Row(document)
-		if x.Known != len(columns) || len(x.Terms) != min(3, x.Known) || x.Label == "" {
+		if x.KnownTermCount != len(columns) || len(x.Terms) != min(3, x.KnownTermCount) || x.Label == "" {
 			t.Errorf("%s: %+v", spec, x)
 		}
 		whole := valueOf(t, m, x, c.Documents.Cols, columns, counts)
@@ -193,7 +193,7 @@ func TestExplainEveryLearner(t *testing.T) {
 		}
 		tol := 1e-9 * (1 + math.Abs(whole))
 		if spec == "linear" { // predictions round unit vectors to float32: for two documents and two weights
-			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", ready(t, m)))(t).Rows {
+			for _, row := range musttest.Get(learn.Explain(t.Context(), m, 1, "", ready(t, m)))(t).Functions {
 				tol = max(tol, 4*0x1p-24*row.Norm)
 			}
 		}
@@ -232,24 +232,24 @@ func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int
 	p := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t)
 	a := m.About()
 	if a.OneClass && x.Label == "-1" {
-		return -p.Value[0]
+		return -p.Values[0]
 	}
 	if a.OneClass {
-		return p.Value[0]
+		return p.Values[0]
 	}
-	label, against := slices.Index(a.Classes, x.Label), slices.Index(a.Classes, x.Against)
+	label, against := slices.Index(a.Classes, x.Label), slices.Index(a.Classes, x.SecondClass)
 	if _, is := m.(learn.KernelMachine); !is || a.Scheme != solver.OneVsOne {
-		return p.Decisions[0][label] - p.Decisions[0][against]
+		return p.DecisionValues[0][label] - p.DecisionValues[0][against]
 	}
-	for k, pair := range solver.Pairs(len(a.Classes)) {
+	for k, pair := range solver.ClassPairs(len(a.Classes)) {
 		switch pair {
 		case [2]int{label, against}:
-			return p.Decisions[0][k]
+			return p.DecisionValues[0][k]
 		case [2]int{against, label}:
-			return -p.Decisions[0][k]
+			return -p.DecisionValues[0][k]
 		}
 	}
-	t.Fatalf("no machine for %q against %q", x.Label, x.Against)
+	t.Fatalf("no machine for %q against %q", x.Label, x.SecondClass)
 	return 0
 }
 
@@ -285,13 +285,14 @@ func TestMeanEffects(t *testing.T) {
 		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 		x := musttest.Get(learn.Explain(t.Context(), m, 40, "", ready(t, m)))(t)
 		held := m.(learn.KernelMachine).Support
-		if x.Documents != held.Rows() || x.Held != held.Rows() || len(x.Rows) != 3 {
-			t.Fatalf("%s: %d of %d documents, %d rows, expected %d documents and 3 rows", scheme, x.Documents, x.Held,
-				len(x.Rows), held.Rows())
+		if x.DocumentCount != held.Rows() || x.StoredDocumentCount != held.Rows() || len(x.Functions) != 3 {
+			t.Fatalf("%s: %d of %d documents, %d rows, expected %d documents and 3 rows", scheme, x.DocumentCount,
+				x.StoredDocumentCount,
+				len(x.Functions), held.Rows())
 		}
 		want := map[string]float64{} // weights of the second class
 		value := func(docs *sparse.CSR) float64 {
-			d := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t).Decisions[0]
+			d := musttest.Get(m.Predict(t.Context(), docs, learn.Options{}))(t).DecisionValues[0]
 			if scheme == solver.OneVsOne { // binary classifiers 0/1, 0/2, 1/2
 				return (d[2] - d[0]) / 2
 			}
@@ -307,7 +308,7 @@ func TestMeanEffects(t *testing.T) {
 				want[c.Vocabulary[term]] += (whole - value(without)) / float64(held.Rows())
 			}
 		}
-		for _, e := range append(x.Rows[1].Positive, x.Rows[1].Negative...) {
+		for _, e := range append(x.Functions[1].Positive, x.Functions[1].Negative...) {
 			if !(math.Abs(e.Weight-want[e.Term]) <= 1e-6) {
 				t.Errorf("%s: %s has the mean effect %v, expected %v", scheme, e.Term, e.Weight, want[e.Term])
 			}

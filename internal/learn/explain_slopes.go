@@ -16,7 +16,7 @@ import (
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
 // The derivative of ‖x‖ is used if the kernel depends on norms that differ between documents.
-// [kernel.Slopes] computes the kernel's derivatives. A support vector equal to the document
+// [kernel.PartialDerivatives] computes the kernel's derivatives. A support vector equal to the document
 // contributes 0, because cₛ is at its minimum. The result is nil if the embedding isn't for dot
 // products, or if norms are used and the embedding normalises vectors or has views.
 func slopes(
@@ -26,9 +26,9 @@ func slopes(
 	if power == 0 {
 		power = 1
 	}
-	constant := f.Norm == sparse.NormL2 && power == 1 || f.Norm == sparse.NormL1 && power == sparse.Root
+	constant := f.Norm == sparse.NormL2 && power == 1 || f.Norm == sparse.NormL1 && power == sparse.SquareRoot
 	norms := kernel.UsesNorms(k) && !constant
-	if f.Pairing != sparse.Dot || norms && (f.Norm != sparse.NormNone || f.Views != nil) {
+	if f.Pairing != sparse.Cosine || norms && (f.Norm != sparse.NormNone || f.Views != nil) {
 		return nil, nil
 	}
 	x, err := f.TransformRows(ctx, doc, nil, 1)
@@ -39,7 +39,7 @@ func slopes(
 		return nil, nil // the last column combines several terms
 	}
 	terms, counts := doc.Row(0)
-	columns, u := x.Terms, x.Unit64(0, nil)
+	columns, u := x.Terms, x.UnitVector64(0, nil)
 	at := make(map[uint32]int, len(columns)) // index of a column in u
 	view, shares := make([]int, len(columns)), make([]float64, len(f.Views)+1)
 	for j, column := range columns {
@@ -66,7 +66,7 @@ func slopes(
 		var unit []float64
 		inner := make([]float64, len(shares))
 		for r, s := range rows {
-			unit = support.Unit64(r, unit)
+			unit = support.UnitVector64(r, unit)
 			own := support.Terms[support.Offsets[r]:support.Offsets[r+1]]
 			clear(inner)
 			similarity := 0.0
@@ -81,7 +81,7 @@ func slopes(
 			if c < same || similarity == 0 && !norms {
 				continue // same document, or no common term: c is 1 for every n
 			}
-			byC, byX := kernel.Slopes(k, c, x.Norms[0], support.Norms[r])
+			byC, byX := kernel.PartialDerivatives(k, c, x.Norms[0], support.Norms[r])
 			norm += beta[s] * byX
 			for i, column := range own {
 				if j, ok := at[column]; ok {

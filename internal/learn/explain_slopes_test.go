@@ -64,14 +64,14 @@ func TestExplainSlopes(t *testing.T) {
 				for q, pair := range [][2]string{
 					{classes[0], classes[1]}, {classes[0], classes[2]}, {classes[1], classes[2]},
 				} {
-					if pair == [2]string{why.Label, why.Against} {
+					if pair == [2]string{why.Label, why.SecondClass} {
 						machine, sign = q, 1
-					} else if pair == [2]string{why.Against, why.Label} {
+					} else if pair == [2]string{why.SecondClass, why.Label} {
 						machine, sign = q, -1
 					}
 				}
-				if !(math.Abs(sign*p.Decisions[0][machine]-why.Value) <= 1e-9) {
-					t.Fatalf("f is %v, expected %v", why.Value, sign*p.Decisions[0][machine])
+				if !(math.Abs(sign*p.DecisionValues[0][machine]-why.Value) <= 1e-9) {
+					t.Fatalf("f is %v, expected %v", why.Value, sign*p.DecisionValues[0][machine])
 				}
 				f := func(at int, more float32) (sum float64) {
 					changed := &sparse.CSR{Cols: doc.Cols, Offsets: doc.Offsets, Terms: doc.Terms, Views: doc.Views,
@@ -111,7 +111,7 @@ func TestExplainSlopes(t *testing.T) {
 }
 
 func first(n int) []int {
-	return run.Numbers(0, n)
+	return run.Range(0, n)
 }
 
 // place finds a term in a document.
@@ -120,7 +120,7 @@ func place(t *testing.T, c *corpus.Corpus, doc *sparse.CSR, term string) int {
 	for k, at := range doc.Terms {
 		name := strconv.Itoa(int(at))
 		if c.Vocabulary != nil {
-			name = c.Tokenizer.Term(c.Vocabulary[at])
+			name = c.Tokenizer.FormatTerm(c.Vocabulary[at])
 		}
 		if name == term {
 			return k

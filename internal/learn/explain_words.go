@@ -14,18 +14,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Mark is an occurrence of a word in a text, with the word's effect.
-type Mark struct {
-	From   int     `json:"from"` // byte offset in the text
-	To     int     `json:"to"`
+// WordOccurrence is an occurrence of a word in a text, with the word's effect.
+type WordOccurrence struct {
+	Start  int     `json:"from"` // byte offset in the text
+	End    int     `json:"to"`
 	Effect float64 `json:"effect"`
 }
 
 // Computing a word's effect takes a prediction of the whole text. So these constants limit the
 // number of distinct words, and the size of a text in bytes.
 const (
-	maxWords    = 400
-	longestText = 64 << 10
+	maxWords          = 400
+	maxExplainedBytes = 64 << 10
 )
 
 // ExplainText explains the prediction of a text by the n words whose removal changes f most, and
@@ -35,7 +35,7 @@ const (
 // precomputed kernel values, or if [ExplainDocument] fails.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
-) (_ *DocumentExplanation, _ []Mark, err error) {
+) (_ *DocumentExplanation, _ []WordOccurrence, err error) {
 	if n < 1 {
 		return nil, nil, fmt.Errorf("learn: number of words must be at least 1, got %d", n)
 	}
@@ -53,8 +53,8 @@ func ExplainText(
 // explainWords implements [ExplainText] with the model's counter. For label, see explaining.label.
 func explainWords(
 	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
-) (_ *DocumentExplanation, marks []Mark, err error) {
-	if len(text) > longestText {
+) (_ *DocumentExplanation, marks []WordOccurrence, err error) {
+	if len(text) > maxExplainedBytes {
 		return nil, nil, nil
 	}
 	words, places := wordsOf(text)
@@ -62,21 +62,21 @@ func explainWords(
 	for _, at := range places {
 		count[at.word]++
 	}
-	x := &explaining{m: m, n: n, o: o, label: label, parts: len(words)}
-	if x.whole, err = counter.Count(ctx, []string{text}); err != nil {
+	x := &documentExplainer{m: m, n: n, o: o, label: label, partCount: len(words)}
+	if x.document, err = counter.Count(ctx, []string{text}); err != nil {
 		return nil, nil, err
 	}
-	reach, near := m.About().Tokenizer.Reach(), make([][]place, len(words))
+	reach, near := m.About().Tokenizer.ContextWords(), make([][]occurrence, len(words))
 	for _, at := range places {
 		near[at.word] = append(near[at.word], at)
 	}
-	x.without = func(first, end int) (*sparse.CSR, error) {
+	x.withoutParts = func(first, end int) (*sparse.CSR, error) {
 		if reach >= 0 {
-			return withoutWords(ctx, counter, x.whole, text, near[first:end], reach)
+			return countWithoutWords(ctx, counter, x.document, text, near[first:end], reach)
 		}
 		texts := make([]string, 0, end-first)
 		for j := first; j < end; j++ {
-			texts = append(texts, lacking(text, places, j))
+			texts = append(texts, blankWord(text, places, j))
 		}
 		return counter.Count(ctx, texts)
 	}
@@ -90,28 +90,29 @@ func explainWords(
 	}
 	for _, at := range places {
 		if effect, ok := effects[words[at.word]]; ok {
-			marks = append(marks, Mark{at.from, at.to, effect})
+			marks = append(marks, WordOccurrence{at.start, at.end, effect})
 		}
 	}
 	return out, marks, nil
 }
 
-type place struct{ word, from, to int }
+type occurrence struct{ word, start, end int }
 
-// unspaced lists scripts that don't separate words by spaces. Each letter of these scripts is
+// unspacedScripts lists scripts that don't separate words by spaces. Each letter of these scripts is
 // treated as a word.
-const unspaced = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
+const unspacedScripts = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
 
-// anyWord matches a letter of an unspaced script with its combining marks, or a run of other
+// wordPattern matches a letter of an unspaced script with its combining marks, or a run of other
 // letters, marks and digits.
-var anyWord = regexp.MustCompile(`[` + unspaced + `]\pM*|(?:[^\PL` + unspaced + `]|\pN)(?:[^\PL` + unspaced +
+var wordPattern = regexp.MustCompile(`[` + unspacedScripts + `]\pM*|(?:[^\PL` + unspacedScripts + `]|\pN)(?:[^\PL` +
+	unspacedScripts +
 	`]|[\pN\pM])*`)
 
 // wordsOf returns the first maxWords distinct words of a text in lower case, and all occurrences of
 // these words.
-func wordsOf(text string) (words []string, places []place) {
+func wordsOf(text string) (words []string, places []occurrence) {
 	number := map[string]int{}
-	for _, at := range anyWord.FindAllStringIndex(text, -1) {
+	for _, at := range wordPattern.FindAllStringIndex(text, -1) {
 		word := strings.ToLower(text[at[0]:at[1]])
 		j, known := number[word]
 		if !known && len(words) < maxWords {
@@ -119,40 +120,40 @@ func wordsOf(text string) (words []string, places []place) {
 			number[word], words = j, append(words, word)
 		}
 		if known {
-			places = append(places, place{j, at[0], at[1]})
+			places = append(places, occurrence{j, at[0], at[1]})
 		}
 	}
 	return words, places
 }
 
-// lacking returns a text with all occurrences of one of its words replaced by spaces.
-func lacking(text string, places []place, word int) string {
+// blankWord returns a text with all occurrences of one of its words replaced by spaces.
+func blankWord(text string, places []occurrence, word int) string {
 	var b strings.Builder
 	from := 0
 	for _, at := range places {
 		if at.word == word {
-			b.WriteString(text[from:at.from])
+			b.WriteString(text[from:at.start])
 			b.WriteByte(' ')
-			from = at.to
+			from = at.end
 		}
 	}
 	b.WriteString(text[from:])
 	return b.String()
 }
 
-// withoutWords counts the terms of a text without each of the words. It recounts only around the
+// countWithoutWords counts the terms of a text without each of the words. It recounts only around the
 // word's occurrences, because a term depends on at most reach words before and after it.
-func withoutWords(
-	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]place, reach int,
+func countWithoutWords(
+	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]occurrence, reach int,
 ) (*sparse.CSR, error) {
 	var pieces []string // pairs of texts, with and without the word
 	ends := make([]int, len(words))
 	for j, places := range words {
 		for len(places) > 0 {
-			lo, hi := around(text, places[0], reach)
+			lo, hi := contextRange(text, places[0], reach)
 			n := 1
 			for ; n < len(places); n++ {
-				from, to := around(text, places[n], reach)
+				from, to := contextRange(text, places[n], reach)
 				if from > hi {
 					break
 				}
@@ -160,9 +161,9 @@ func withoutWords(
 			}
 			own := slices.Clone(places[:n])
 			for i := range own {
-				own[i].from, own[i].to = own[i].from-lo, own[i].to-lo
+				own[i].start, own[i].end = own[i].start-lo, own[i].end-lo
 			}
-			pieces = append(pieces, text[lo:hi], lacking(text[lo:hi], own, own[0].word))
+			pieces = append(pieces, text[lo:hi], blankWord(text[lo:hi], own, own[0].word))
 			places = places[n:]
 		}
 		ends[j] = len(pieces)
@@ -208,10 +209,10 @@ func withoutWords(
 	return out, nil
 }
 
-// around returns the range of a text from the reach-th word before an occurrence to the reach-th
+// contextRange returns the range of a text from the reach-th word before an occurrence to the reach-th
 // word after it. Words are separated by spaces and have at least one letter.
-func around(text string, at place, reach int) (lo, hi int) {
-	lo, hi = at.from, at.to
+func contextRange(text string, at occurrence, reach int) (lo, hi int) {
+	lo, hi = at.start, at.end
 	for n := -1; n < reach && lo > 0; { // n < 0: the rest of this word
 		space := max(strings.LastIndexByte(text[:lo], ' '), 0)
 		if n < 0 || strings.ContainsFunc(text[space:lo], unicode.IsLetter) {

@@ -21,13 +21,13 @@ func TestWordsOf(t *testing.T) {
 	}
 	var found []string
 	for _, at := range places {
-		found = append(found, text[at.from:at.to])
+		found = append(found, text[at.start:at.end])
 	}
 	want = []string{"Don", "t", "PANIC", "don", "t", "42", "cafe\u0301s", "很", "好", "吃", "ก", "ำ", "很"}
 	if !slices.Equal(found, want) {
 		t.Errorf("places %q, expected %q", found, want)
 	}
-	if got, want := lacking(text, places, 0), " 't PANIC,  't: 42 cafe\u0301s\u3001很好吃 กำ很"; got != want {
+	if got, want := blankWord(text, places, 0), " 't PANIC,  't: 42 cafe\u0301s\u3001很好吃 กำ很"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 }
@@ -48,9 +48,9 @@ func TestWithoutWords(t *testing.T) {
 			}
 			text := b.String()
 			words, places := wordsOf(text)
-			texts, near := []string{text}, make([][]place, len(words))
+			texts, near := []string{text}, make([][]occurrence, len(words))
 			for j := range words {
-				texts = append(texts, lacking(text, places, j))
+				texts = append(texts, blankWord(text, places, j))
 			}
 			for _, at := range places {
 				near[at.word] = append(near[at.word], at)
@@ -61,7 +61,7 @@ func TestWithoutWords(t *testing.T) {
 			}
 			counter := musttest.Get(corpus.NewCounter(tokenizer, c.Vocabulary))(t)
 			whole := c.Documents.SelectRows([]int{0})
-			got := musttest.Get(withoutWords(t.Context(), counter, whole, text, near, tokenizer.Reach()))(t)
+			got := musttest.Get(countWithoutWords(t.Context(), counter, whole, text, near, tokenizer.ContextWords()))(t)
 			compared++
 			for j := range words {
 				terms, values := got.Row(j)

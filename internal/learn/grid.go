@@ -19,55 +19,55 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// SearchWork is the default time budget of an SVM search, in multiples of one training run.
+// SearchWorkBudget is the default time budget of an SVM search, in multiples of one training run.
 // Finalists is the number of best candidates that the search compares on all documents.
-const SearchWork, Finalists = 60.0, 3
+const SearchWorkBudget, FinalistCount = 60.0, 3
 
 // defaultLists returns the default lists of parameter values for a type of SVM. Unless a kernel is
 // set, there is a list for t of diffusion. For nu_svc there is a list for nu. For other types there
 // is a list for C, unless C is set.
-func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.List) {
+func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.ParamGrid) {
 	if !kernelGiven {
-		out = append(out, kernel.List{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
+		out = append(out, kernel.ParamGrid{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
 	}
 	if t == model.NuSVC {
-		out = append(out, kernel.List{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}})
+		out = append(out, kernel.ParamGrid{Name: "nu", Values: []float64{0.05, 0.1, 0.2, 0.4}})
 	} else if !cGiven {
-		out = append(out, kernel.List{Name: "C", Values: []float64{0.1, 1, 10, 100}})
+		out = append(out, kernel.ParamGrid{Name: "C", Values: []float64{0.1, 1, 10, 100}})
 	}
 	return out
 }
 
 // Grid defines the settings to compare. [NewGrid] makes a Grid.
 type Grid struct {
-	Points  []Point       // points of learners other than SVMs; each is tried with all values of C
-	C       []float64     // values of C; nil = C of the trainer
-	Lists   []kernel.List // lists of numbers, set by the user or by default
-	Samples bool          // compare kernel, C and scheme on growing samples, instead of all combinations
-	Folds   int           // number of folds, default 5
-	MinC    bool          // for SVMs: select the smallest C within one standard error of the best
+	Points       []Point            // points of learners other than SVMs; each is tried with all values of C
+	C            []float64          // values of C; nil = C of the trainer
+	Lists        []kernel.ParamGrid // lists of numbers, set by the user or by default
+	UseSamples   bool               // compare kernel, C and scheme on growing samples, instead of all combinations
+	Folds        int                // number of folds, default 5
+	PreferSmallC bool               // for SVMs: select the smallest C within one standard error of the best
 
-	// Terms is the number of tokenizers. Corpus returns the documents tokenized by tokenizer cut,
+	// TokenizerCount is the number of tokenizers. Corpus returns the documents tokenized by tokenizer cut,
 	// an index below Terms. Tokenizer 0 is the tokenizer of the corpus.
-	Terms  int
-	Corpus func(ctx context.Context, cut int) (*corpus.Corpus, error)
+	TokenizerCount int
+	Corpus         func(ctx context.Context, cut int) (*corpus.Corpus, error)
 
-	Each func(*Validation) // called for each completed point of an SVM grid; may be nil
+	OnPoint func(*Validation) // called for each completed point of an SVM grid; may be nil
 
-	machines    *machines // nil for other learners
-	all         []tune.Candidate
+	svmTrainer  *svmTrainer // nil for other learners
+	candidates  []tune.Candidate
 	kernels     []kernel.Kernel
 	schemes     []solver.Scheme
 	nu, epsilon []float64
 	embeddings  []string // embeddings to try on samples
 }
 
-// Total returns the number of points, or 0 if Samples is set.
-func (g *Grid) Total() int {
-	if g.machines == nil {
+// PointCount returns the number of points, or 0 if Samples is set.
+func (g *Grid) PointCount() int {
+	if g.svmTrainer == nil {
 		return len(g.Points) * max(len(g.C), 1)
 	}
-	return len(g.all)
+	return len(g.candidates)
 }
 
 // Kernels returns the SVM kernels to compare.
@@ -81,11 +81,11 @@ type Point struct {
 
 	Scheme solver.Scheme // scheme of support vector machines
 	solver.Regularization
-	Terms int // index of the tokenizer
+	Tokenizer int // index of the tokenizer
 }
 
-// Words holds the name of a parameter and its values as text.
-type Words struct {
+// ParameterValues holds the name of a parameter and its values as text.
+type ParameterValues struct {
 	Name   string
 	Values []string
 }
@@ -96,14 +96,14 @@ type Words struct {
 // Samples if o.Work allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
-func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, error) {
-	if own, ok := trainer.(*machines); ok {
+func NewGrid(l *Learner, trainer Trainer, lists []ParameterValues, o Options) (*Grid, error) {
+	if own, ok := trainer.(*svmTrainer); ok {
 		return own.grid(lists, o)
 	}
 	g := &Grid{}
 	if params.Default(trainer, "c") != "" {
 		g.C = []float64{0.01, 0.1, 1, 10, 100, 1000}
-		if trainer.Given("c") {
+		if trainer.IsSet("c") {
 			g.C = []float64{params.Get(trainer, "c").(float64)}
 		}
 	}
@@ -125,7 +125,7 @@ func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, erro
 			continue
 		}
 		if values, err := list.numbers(); err == nil {
-			g.Lists = append(g.Lists, kernel.List{Name: list.Name, Values: values})
+			g.Lists = append(g.Lists, kernel.ParamGrid{Name: list.Name, Values: values})
 		}
 		var more []Trainer
 		for _, t := range trainers {
@@ -152,7 +152,7 @@ func NewGrid(l *Learner, trainer Trainer, lists []Words, o Options) (*Grid, erro
 	return g, nil
 }
 
-func (w *Words) numbers() (values []float64, err error) {
+func (w *ParameterValues) numbers() (values []float64, err error) {
 	for _, text := range w.Values {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || v != v {
@@ -163,13 +163,13 @@ func (w *Words) numbers() (values []float64, err error) {
 	return values, nil
 }
 
-func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
+func (t *svmTrainer) grid(lists []ParameterValues, o Options) (*Grid, error) {
 	if t.Type == model.OneClass {
 		return nil, flagtext.Errorf("-type %s cannot be searched, because it has no labels to validate with", t.Type)
 	}
-	g := &Grid{machines: t}
+	g := &Grid{svmTrainer: t}
 	var kernels []string
-	var numbers []kernel.List
+	var numbers []kernel.ParamGrid
 	var embeddings []Embedding
 	for _, list := range lists {
 		switch list.Name {
@@ -185,11 +185,11 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 				embeddings = append(embeddings, Embedding{&e})
 			}
 		case "ngrams":
-			g.Terms = len(list.Values)
+			g.TokenizerCount = len(list.Values)
 		case "scheme":
 			for _, name := range list.Values {
 				one, err := params.With(t, map[string]any{"scheme": name})
-				if err == nil && one.Scheme == solver.Labels {
+				if err == nil && one.Scheme == solver.MultiLabel {
 					err = errors.New("scheme \"labels\" cannot be searched; use one-vs-one or one-vs-rest")
 				}
 				if err != nil {
@@ -206,14 +206,14 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			if err != nil {
 				return nil, err
 			}
-			numbers = append(numbers, kernel.List{Name: list.Name, Values: values})
+			numbers = append(numbers, kernel.ParamGrid{Name: list.Name, Values: values})
 		}
 	}
-	if g.Samples = len(numbers) == 0 && kernels == nil && t.mayChoose(&o); g.Samples {
+	if g.UseSamples = len(numbers) == 0 && kernels == nil && t.mayChoose(&o); g.UseSamples {
 		return g, nil
 	}
 	if len(numbers) == 0 && len(kernels) < 2 {
-		numbers = defaultLists(t.Type, t.Kernel != "" || kernels != nil || t.ofVectors(&o), t.Given("c"))
+		numbers = defaultLists(t.Type, t.Kernel != "" || kernels != nil || t.needsVectorKernel(&o), t.IsSet("c"))
 	}
 	if kernels == nil {
 		kernels = []string{t.spec(&o)}
@@ -231,18 +231,18 @@ func (t *machines) grid(lists []Words, o Options) (*Grid, error) {
 			all = append(all, k)
 		}
 	}
-	if err := g.vary(t, all, numbers); err != nil {
+	if err := g.setKernels(t, all, numbers); err != nil {
 		return nil, err
 	}
 	s, err := t.settings(&o)
-	g.all = t.combine(s, g)
+	g.candidates = t.combine(s, g)
 	return g, err
 }
 
 // combine returns all combinations of the lists of g. A parameter without a list has the value in
 // s.
-func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
-	used, schemes := s.Used(), g.schemes
+func (t *svmTrainer) combine(s svm.Settings, g *Grid) []tune.Candidate {
+	used, schemes := s.UsedRegularization(), g.schemes
 	if schemes == nil {
 		schemes = []solver.Scheme{s.Scheme}
 	}
@@ -252,14 +252,14 @@ func (t *machines) combine(s svm.Settings, g *Grid) []tune.Candidate {
 		}
 		return values
 	}
-	return tune.Combine(max(g.Terms, 1), schemes, g.kernels, list(g.nu, used.Nu), list(g.epsilon, used.Epsilon),
+	return tune.Combine(max(g.TokenizerCount, 1), schemes, g.kernels, list(g.nu, used.Nu), list(g.epsilon, used.Epsilon),
 		list(g.C, s.C))
 }
 
-// vary sets the lists and kernels of support vector machines.
-func (g *Grid) vary(t *machines, kernels []kernel.Kernel, lists []kernel.List) error {
+// setKernels sets the lists and kernels of support vector machines.
+func (g *Grid) setKernels(t *svmTrainer, kernels []kernel.Kernel, lists []kernel.ParamGrid) error {
 	g.Lists = lists
-	var own []kernel.List
+	var own []kernel.ParamGrid
 	for _, list := range lists {
 		to := map[string]*[]float64{"C": &g.C, "nu": &g.nu, "epsilon": &g.epsilon}[list.Name]
 		if to == nil {
@@ -273,7 +273,7 @@ func (g *Grid) vary(t *machines, kernels []kernel.Kernel, lists []kernel.List) e
 			}
 		}
 	}
-	all, unused, err := kernel.Vary(kernels, own)
+	all, unused, err := kernel.ExpandGrid(kernels, own)
 	if err != nil {
 		return err
 	}

@@ -21,19 +21,19 @@ import (
 // are permuted among the scored rows. Drop is 0 for a column that the model doesn't use. Source:
 // Breiman, Machine Learning 45 (2001), section 10.
 type Importance struct {
-	Column string  `json:"column"` // column name, as in ColumnEffect
-	Drop   float64 `json:"drop"`
-	SE     float64 `json:"standard_error"` // standard error over rows; for R², the variance of targets is assumed exact
+	Column   string  `json:"column"` // column name, as in ColumnEffect
+	MeanDrop float64 `json:"drop"`
+	SE       float64 `json:"standard_error"` // standard error over rows; for R², the variance of targets is assumed exact
 }
 
 const (
-	permutedAtOnce = 4096    // number of rows per prediction
-	mostPermuted   = 200_000 // maximum number of predictions; rows are sampled if there would be more
-	leastPermuted  = 200     // minimum number of sampled rows, even if predictions then exceed mostPermuted
+	permutationBatchRows = 4096    // number of rows per prediction
+	maxPermutedRows      = 200_000 // maximum number of predictions; rows are sampled if there would be more
+	minPermutedRows      = 200     // minimum number of sampled rows, even if predictions then exceed mostPermuted
 )
 
-// importance sets v.Importance. p holds the predictions for c.
-func (v *Evaluation) importance(
+// computeImportances sets v.Importance. p holds the predictions for c.
+func (v *Evaluation) computeImportances(
 	ctx context.Context, a *About, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) error {
 	columns, err := newTermColumns(a)
@@ -47,15 +47,15 @@ func (v *Evaluation) importance(
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	if most := max(mostPermuted/(len(columns.names)*e.Permutations), leastPermuted); len(rows) > most {
+	if most := max(maxPermutedRows/(len(columns.names)*e.Permutations), minPermutedRows); len(rows) > most {
 		random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		rows = slices.Sorted(slices.Values(rows[:most]))
 	}
 	scale := 1.0
-	if a.Numbers {
+	if a.IsRegression {
 		var targets []float64
 		for _, i := range rows {
-			target, _ := strconv.ParseFloat(v.Outcomes[i].own[0], 64)
+			target, _ := strconv.ParseFloat(v.Outcomes[i].trueLabels[0], 64)
 			targets = append(targets, target)
 		}
 		if scale = 1 / stat.PopVariance(targets, nil); math.IsInf(scale, 0) {
@@ -65,56 +65,56 @@ func (v *Evaluation) importance(
 	for column, name := range columns.names {
 		drops := make([]float64, len(rows)) // sums over permutations
 		for k := range e.Permutations {
-			from := run.Pick(rows, random.Perm(len(rows)))
-			for first := 0; first < len(rows); first += permutedAtOnce {
-				end := min(first+permutedAtOnce, len(rows))
-				docs := mixed(c.Documents, rows[first:end], from[first:end],
-					func(term uint32) bool { return columns.of(term) == column })
-				predicted, err := o.Ready.Predict(ctx, docs)
+			from := run.Select(rows, random.Perm(len(rows)))
+			for first := 0; first < len(rows); first += permutationBatchRows {
+				end := min(first+permutationBatchRows, len(rows))
+				docs := mixTerms(c.Documents, rows[first:end], from[first:end],
+					func(term uint32) bool { return columns.columnIndex(term) == column })
+				predicted, err := o.Predictor.Predict(ctx, docs)
 				if err != nil {
 					return err
 				}
 				predicted.Rejected = nil
 				for j, i := range rows[first:end] {
-					own := v.Outcomes[i].own
+					own := v.Outcomes[i].trueLabels
 					drops[first+j] += scale * (quality(a, p, i, own) - quality(a, predicted, j, own)) / float64(e.Permutations)
 				}
 			}
-			o.Tell("permuting columns", int64(column*e.Permutations+k+1), int64(len(columns.names)*e.Permutations))
+			o.ReportProgress("permuting columns", int64(column*e.Permutations+k+1), int64(len(columns.names)*e.Permutations))
 		}
 		mean, sd := stat.MeanStdDev(drops, nil)
-		v.Importance = append(v.Importance, Importance{name, mean, sd / math.Sqrt(float64(len(rows)))})
+		v.Importances = append(v.Importances, Importance{name, mean, sd / math.Sqrt(float64(len(rows)))})
 	}
-	slices.SortStableFunc(v.Importance, func(a, b Importance) int { return cmp.Compare(b.Drop, a.Drop) })
+	slices.SortStableFunc(v.Importances, func(a, b Importance) int { return cmp.Compare(b.MeanDrop, a.MeanDrop) })
 	return nil
 }
 
 // quality returns 1 if prediction i is right and 0 if it is wrong. For regression, it returns the
 // negative squared error. own holds the document's true classes, sorted.
 func quality(a *About, p *model.Prediction, i int, own []string) float64 {
-	if a.Numbers {
+	if a.IsRegression {
 		target, _ := strconv.ParseFloat(own[0], 64)
-		return -(p.Value[i] - target) * (p.Value[i] - target)
+		return -(p.Values[i] - target) * (p.Values[i] - target)
 	}
-	if right(a, a.Labels(p, i), own) {
+	if isCorrect(a, a.Labels(p, i), own) {
 		return 1
 	}
 	return 0
 }
 
-// right reports whether predicted labels are correct. own holds the document's classes. For
+// isCorrect reports whether predicted labels are correct. own holds the document's classes. For
 // independent labels, own must be sorted.
-func right(a *About, given, own []string) bool {
-	if a.Scheme == solver.Labels {
+func isCorrect(a *About, given, own []string) bool {
+	if a.Scheme == solver.MultiLabel {
 		slices.Sort(given)
 		return slices.Equal(own, given)
 	}
 	return slices.Contains(own, given[0])
 }
 
-// mixed returns copies of the documents with the indices in rows. In copy k, the terms for which
+// mixTerms returns copies of the documents with the indices in rows. In copy k, the terms for which
 // other returns true come from document from[k].
-func mixed(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
+func mixTerms(docs *sparse.CSR, rows, from []int, other func(term uint32) bool) *sparse.CSR {
 	out := &sparse.CSR{Cols: docs.Cols, Offsets: []int64{0}}
 	for k, i := range rows {
 		terms, values := docs.Row(i)

@@ -23,15 +23,15 @@ func importanceOf(
 	c := musttest.Get(corpus.FromRows(t.Context(), []string{"kind", "same", "x", "noise"}, rows, labels, opt))(t)
 	trainer := TrainerOf(t, learner)
 	m := musttest.Get(trainer.Train(t.Context(), c, Options{}))(t)
-	o.Ready = musttest.Get(Ready(t.Context(), m, Options{}))(t)
+	o.Predictor = musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
-	v, err := Evaluate(ctx, m, p, c, o, EvaluateOptions{Mistakes: -1})
+	v, err := Evaluate(ctx, m, p, c, o, EvaluateOptions{MistakeCount: -1})
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]Importance{}
-	for k, x := range v.Importance {
-		if out[x.Column] = x; k > 0 && x.Drop > v.Importance[k-1].Drop {
+	for k, x := range v.Importances {
+		if out[x.Column] = x; k > 0 && x.MeanDrop > v.Importances[k-1].MeanDrop {
 			t.Errorf("column %s after a column with a smaller drop", x.Column)
 		}
 	}
@@ -62,13 +62,13 @@ func TestImportance(t *testing.T) {
 		{"epsilon_svr:kernel=diffusion:t=2,c=10,epsilon=0.01", "x", targets, 2},
 	} {
 		got := musttest.Get(importanceOf(t, t.Context(), c.learner, rows, c.labels, Options{}))(t)
-		if x := got[c.column]; !(math.Abs(x.Drop-c.drop) <= 4*x.SE) || !(x.SE <= 0.2*c.drop) {
+		if x := got[c.column]; !(math.Abs(x.MeanDrop-c.drop) <= 4*x.SE) || !(x.SE <= 0.2*c.drop) {
 			t.Errorf("%s: %+v, expected a drop of %v", c.learner, x, c.drop)
 		}
-		if x := got["same"]; x.Drop != 0 || x.SE != 0 {
+		if x := got["same"]; x.MeanDrop != 0 || x.SE != 0 {
 			t.Errorf("%s: %+v, expected 0", c.learner, x)
 		}
-		if x := got["noise"]; !(math.Abs(x.Drop) <= 0.1*c.drop) || len(got) != 4 {
+		if x := got["noise"]; !(math.Abs(x.MeanDrop) <= 0.1*c.drop) || len(got) != 4 {
 			t.Errorf("%s: %+v of %d columns", c.learner, x, len(got))
 		}
 	}
@@ -104,8 +104,8 @@ func TestMixed(t *testing.T) {
 	columns := musttest.Get(newTermColumns(a))(t)
 	counter := musttest.Get(corpus.NewCounter(tokenizer, c.Vocabulary))(t)
 	for k, fields := range [][]int{{0}, {1, 2}, {3}} {
-		other := func(term uint32) bool { return columns.of(term) == k }
-		got := mixed(c.Documents, []int{0, 1, 2}, []int{1, 2, 0}, other)
+		other := func(term uint32) bool { return columns.columnIndex(term) == k }
+		got := mixTerms(c.Documents, []int{0, 1, 2}, []int{1, 2, 0}, other)
 		raw := corpus.Raw{Columns: []string{"a", "b", "c", "d"}}
 		for i := range rows {
 			row := append([]string{}, rows[i]...)

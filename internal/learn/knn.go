@@ -13,34 +13,34 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-var neighboursLearner = &Learner{
+var knnLearner = &Learner{
 	Name: "knn", Summary: "k nearest neighbours, weighted by kernel value (default: -kernel bhattacharyya)",
-	Holds: true,
-	Form:  knn.Form.Name, Read: Reads(&knn.Form, func(m *knn.Model) Model { return neighboursModel{m} }),
-	New: func() Trainer { return &nearest{} },
+	KeepsDocuments: true,
+	FilePrefix:     knn.Format.Name, Read: ReadFunc(&knn.Format, func(m *knn.Model) Model { return knnModel{m} }),
+	New: func() Trainer { return &knnTrainer{} },
 }
 
-type nearest struct {
+type knnTrainer struct {
 	params.Record
 	knn.Settings
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-func (t *nearest) settings(o Options) (knn.Settings, error) {
+func (t *knnTrainer) settings(o Options) (knn.Settings, error) {
 	s := t.Settings
 	var err error
-	if s.Kernel, err = o.kernelIn(s.Kernel, params.Default(&s, "kernel"), t.Embedding); err != nil {
+	if s.Kernel, err = o.addEmbedding(s.Kernel, params.Default(&s, "kernel"), t.Embedding); err != nil {
 		return s, err
 	}
 	return s, s.Validate()
 }
 
-func (t *nearest) Check(o Options) error {
+func (t *knnTrainer) Check(o Options) error {
 	_, err := t.settings(o)
 	return err
 }
 
-func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, error) {
+func (t *knnTrainer) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
@@ -49,27 +49,27 @@ func (t *nearest) Train(_ context.Context, c *corpus.Corpus, o Options) (Model, 
 	if err != nil {
 		return nil, err
 	}
-	return neighboursModel{m}, nil
+	return knnModel{m}, nil
 }
 
-type neighboursModel struct{ *knn.Model }
+type knnModel struct{ *knn.Model }
 
-func (m neighboursModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.Task())
+func (m knnModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.TaskOptions())
 }
 
-func (m neighboursModel) About() About {
+func (m knnModel) About() About {
 	s := m.Settings
 	a := About{
-		Origin: m.Origin, Type: "knn" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
-		Probabilities: s.Scheme != solver.Labels, Votes: true,
-		Width: m.Documents.Cols, Bytes: m.Bytes(),
+		Origin: m.Origin, Type: "knn" + params.Spec(s), Scheme: s.Scheme, DecisionNames: m.Classes,
+		HasProbabilities: s.Scheme != solver.MultiLabel, HasVotes: true,
+		ColumnCount: m.Documents.Cols, Bytes: m.Bytes(),
 	}
 	if k, err := kernel.Parse(s.Kernel); err == nil {
 		a.Embedding = k.Embedding().String()
 	}
 	a.Columns, _ = m.Documents.TermFrequencies()
-	a.Terms = len(a.Columns)
-	a.Text = []string{fmt.Sprintf("%s, %d documents", s.Kernel, m.Documents.Rows())}
+	a.TermCount = len(a.Columns)
+	a.Results = []string{fmt.Sprintf("%s, %d documents", s.Kernel, m.Documents.Rows())}
 	return a
 }

@@ -1,5 +1,5 @@
 // Package learn defines the interface between learners and the commands train, cv, grid, predict
-// and explain, and lists the learners ([All]). Each learner has an entry in the list, an adapter
+// and explain, and lists the learners ([Learners]). Each learner has an entry in the list, an adapter
 // file here, and a package below learn that implements it.
 package learn
 
@@ -22,29 +22,29 @@ import (
 
 // Learner describes a learning algorithm and its models.
 type Learner struct {
-	Name    string     // value of -type, optionally followed by parameters: NAME:parameter=value,...
-	Summary string     // description in one line
-	Type    model.Type // type of support vector machine; "" for other learners
-	Weighs  bool       // supports document weights, see corpus.Corpus
-	Holds   bool       // models refer to the training documents, so the documents must not be changed
-	Form    string     // prefix of model files, without the version: "gram logistic "
+	Name            string     // value of -type, optionally followed by parameters: NAME:parameter=value,...
+	Summary         string     // description in one line
+	Type            model.Type // type of support vector machine; "" for other learners
+	SupportsWeights bool       // supports document weights, see corpus.Corpus
+	KeepsDocuments  bool       // models refer to the training documents, so the documents must not be changed
+	FilePrefix      string     // prefix of model files, without the version: "gram logistic "
 
 	// Read reads a model of size bytes (-1 if unknown) to the end of r. It calls early, if not nil,
 	// as soon as it has read the tokenizer.
-	Read func(ctx context.Context, r io.Reader, size int64, early Early) (Model, error)
+	Read func(ctx context.Context, r io.Reader, size int64, early HeaderFunc) (Model, error)
 
 	// New returns a trainer with default parameters: a pointer to a struct, see package params.
 	New func() Trainer
 }
 
-// Early receives the tokenizer and document form of a model whose file is still being read.
-type Early func(corpus.Tokenizer, corpus.Form)
+// HeaderFunc receives the tokenizer and document form of a model whose file is still being read.
+type HeaderFunc func(corpus.Tokenizer, corpus.FormatOptions)
 
-// Reads returns a [Learner.Read] function for a file format.
-func Reads[M any](
+// ReadFunc returns a [Learner.Read] function for a file format.
+func ReadFunc[M any](
 	form *archive.Format[M], model func(*M) Model,
-) func(context.Context, io.Reader, int64, Early) (Model, error) {
-	return func(ctx context.Context, r io.Reader, size int64, early Early) (Model, error) {
+) func(context.Context, io.Reader, int64, HeaderFunc) (Model, error) {
+	return func(ctx context.Context, r io.Reader, size int64, early HeaderFunc) (Model, error) {
 		m, err := form.ReadSized(ctx, r, size, early)
 		if err != nil {
 			return nil, err
@@ -53,8 +53,8 @@ func Reads[M any](
 	}
 }
 
-// each converts the models that a learner's package trained.
-func each[M any](trained []M, model func(M) Model) (out []Model) {
+// convertModels converts the models that a learner's package trained.
+func convertModels[M any](trained []M, model func(M) Model) (out []Model) {
 	for _, m := range trained {
 		out = append(out, model(m))
 	}
@@ -63,14 +63,14 @@ func each[M any](trained []M, model func(M) Model) (out []Model) {
 
 // Trainer trains models. It is a pointer to a struct of parameters, see package params.
 type Trainer interface {
-	// Given reports whether a parameter was set. Unset parameters may be chosen automatically.
-	Given(name string) bool
+	// IsSet reports whether a parameter was set. Unset parameters may be chosen automatically.
+	IsSet(name string) bool
 
 	// Check returns an error for invalid parameters and options. It is called before data is read.
 	Check(o Options) error
 
 	// Train trains a model on a corpus, which it must not change. The parameters must suit the
-	// corpus, see [Learner.Suit]. The model is the same bit for bit with any number of workers.
+	// corpus, see [Learner.AdaptTrainer]. The model is the same bit for bit with any number of workers.
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
@@ -96,8 +96,8 @@ type Model interface {
 	Write(ctx context.Context, w io.Writer) error
 }
 
-// Weighted is a Model with a weight for each term.
-type Weighted interface {
+// WeightedModel is a Model with a weight for each term.
+type WeightedModel interface {
 	Model
 
 	// Weights returns the weights for each class. columns holds the term of each weight except the
@@ -116,35 +116,35 @@ type About struct {
 	Scheme    solver.Scheme
 	solver.Regularization
 
-	OneClass          bool     // predicts 1 for documents like the training documents, -1 for others
-	Numbers           bool     // regression: predicts numbers
-	TargetMean        *float64 // mean of the training targets of a regression; nil if unknown
-	DecisionFunctions []string // names of the decision values
-	Votes             bool     // decision values are votes or energies, not values of decision functions
-	Probabilities     bool     // predictions have probabilities
-	MinProbability    float64  // documents with a smaller maximum probability get no class; 0 = no limit
+	OneClass         bool     // predicts 1 for documents like the training documents, -1 for others
+	IsRegression     bool     // regression: predicts numbers
+	TargetMean       *float64 // mean of the training targets of a regression; nil if unknown
+	DecisionNames    []string // names of the decision values
+	HasVotes         bool     // decision values are votes or energies, not values of decision functions
+	HasProbabilities bool     // predictions have probabilities
+	MinProbability   float64  // documents with a smaller maximum probability get no class; 0 = no limit
 
-	Terms   int      // number of known terms
-	Width   int      // number of columns of the training documents; 0 if unknown
-	Columns []uint32 // columns of the known terms, ascending, read-only; nil = all columns
-	Support int      // number of support vectors
-	Bytes   int64    // approximate memory of the model
+	TermCount          int      // number of known terms
+	ColumnCount        int      // number of columns of the training documents; 0 if unknown
+	Columns            []uint32 // columns of the known terms, ascending, read-only; nil = all columns
+	SupportVectorCount int      // number of support vectors
+	Bytes              int64    // approximate memory of the model
 
-	Tried *Found      // settings compared by the training; nil if none were compared
-	Ended Convergence // convergence of the training
-	Notes []string    // remarks, sentences without a full stop
-	Text  []string    // results of the training, one per line
-	Rows  []any       // results for JSON, one per binary classifier
+	Search         *SearchResult // settings compared by the training; nil if none were compared
+	Convergence    Convergence   // convergence of the training
+	Notes          []string      // remarks, sentences without a full stop
+	Results        []string      // results of the training, one per line
+	ClassifierRows []any         // results for JSON, one per binary classifier
 }
 
-// Embeds sets Embedding, Terms, Columns and Width from the embedder of the documents.
-func (a *About) Embeds(e *sparse.Embedder) {
-	a.Embedding, a.Terms, a.Columns, a.Width = e.String(), len(e.Terms), e.Terms, e.Width()
+// SetEmbedder sets Embedding, Terms, Columns and Width from the embedder of the documents.
+func (a *About) SetEmbedder(e *sparse.Embedder) {
+	a.Embedding, a.TermCount, a.Columns, a.ColumnCount = e.String(), len(e.Terms), e.Terms, e.TrainingCols()
 }
 
-// Known returns how many of the given terms the model knows. The terms must be distinct and
+// CountKnown returns how many of the given terms the model knows. The terms must be distinct and
 // ascending.
-func (a *About) Known(terms []uint32) int {
+func (a *About) CountKnown(terms []uint32) int {
 	if a.Vocabulary != nil || a.Columns == nil {
 		return len(terms)
 	}
@@ -163,7 +163,7 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 	n, first := 0, 0
 	for i := range c.Documents.Rows() {
 		terms, _ := c.Documents.Row(i)
-		if more := len(terms) - a.Known(terms); more > 0 {
+		if more := len(terms) - a.CountKnown(terms); more > 0 {
 			if n == 0 {
 				first = i
 			}
@@ -178,38 +178,40 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 
 // Convergence holds the number of binary classifiers, and how many stopped before they converged.
 type Convergence struct {
-	Functions, Unfinished int
-	Gap                   float64 // largest relative optimality gap of an unfinished binary classifier; 0 = unknown
-	More                  string  // -type parameter that allows more passes; "" if there is none
+	ClassifierCount, UnfinishedCount int
+	// largest relative optimality gap of an unfinished binary classifier; 0 = unknown
+	Gap             float64
+	PassesParameter string // -type parameter that allows more passes; "" if there is none
 }
 
 // Add adds the counts of o.
 func (e *Convergence) Add(o Convergence) {
-	*e = Convergence{e.Functions + o.Functions, e.Unfinished + o.Unfinished, max(e.Gap, o.Gap), max(e.More, o.More)}
+	*e = Convergence{e.ClassifierCount + o.ClassifierCount, e.UnfinishedCount + o.UnfinishedCount, max(e.Gap, o.Gap),
+		max(e.PassesParameter, o.PassesParameter)}
 }
 
-func (e *Convergence) count(converged bool, gap, objective float64) {
-	if e.Functions++; !converged {
-		e.Unfinished, e.Gap = e.Unfinished+1, max(e.Gap, gap/objective)
+func (e *Convergence) addClassifier(converged bool, gap, objective float64) {
+	if e.ClassifierCount++; !converged {
+		e.UnfinishedCount, e.Gap = e.UnfinishedCount+1, max(e.Gap, gap/objective)
 	}
 }
 
 // String returns a warning about unfinished binary classifiers.
 func (e Convergence) String() string {
-	text := fmt.Sprintf("%d of %s did not reach -tolerance", e.Unfinished,
-		counted(e.Functions, "decision function", "decision functions"))
+	text := fmt.Sprintf("%d of %s did not reach -tolerance", e.UnfinishedCount,
+		pluralize(e.ClassifierCount, "decision function", "decision functions"))
 	if e.Gap > 0 {
 		text += fmt.Sprintf(" (max. relative duality gap %.3g%%)", 100*e.Gap)
 	}
-	if e.More != "" {
-		text += "; -type " + e.More + " allows more passes"
+	if e.PassesParameter != "" {
+		text += "; -type " + e.PassesParameter + " allows more passes"
 	}
 	return text
 }
 
 // SchemeName returns the scheme's name, or "" if votes choose the class or there are no classes.
 func (a About) SchemeName() string {
-	if a.OneClass || a.Numbers || a.Votes && a.Scheme != solver.Labels {
+	if a.OneClass || a.IsRegression || a.HasVotes && a.Scheme != solver.MultiLabel {
 		return ""
 	}
 	return a.Scheme.String()
@@ -218,7 +220,7 @@ func (a About) SchemeName() string {
 // Names lists the learners other than support vector machines.
 func Names() []string {
 	var names []string
-	for _, l := range All {
+	for _, l := range Learners {
 		if l.Type == "" {
 			names = append(names, l.Name)
 		}
@@ -228,7 +230,7 @@ func Names() []string {
 
 // HasParameter reports whether any learner has the parameter.
 func HasParameter(parameter string) bool {
-	return slices.ContainsFunc(All, func(l *Learner) bool { return params.Has(l.New(), parameter) })
+	return slices.ContainsFunc(Learners, func(l *Learner) bool { return params.Has(l.New(), parameter) })
 }
 
 // Parse parses a value of -type: a learner's name and, after a colon, its parameters. "" means
@@ -236,16 +238,16 @@ func HasParameter(parameter string) bool {
 func Parse(spec string) (*Learner, Trainer, error) {
 	name, parameters, _ := strings.Cut(cmp.Or(spec, string(model.CSVC)), ":")
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
-	at := slices.IndexFunc(All, func(l *Learner) bool { return strings.ReplaceAll(l.Name, "_", "-") == name })
+	at := slices.IndexFunc(Learners, func(l *Learner) bool { return strings.ReplaceAll(l.Name, "_", "-") == name })
 	if at < 0 {
 		var types []string
-		for _, l := range machineLearners {
+		for _, l := range svmLearners {
 			types = append(types, l.Name)
 		}
 		return nil, nil, flagtext.Errorf("unknown learner -type %q; valid types are %s (SVMs), %s", spec,
 			strings.Join(types, ", "), strings.Join(Names(), ", "))
 	}
-	l := All[at]
+	l := Learners[at]
 	trainer := l.New()
 	if err := params.Parse(trainer, parameters); err != nil {
 		return nil, nil, flagtext.Errorf("-type %q: %w", spec, err)
@@ -256,7 +258,7 @@ func Parse(spec string) (*Learner, Trainer, error) {
 // CheckTargets returns an error if labels are numbers with many distinct values and no type was
 // set, because these labels may be classes or regression targets.
 func CheckTargets(c *corpus.Corpus) error {
-	n, docs := c.Numbers(), c.Documents.Rows()
+	n, docs := c.NumericLabelCount(), c.Documents.Rows()
 	if n <= 20 || 4*n <= docs {
 		return nil
 	}
@@ -267,7 +269,7 @@ func CheckTargets(c *corpus.Corpus) error {
 // Help lists the learners other than support vector machines, with their parameters.
 func Help() string {
 	var b strings.Builder
-	for _, l := range All {
+	for _, l := range Learners {
 		if l.Type != "" {
 			continue
 		}

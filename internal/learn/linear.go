@@ -15,73 +15,75 @@ import (
 
 var linearLearner = &Learner{
 	Name: "linear", Summary: "linear SVMs by dual coordinate descent, as in LIBLINEAR (default: -c 1)",
-	Weighs: true,
-	Form:   linear.Form.Name, Read: Reads(&linear.Form, func(m *linear.Model) Model { return linearModel{m} }),
-	New: func() Trainer { return &lines{} },
+	SupportsWeights: true,
+	FilePrefix:      linear.Format.Name, Read: ReadFunc(&linear.Format,
+		func(m *linear.Model) Model { return linearModel{m} }),
+	New: func() Trainer { return &linearTrainer{} },
 }
 
-type lines struct {
+type linearTrainer struct {
 	params.Record
 	linear.Settings
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-func (l *lines) settings(o Options) linear.Settings {
+func (l *linearTrainer) settings(o Options) linear.Settings {
 	s := l.Settings
 	s.Seed = o.Seed
 	return s
 }
 
-// lineEmbedding returns e if set, else an embedding that suits linear models and the corpus.
-func lineEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
+// linearEmbedding returns e if set, else an embedding that suits linear models and the corpus.
+func linearEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	switch {
 	case e.Embedding != nil:
 		return *e.Embedding
-	case c.Tokenizer.Measured():
-		return sparse.Embedding{Weighting: sparse.Standard}
+	case c.Tokenizer.HasValues():
+		return sparse.Embedding{Weighting: sparse.StandardScaling}
 	case c.Vocabulary != nil:
 		return sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL2}
-	case o.Vectors != nil:
-		return o.Vectors.Embedding
+	case o.VectorDefaults != nil:
+		return o.VectorDefaults.Embedding
 	}
 	return sparse.Embedding{Norm: sparse.NormL2}
 }
 
-func (l *lines) Check(o Options) error {
-	if err := checkLine(l.Embedding); err != nil {
+func (l *linearTrainer) Check(o Options) error {
+	if err := checkLinearEmbedding(l.Embedding); err != nil {
 		return err
 	}
 	return l.settings(o).Validate()
 }
 
-func checkLine(e Embedding) error {
-	if e.Embedding != nil && e.Pairing != sparse.Dot {
+func checkLinearEmbedding(e Embedding) error {
+	if e.Embedding != nil && e.Pairing != sparse.Cosine {
 		return flagtext.Errorf("-embed %s is not an embedding for dot products", e)
 	}
 	return nil
 }
 
-func (l *lines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
-	m, err := linear.Train(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), o.Task())
+func (l *linearTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+	m, err := linear.Train(ctx, c, linearEmbedding(c, l.Embedding, o), l.settings(o), o.TaskOptions())
 	if err != nil {
 		return nil, err
 	}
 	return linearModel{m}, nil
 }
 
-func (l *lines) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
+func (l *linearTrainer) EstimateMemory(s corpus.Size, documents int64, count, _, workers int) int64 {
 	return documents + linear.TrainBytes(s, count, workers)
 }
 
-func (l *lines) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	models, err := linear.TrainPath(ctx, c, lineEmbedding(c, l.Embedding, o), l.settings(o), cValues(all), o.Task())
-	return each(models, func(m *linear.Model) Model { return linearModel{m} }), err
+func (l *linearTrainer) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
+	models, err := linear.TrainPath(ctx, c, linearEmbedding(c, l.Embedding, o), l.settings(o), cValues(all),
+		o.TaskOptions())
+	return convertModels(models, func(m *linear.Model) Model { return linearModel{m} }), err
 }
 
 type linearModel struct{ *linear.Model }
 
 func (m linearModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.Task())
+	return m.Model.Predict(ctx, docs, o.TaskOptions())
 }
 
 func (m linearModel) Weights() (weights [][]float64, columns []uint32, of string) {
@@ -101,19 +103,19 @@ type linearRow struct {
 func (m linearModel) About() About {
 	s := m.Settings
 	a := About{
-		Origin: m.Origin, Type: "linear" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
+		Origin: m.Origin, Type: "linear" + params.Spec(s), Scheme: s.Scheme, DecisionNames: m.Classes,
 		Regularization: solver.Regularization{C: s.C},
 		Bytes:          8*int64(len(m.Model.Weights)) + 32*int64(m.Embedder.Cols()),
 	}
-	a.Embeds(m.Embedder)
+	a.SetEmbedder(m.Embedder)
 	var passes int
 	var value, gap float64
-	a.Ended.More = "linear:passes=N"
+	a.Convergence.PassesParameter = "linear:passes=N"
 	for k, q := range m.Functions {
-		passes, value, gap = passes+q.Passes, value+q.Value, gap+q.Gap
-		a.Ended.count(q.Converged, q.Gap, q.Value)
-		a.Rows = append(a.Rows, linearRow{m.Classes[k], q})
+		passes, value, gap = passes+q.Passes, value+q.Objective, gap+q.Gap
+		a.Convergence.addClassifier(q.Converged, q.Gap, q.Objective)
+		a.ClassifierRows = append(a.ClassifierRows, linearRow{m.Classes[k], q})
 	}
-	a.Text = append(a.Text, fmt.Sprintf("%d passes, objective %.8g (duality gap at most %.2g)", passes, value, gap))
+	a.Results = append(a.Results, fmt.Sprintf("%d passes, objective %.8g (duality gap at most %.2g)", passes, value, gap))
 	return a
 }

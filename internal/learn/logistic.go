@@ -16,12 +16,12 @@ import (
 
 var logisticLearner = &Learner{
 	Name: "logistic", Summary: "logistic regression; train selects -c by cross-validation by default",
-	Weighs: true, Form: logistic.Form.Name,
-	Read: Reads(&logistic.Form, func(m *logistic.Model) Model { return &Regression{m, nil} }),
-	New:  func() Trainer { return &regression{} },
+	SupportsWeights: true, FilePrefix: logistic.Format.Name,
+	Read: ReadFunc(&logistic.Format, func(m *logistic.Model) Model { return &LogisticModel{m, nil} }),
+	New:  func() Trainer { return &logisticTrainer{} },
 }
 
-type regression struct {
+type logisticTrainer struct {
 	params.Record
 	logistic.Settings
 	Embedding Embedding `param:"embed" flag:""`
@@ -29,34 +29,34 @@ type regression struct {
 
 // If C isn't set, the values in triedC are compared by cross-validation on triedOn folds.
 var (
-	triedC  = []float64{0.1, 1, 10, 100, 1000}
-	triedOn = 3
+	logisticCs    = []float64{0.1, 1, 10, 100, 1000}
+	logisticFolds = 3
 )
 
-func (r *regression) Check(Options) error { return checkLine(r.Embedding) }
+func (r *logisticTrainer) Check(Options) error { return checkLinearEmbedding(r.Embedding) }
 
 // Train implements Trainer. If C isn't set, it may choose C by cross-validation.
-func (r *regression) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+func (r *logisticTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s := r.Settings
-	var tried *Found
-	if !r.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*triedOn {
+	var tried *SearchResult
+	if !r.IsSet("c") && o.WorkBudget > 0 && c.Documents.Rows() >= 2*logisticFolds {
 		var err error
 		if tried, err = r.choose(ctx, c, o); err != nil {
 			return nil, err
 		}
-		s.C = tried.Points[tried.Best].C
+		s.C = tried.Points[tried.BestIndex].C
 	}
-	m, err := logistic.Train(ctx, c, lineEmbedding(c, r.Embedding, o), s, o.Task())
+	m, err := logistic.Train(ctx, c, linearEmbedding(c, r.Embedding, o), s, o.TaskOptions())
 	if err != nil {
 		return nil, err
 	}
-	return &Regression{m, tried}, nil
+	return &LogisticModel{m, tried}, nil
 }
 
 // choose cross-validates the values of triedC, with few iterations.
-func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*Found, error) {
+func (r *logisticTrainer) choose(ctx context.Context, c *corpus.Corpus, o Options) (*SearchResult, error) {
 	rough := *r
-	rough.Loose, rough.Iterations, rough.Tolerance = true, 100, max(r.Tolerance, 1e-3)
+	rough.SkipGap, rough.Iterations, rough.Tolerance = true, 100, max(r.Tolerance, 1e-3)
 	tell := o.Progress
 	o.Progress = func(_ string, done, total int64, details ...string) {
 		if tell != nil {
@@ -64,72 +64,73 @@ func (r *regression) choose(ctx context.Context, c *corpus.Corpus, o Options) (*
 		}
 	}
 	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
-	found, err := Search(ctx, c, &Grid{Points: points, C: triedC, Folds: triedOn}, o)
+	found, err := Search(ctx, c, &Grid{Points: points, C: logisticCs, Folds: logisticFolds}, o)
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // at least the need of the final training
-		short.Need = max(short.Need, logistic.TrainBytes(c.Size(), 1, o.Workers))
+		short.NeedBytes = max(short.NeedBytes, logistic.TrainBytes(c.Size(), 1, o.Workers))
 	}
 	if err != nil {
 		return nil, err
 	}
-	found.Fits = len(found.Points) * triedOn
-	found.Rounds = []Round{{c.Documents.Rows(), triedOn, "C", found.Points, found.Best}}
+	found.FitCount = len(found.Points) * logisticFolds
+	found.Rounds = []Round{{c.Documents.Rows(), logisticFolds, "C", found.Points, found.BestIndex}}
 	return found, nil
 }
 
-func (r *regression) Need(s corpus.Size, documents int64, count, _, workers int) int64 {
+func (r *logisticTrainer) EstimateMemory(s corpus.Size, documents int64, count, _, workers int) int64 {
 	return documents + logistic.TrainBytes(s, count, workers)
 }
 
-func (r *regression) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
-	models, err := logistic.TrainPath(ctx, c, lineEmbedding(c, r.Embedding, o), r.Settings, cValues(all), o.Task())
-	return each(models, func(m *logistic.Model) Model { return &Regression{m, nil} }), err
+func (r *logisticTrainer) TrainAll(ctx context.Context, c *corpus.Corpus, o Options, all []Trainer) ([]Model, error) {
+	models, err := logistic.TrainPath(ctx, c, linearEmbedding(c, r.Embedding, o), r.Settings, cValues(all),
+		o.TaskOptions())
+	return convertModels(models, func(m *logistic.Model) Model { return &LogisticModel{m, nil} }), err
 }
 
-// Regression is a logistic regression model.
-type Regression struct {
+// LogisticModel is a logistic regression model.
+type LogisticModel struct {
 	*logistic.Model
-	tried *Found // comparison of values of C; nil if C was set
+	search *SearchResult // comparison of values of C; nil if C was set
 }
 
 // Predict implements Model.
-func (m *Regression) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.Task())
+func (m *LogisticModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.TaskOptions())
 }
 
 // Weights implements Weighted.
-func (m *Regression) Weights() (weights [][]float64, columns []uint32, of string) {
+func (m *LogisticModel) Weights() (weights [][]float64, columns []uint32, of string) {
 	for _, q := range m.Functions {
 		weights = append(weights, q.Weights)
 	}
 	return weights, m.Embedder.Terms, ""
 }
 
-type regressionRow struct {
+type logisticRow struct {
 	Class string `json:"class"`
 	*logistic.DecisionFunction
 }
 
 // About implements Model.
-func (m *Regression) About() About {
+func (m *LogisticModel) About() About {
 	s := m.Settings
 	a := About{
-		Origin: m.Origin, Type: "logistic" + params.Spec(s), Scheme: s.Scheme, DecisionFunctions: m.Classes,
-		Regularization: solver.Regularization{C: s.C}, Probabilities: true,
-		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Functions)+32), Tried: m.tried,
+		Origin: m.Origin, Type: "logistic" + params.Spec(s), Scheme: s.Scheme, DecisionNames: m.Classes,
+		Regularization: solver.Regularization{C: s.C}, HasProbabilities: true,
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Functions)+32), Search: m.search,
 	}
-	a.Embeds(m.Embedder)
+	a.SetEmbedder(m.Embedder)
 	var steps, passes int
 	var value, gap float64
 	for k, q := range m.Functions {
-		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
+		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Objective
 		gap += q.Gap
-		a.Ended.count(q.Converged, q.Gap, q.Value)
-		a.Rows = append(a.Rows, regressionRow{m.Classes[k], q})
+		a.Convergence.addClassifier(q.Converged, q.Gap, q.Objective)
+		a.ClassifierRows = append(a.ClassifierRows, logisticRow{m.Classes[k], q})
 	}
 	line := fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)
 	if gap > 0 {
 		line += fmt.Sprintf(" (duality gap at most %.2g)", gap)
 	}
-	a.Text = append(a.Text, line)
+	a.Results = append(a.Results, line)
 	return a
 }

@@ -15,56 +15,57 @@ import (
 // KernelMachine is a support vector machine as a [Model].
 type KernelMachine struct {
 	*model.Model
-	Trained *Trained // nil if the model was loaded
+	Training *TrainingResult // nil if the model was loaded
 }
 
-// Trained holds the results of training a support vector machine, except the model.
-type Trained struct {
+// TrainingResult holds the results of training a support vector machine, except the model.
+type TrainingResult struct {
 	svm.Report
 	Settings svm.Settings
 
-	Tried  *Found      // automatic choice of the settings; nil if the settings were set
-	Linear *Validation // cross-validated linear models, if as good as the SVM and far cheaper; else nil
-	Values int64       // number of nonzero values in the training documents
+	Search            *SearchResult // automatic choice of the settings; nil if the settings were set
+	LinearAlternative *Validation   // cross-validated linear models, if as good as the SVM and far cheaper; else nil
+	ValueCount        int64         // number of nonzero values in the training documents
 }
 
 // KernelMachineOf returns an SVM and, if it was just trained, its training results. Both are nil
 // for other models.
-func KernelMachineOf(m Model) (*model.Model, *Trained) {
+func KernelMachineOf(m Model) (*model.Model, *TrainingResult) {
 	own, _ := m.(KernelMachine)
-	return own.Model, own.Trained
+	return own.Model, own.Training
 }
 
 // About implements Model.
 func (m KernelMachine) About() About {
 	a := About{
-		Origin: m.Origin, Type: string(m.Type), Kernel: m.Kernel, DecisionFunctions: []string{string(m.Type)},
-		Support: m.Support.Rows(), Bytes: m.bytes(),
+		Origin: m.Origin, Type: string(m.Type), Kernel: m.Kernel, DecisionNames: []string{string(m.Type)},
+		SupportVectorCount: m.Support.Rows(), Bytes: m.bytes(),
 	}
 	s := svm.SettingsOf(m.Model)
-	a.Regularization = s.Used()
+	a.Regularization = s.UsedRegularization()
 	if m.Embedder != nil {
-		a.Embedding, a.Terms = m.Embedder.String(), len(m.Embedder.Terms)
-		if !m.Embedder.Open || m.Documents > 0 { // a LIBSVM model has only the columns of its support vectors
-			a.Columns, a.Width = m.Embedder.Terms, m.Embedder.Width()
+		a.Embedding, a.TermCount = m.Embedder.String(), len(m.Embedder.Terms)
+		if !m.Embedder.Open || m.NumDocuments > 0 { // a LIBSVM model has only the columns of its support vectors
+			a.Columns, a.ColumnCount = m.Embedder.Terms, m.Embedder.TrainingCols()
 		}
 	}
 	a.OneClass = m.Type == model.OneClass
 	a.TargetMean = m.TargetMean
-	a.Numbers = !m.Type.Classifies() && !a.OneClass
+	a.IsRegression = !m.Type.Classifies() && !a.OneClass
 	if m.Type.Classifies() {
 		a.Scheme = m.Classifier.Scheme
-		a.DecisionFunctions, a.Probabilities = m.names(), m.probabilities()
+		a.DecisionNames, a.HasProbabilities = m.names(), m.hasProbabilities()
 		if r := m.Classifier.Rejection; r != nil {
 			a.MinProbability = r.MinProbability
 		}
 	}
-	if t := m.Trained; t != nil {
-		if a.Tried = t.Tried; a.Tried != nil && a.Tried.Chosen.Why != "" {
+	if t := m.Training; t != nil {
+		if a.Search = t.Search; a.Search != nil && a.Search.Choice.Reason != "" {
 			a.Notes = append(a.Notes, fmt.Sprintf("parameters were not selected, because %s; using %s with C = %v",
-				a.Tried.Chosen.Why, t.Settings.Kernel, t.Settings.C))
+				a.Search.Choice.Reason, t.Settings.Kernel, t.Settings.C))
 		}
-		a.Notes, a.Ended = append(a.Notes, t.Warnings...), Convergence{Functions: t.Functions, Unfinished: t.Unfinished}
+		a.Notes, a.Convergence = append(a.Notes, t.Warnings...),
+			Convergence{ClassifierCount: t.Functions, UnfinishedCount: t.Unfinished}
 	}
 	return a
 }
@@ -83,7 +84,7 @@ func (m KernelMachine) names() []string {
 	return names
 }
 
-func (m KernelMachine) probabilities() bool {
+func (m KernelMachine) hasProbabilities() bool {
 	for _, machine := range m.Classifier.Functions {
 		if machine != nil && machine.Sigmoid == nil {
 			return false
@@ -109,9 +110,9 @@ func (m KernelMachine) bytes() int64 {
 // Write implements Model.
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. Each call creates an engine, but a predictor from [Ready] reuses one.
+// Predict implements Model. Each call creates an engine, but a predictor from [NewPredictor] reuses one.
 func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
-	p, err := m.ready(ctx, o)
+	p, err := m.newPredictor(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -119,31 +120,31 @@ func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options)
 	return p.Predict(ctx, docs)
 }
 
-func (o *Options) machines() svm.Options {
+func (o *Options) svmOptions() svm.Options {
 	return svm.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, HeldBytes: o.HeldBytes, Device: o.Device,
-		Kernels: o.Kernels, Progress: func(s svm.Progress) { o.Tell(s.Stage, s.Done, s.Total) },
+		Kernels: o.Kernels, Progress: func(s svm.Progress) { o.ReportProgress(s.Stage, s.Done, s.Total) },
 	}
 }
 
-func (m KernelMachine) ready(ctx context.Context, o Options) (Predictor, error) {
-	p, err := svm.NewPredictor(ctx, m.Model, o.machines())
+func (m KernelMachine) newPredictor(ctx context.Context, o Options) (Predictor, error) {
+	p, err := svm.NewPredictor(ctx, m.Model, o.svmOptions())
 	if err != nil {
 		return nil, err
 	}
-	return machinesReady{p}, nil
+	return svmPredictor{p}, nil
 }
 
-type machinesReady struct{ *svm.Predictor }
+type svmPredictor struct{ *svm.Predictor }
 
-func (p machinesReady) Holding(bytes int64) Predictor {
-	return machinesReady{p.Predictor.Holding(bytes)}
+func (p svmPredictor) WithHeldBytes(bytes int64) Predictor {
+	return svmPredictor{p.Predictor.WithHeldBytes(bytes)}
 }
 
-// Computing is a [Predictor] of a support vector machine. Engine returns the engine that computes
+// EnginePredictor is a [Predictor] of a support vector machine. Engine returns the engine that computes
 // kernel values, or nil if none are computed. If Weights doesn't return nil, predictions use the
 // weights instead of kernel values.
-type Computing interface {
+type EnginePredictor interface {
 	Predictor
 	Engine() *engine.Engine
 	Weights() *svm.Weights

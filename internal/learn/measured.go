@@ -12,9 +12,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFamilies lists the kernels for vectors in the order in which the automatic choice tries
+// vectorKernelFamilies lists the kernels for vectors in the order in which the automatic choice tries
 // them. linear is also a kernel for text.
-var vectorFamilies = []string{"rbf", "linear", "polynomial"}
+var vectorKernelFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require a table's numbers as values instead
 // of terms. This is the case if the embedding scales columns. If no embedding is set, each kernel
@@ -29,7 +29,7 @@ func NeedsVectors(specs []string, embedding string) bool {
 		if err != nil || k.Embedding().Scales() {
 			return err != nil
 		}
-		family := kernel.Family(k)
+		family := kernel.FamilyName(k)
 		return k.Embedding() != sparse.Embedding{} || family != "rbf" && family != "polynomial"
 	}
 	return len(specs) > 0 && !slices.ContainsFunc(specs, terms)
@@ -42,15 +42,15 @@ func NeedsVectors(specs []string, embedding string) bool {
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {
-	if !c.Tokenizer.HasColumns() || c.Tokenizer.Measured() || !NeedsVectors(specs, embedding) {
+	if !c.Tokenizer.HasColumns() || c.Tokenizer.HasValues() || !NeedsVectors(specs, embedding) {
 		return c, nil
 	}
 	values, ok := c.Tokenizer.WithValues()
 	switch {
-	case ok && c.Inferred && c.Kept():
+	case ok && c.ViewsInferred && c.HasRaw():
 		opt.Tokenizer, opt.MinDF = values, 0
 		return c.Retokenize(ctx, nil, opt)
-	case ok && c.Inferred:
+	case ok && c.ViewsInferred:
 		return nil, flagtext.Errorf("%s: kernels for vectors require the rows of the table, which were not stored", c.Source)
 	case embedding == "":
 		return c, nil
@@ -58,7 +58,7 @@ func WithVectors(
 	var others []string
 	columns := c.Tokenizer.Columns()
 	for _, column := range columns {
-		if column.Text || column.Size > 0 {
+		if column.IsText || column.Size > 0 {
 			others = append(others, column.Name)
 		}
 	}
@@ -68,7 +68,7 @@ func WithVectors(
 			embedding, c.Source, strings.Join(columns.Names(), ", "))
 	case others == nil:
 		return nil, flagtext.Errorf("-embed %s requires value columns, such as -views x,y=values, but %s has the views %s",
-			embedding, c.Source, c.Tokenizer.Brief())
+			embedding, c.Source, c.Tokenizer.ShortString())
 	}
 	return nil, flagtext.Errorf("-embed %s: %s has columns of text or vectors (%s), "+
 		"but only numbers and categories can be scaled; -columns %s=ignore drops a column",
@@ -76,16 +76,16 @@ func WithVectors(
 		others[0])
 }
 
-// valueTerms returns a tokenizer that uses numbers as values. It returns nil unless c is a table of
+// valueTokenizers returns a tokenizer that uses numbers as values. It returns nil unless c is a table of
 // numbers and categories that was read with default views.
-func valueTerms(c *corpus.Corpus) []corpus.Terms {
+func valueTokenizers(c *corpus.Corpus) []corpus.TermOptions {
 	t, ok := c.Tokenizer.WithValues()
-	if !ok || !c.Inferred || c.Tokenizer.Measured() {
+	if !ok || !c.ViewsInferred || c.Tokenizer.HasValues() {
 		return nil
 	}
-	return []corpus.Terms{{Tokenizer: t}}
+	return []corpus.TermOptions{{Tokenizer: t}}
 }
 
 func hasText(t corpus.Tokenizer) bool {
-	return slices.ContainsFunc(t.Columns(), func(of token.Column) bool { return of.Text })
+	return slices.ContainsFunc(t.Columns(), func(of token.Column) bool { return of.IsText })
 }

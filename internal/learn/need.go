@@ -9,20 +9,20 @@ import (
 type MemoryEstimator interface {
 	Trainer
 
-	// Need implements [Learner.Need]. documents is the size of the documents in bytes.
-	Need(s corpus.Size, documents int64, count, folds, workers int) int64
+	// EstimateMemory implements [Learner.EstimateMemory]. documents is the size of the documents in bytes.
+	EstimateMemory(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// Need estimates the memory of training in bytes, including documents, for count values of C at a
+// EstimateMemory estimates the memory of training in bytes, including documents, for count values of C at a
 // time. If folds isn't 0, it estimates the memory of cross-validation. Need is called before
 // documents are read. During training, learners check the memory limit themselves.
-func (l *Learner) Need(t Trainer, s corpus.Size, count, folds, workers int) int64 {
+func (l *Learner) EstimateMemory(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {
 		documents *= 2 // a fold's training documents are a copy
 	}
 	if own, ok := t.(MemoryEstimator); ok {
-		return own.Need(s, documents, max(count, 1), folds, workers)
+		return own.EstimateMemory(s, documents, max(count, 1), folds, workers)
 	}
-	return 2*documents + engine.NewBytes(s.Documents, s.Terms+1, s.Values) // as for nearest neighbours
+	return 2*documents + engine.MaxEngineBytes(s.Documents, s.Terms+1, s.Values) // as for nearest neighbours
 }

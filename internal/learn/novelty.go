@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Novelty measures how much documents x differ from a model's training documents s₁, …, sₙ:
+// NoveltyScorer measures how much documents x differ from a model's training documents s₁, …, sₙ:
 //
 //	v(x) = max k(x, sᵢ),  v(sᵢ) = max_{j≠i} k(sᵢ, sⱼ),  rank(x) = (1 + #{i: v(sᵢ) <= v(x)})/(n + 1)
 //
@@ -20,17 +20,17 @@ import (
 // without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
 // document length, long documents have large kernel values with all documents, and thus large
 // ranks. The training documents are the model's support vectors or neighbours, or are passed to
-// [NewNovelty]. v(sᵢ) is computed for a sample of at most 2,000 documents. Sampling adds a standard
+// [NewNoveltyScorer]. v(sᵢ) is computed for a sample of at most 2,000 documents. Sampling adds a standard
 // error of at most 0.011 to a rank. A Novelty may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
-type Novelty struct {
-	k       kernel.Kernel
-	f       *sparse.Embedder
-	e       *engine.Engine
-	own     []float64 // v(sᵢ), ascending
-	workers int
-	made    bool // n owns the engine
+type NoveltyScorer struct {
+	k              kernel.Kernel
+	f              *sparse.Embedder
+	e              *engine.Engine
+	trainingValues []float64 // v(sᵢ), ascending
+	workers        int
+	ownsEngine     bool // n owns the engine
 }
 
 const (
@@ -38,17 +38,19 @@ const (
 	noveltyRows = 1024 // number of documents per batch
 )
 
-// NewNovelty computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
+// NewNoveltyScorer computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
 // prepared model. If training is nil, it uses the documents that the model stores. If the model
 // stores no documents, it returns nil. For models without a kernel, k is the inner product of the
 // square roots of relative term frequencies. It fails if ctx is done, or if it needs more than the
 // memory limit.
-func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options) (_ *Novelty, err error) {
+func NewNoveltyScorer(
+	ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options,
+) (_ *NoveltyScorer, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	n, docs := &Novelty{workers: o.Workers}, training
-	ready, ok := p.(machinesReady)
+	n, docs := &NoveltyScorer{workers: o.Workers}, training
+	ready, ok := p.(svmPredictor)
 	if machines, own := m.(KernelMachine); own {
 		if ok {
 			if n.e, err = ready.SupportEngine(ctx); err != nil {
@@ -62,7 +64,7 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 			docs = machines.Support
 		}
 	}
-	if near, own := m.(neighboursModel); own {
+	if near, own := m.(knnModel); own {
 		if n.k, err = kernel.Parse(near.Settings.Kernel); err != nil {
 			return nil, err
 		}
@@ -78,14 +80,14 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	}
 	if n.f == nil {
 		fitted := n.k.Embedding().Fit(docs)
-		n.f, n.k = kernel.Opened(n.k, fitted, m.About().Vocabulary), kernel.Resolve(n.k, len(fitted.Terms))
+		n.f, n.k = kernel.OpenEmbedder(n.k, fitted, m.About().Vocabulary), kernel.Resolve(n.k, len(fitted.Terms))
 	}
 	if training != nil || n.e == nil {
 		x, err := n.f.TransformRows(ctx, docs, nil, o.Workers)
 		if err != nil {
 			return nil, err
 		}
-		n.made = true
+		n.ownsEngine = true
 		if n.e, err = engine.NewContext(ctx, x, engine.Options{ISA: o.ISA, Workers: o.Workers,
 			MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes+x.Bytes())}); err != nil {
 			return nil, err
@@ -95,22 +97,23 @@ func NewNovelty(ctx context.Context, m Model, p Predictor, training *sparse.CSR,
 	for i := range at {
 		at[i] = int(int64(i) * int64(docs.Rows()) / int64(len(at)))
 	}
-	n.own = slices.Repeat([]float64{math.Inf(-1)}, len(at)) // value for documents without known terms
-	err = n.nearest(ctx, n.heldOut(docs, at, m.About().Vocabulary != nil), 2, func(i int, near []engine.Neighbour) {
-		for _, other := range near {
-			if int(other.Document) != at[i] {
-				n.own[i] = float64(other.Value)
-				return
+	n.trainingValues = slices.Repeat([]float64{math.Inf(-1)}, len(at)) // value for documents without known terms
+	err = n.findNearest(ctx, n.withoutRareTerms(docs, at, m.About().Vocabulary != nil), 2,
+		func(i int, near []engine.Neighbour) {
+			for _, other := range near {
+				if int(other.Document) != at[i] {
+					n.trainingValues[i] = float64(other.Value)
+					return
+				}
 			}
-		}
-	})
-	slices.Sort(n.own)
+		})
+	slices.Sort(n.trainingValues)
 	return n, err
 }
 
-// heldOut returns the documents with indices at. Each document lacks the terms that too few other
+// withoutRareTerms returns the documents with indices at. Each document lacks the terms that too few other
 // documents have, because these terms would be unknown without this document.
-func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
+func (n *NoveltyScorer) withoutRareTerms(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {
 		df[t] = n.f.DF[k]
@@ -131,9 +134,9 @@ func (n *Novelty) heldOut(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	return out
 }
 
-// nearest finds the count nearest training documents of each document that has known terms. It
+// findNearest finds the count nearest training documents of each document that has known terms. It
 // passes the document's index and the neighbours to with.
-func (n *Novelty) nearest(
+func (n *NoveltyScorer) findNearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {
 	for first := 0; first < docs.Rows(); first += noveltyRows {
@@ -151,12 +154,12 @@ func (n *Novelty) nearest(
 		if err != nil {
 			return err
 		}
-		found, err := n.e.Neighbours(ctx, n.k, engine.NeighbourOptions{Count: count, Test: x})
+		found, err := n.e.Neighbours(ctx, n.k, engine.NeighbourOptions{Count: count, TestDocuments: x})
 		if err != nil {
 			return err
 		}
 		for k, i := range at {
-			with(i, found.Of(k))
+			with(i, found.List(k))
 		}
 	}
 	return nil
@@ -164,33 +167,33 @@ func (n *Novelty) nearest(
 
 // Annotate sets p.Nearest and p.Rank to v(x) and rank(x), or to NaN and 0 for documents without
 // known terms. It computes as many kernel values as a prediction, and fails for the same reasons.
-func (n *Novelty) Annotate(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
+func (n *NoveltyScorer) Annotate(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	nearest, rank := slices.Repeat([]float64{math.NaN()}, docs.Rows()), make([]float64, docs.Rows())
-	err := n.nearest(ctx, docs, 1, func(i int, near []engine.Neighbour) {
+	err := n.findNearest(ctx, docs, 1, func(i int, near []engine.Neighbour) {
 		if len(near) > 0 {
 			nearest[i] = float64(near[0].Value)
 			// index of the first value above nearest[i]
-			below, _ := slices.BinarySearchFunc(n.own, nearest[i], func(v, x float64) int {
+			below, _ := slices.BinarySearchFunc(n.trainingValues, nearest[i], func(v, x float64) int {
 				if v <= x {
 					return -1
 				}
 				return 1
 			})
-			rank[i] = float64(1+below) / float64(len(n.own)+1)
+			rank[i] = float64(1+below) / float64(len(n.trainingValues)+1)
 		}
 	})
 	if err == nil {
-		p.Nearest, p.Rank = nearest, rank
+		p.NearestValues, p.Ranks = nearest, rank
 	}
 	return err
 }
 
 // Close frees the engine if NewNovelty made it.
-func (n *Novelty) Close() error {
-	if n == nil || !n.made {
+func (n *NoveltyScorer) Close() error {
+	if n == nil || !n.ownsEngine {
 		return nil
 	}
 	return n.e.Close()

@@ -39,7 +39,7 @@ func TestNovelty(t *testing.T) {
 		if err != nil {
 			t.Fatal(of, err)
 		}
-		p := musttest.Get(learn.Ready(ctx, m, learn.Options{}))(t)
+		p := musttest.Get(learn.NewPredictor(ctx, m, learn.Options{}))(t)
 		defer p.Close()
 		docs, given := train.Documents, (*sparse.CSR)(nil)
 		if of.training {
@@ -47,7 +47,7 @@ func TestNovelty(t *testing.T) {
 		} else if machines, ok := m.(learn.KernelMachine); ok {
 			docs = machines.Support
 		}
-		n, err := learn.NewNovelty(ctx, m, p, given, learn.Options{})
+		n, err := learn.NewNoveltyScorer(ctx, m, p, given, learn.Options{})
 		if err != nil {
 			t.Fatal(of, err)
 		}
@@ -58,7 +58,7 @@ func TestNovelty(t *testing.T) {
 			continue
 		}
 		var got model.Prediction
-		musttest.Do(t, n.Annotate(ctx, &got, test.Documents))
+		musttest.NoError(t, n.Annotate(ctx, &got, test.Documents))
 		k := kernel.MustParse("bhattacharyya")
 		if _, spec, ok := strings.Cut(of.spec, "kernel="); ok {
 			k = kernel.MustParse(spec)
@@ -79,13 +79,13 @@ func TestNovelty(t *testing.T) {
 			// float32 kernel values below 1 are off by a few 2⁻²⁴, plus the error of c, at most
 			// 10⁻⁶.
 			want := greatest(dense(y, i), y.Norms[i], -1)
-			if !(math.Abs(got.Nearest[i]-want) <= 1e-5) {
-				t.Errorf("%v: document %d has a nearest value of %v, expected %v", of, i, got.Nearest[i], want)
+			if !(math.Abs(got.NearestValues[i]-want) <= 1e-5) {
+				t.Errorf("%v: document %d has a nearest value of %v, expected %v", of, i, got.NearestValues[i], want)
 			}
 			least, most := 1, 1
 			for j := range docs.Rows() {
 				own := greatest(dense(held, j), held.Norms[j], j)
-				if held.EmptyRow(j) {
+				if held.IsEmptyRow(j) {
 					own = math.Inf(-1)
 				}
 				if own <= want-1e-5 {
@@ -95,15 +95,15 @@ func TestNovelty(t *testing.T) {
 					most++
 				}
 			}
-			rank := got.Rank[i] * float64(docs.Rows()+1)
+			rank := got.Ranks[i] * float64(docs.Rows()+1)
 			if !(rank >= float64(least)-1e-9 && rank <= float64(most)+1e-9) {
 				t.Errorf("%v: document %d has the rank %v, expected %d to %d", of, i, rank, least, most)
 			}
 		}
-		if !math.IsNaN(got.Nearest[4]) || got.Rank[4] != 0 {
-			t.Errorf("%v: an empty document has %v and the rank %v, expected NaN and 0", of, got.Nearest[4], got.Rank[4])
+		if !math.IsNaN(got.NearestValues[4]) || got.Ranks[4] != 0 {
+			t.Errorf("%v: an empty document has %v and the rank %v, expected NaN and 0", of, got.NearestValues[4], got.Ranks[4])
 		}
-		musttest.Do(t, n.Close())
+		musttest.NoError(t, n.Close())
 	}
 }
 
@@ -142,21 +142,21 @@ func TestNoveltyRanks(t *testing.T) {
 		}
 		return out
 	}
-	labels := musttest.Make(n, func(i int) string { return string(rune('a' + i%2)) })
+	labels := musttest.MakeSlice(n, func(i int) string { return string(rune('a' + i%2)) })
 	digits := musttest.Get(corpus.ParseTokenizer("word:digits"))(t)
 	train := musttest.Get(corpus.FromTexts(ctx, texts(), labels, corpus.Options{Tokenizer: digits}))(t)
 	counter := musttest.Get(corpus.NewCounter(train.Tokenizer, train.Vocabulary))(t)
 	fresh := musttest.Get(counter.Count(ctx, texts()))(t)
 	trainer := learn.TrainerOf(t, "knn")
 	m := musttest.Get(trainer.Train(ctx, train, learn.Options{}))(t)
-	p := musttest.Get(learn.Ready(ctx, m, learn.Options{}))(t)
+	p := musttest.Get(learn.NewPredictor(ctx, m, learn.Options{}))(t)
 	defer p.Close()
-	novelty := musttest.Get(learn.NewNovelty(ctx, m, p, nil, learn.Options{}))(t)
+	novelty := musttest.Get(learn.NewNoveltyScorer(ctx, m, p, nil, learn.Options{}))(t)
 	var got model.Prediction
-	musttest.Do(t, novelty.Annotate(ctx, &got, fresh))
+	musttest.NoError(t, novelty.Annotate(ctx, &got, fresh))
 	for _, bound := range []float64{0.01, 0.05, 0.25, 0.5} {
 		share := 0.0
-		for _, rank := range got.Rank {
+		for _, rank := range got.Ranks {
 			if rank <= bound {
 				share += 1. / n
 			}
@@ -176,7 +176,7 @@ func transform(t *testing.T, f *sparse.Embedder, docs *sparse.CSR) *sparse.Embed
 // dense returns row i of embedded documents.
 func dense(x *sparse.Embedded, i int) []float64 {
 	out := make([]float64, x.Cols)
-	unit := x.Unit64(i, nil)
+	unit := x.UnitVector64(i, nil)
 	for k, at := range x.Terms[x.Offsets[i]:x.Offsets[i+1]] {
 		out[at] = unit[k]
 	}

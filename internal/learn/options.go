@@ -21,12 +21,12 @@ import (
 
 // Options are settings other than the parameters of a [Trainer]. The zero value works.
 type Options struct {
-	Seed    uint64   // seed of folds, samples and learners
-	Vectors *Vectors // defaults for vectors whose values aren't counts; nil for text and counts
+	Seed           uint64          // seed of folds, samples and learners
+	VectorDefaults *VectorDefaults // defaults for vectors whose values aren't counts; nil for text and counts
 
-	// Work is the time budget for choosing unset parameters, in multiples of one training run. If
+	// WorkBudget is the time budget for choosing unset parameters, in multiples of one training run. If
 	// Work is 0, nothing is chosen.
-	Work float64
+	WorkBudget float64
 
 	ISA         string // instruction set; "" = best available
 	Workers     int    // number of goroutines; 0 = one per CPU
@@ -39,16 +39,16 @@ type Options struct {
 
 	Kernels []kernel.Kernel // user-defined kernels, for predictions and support vector machines
 
-	Ready Predictor // the prepared model, for explanations and evaluations
+	Predictor Predictor // the prepared model, for explanations and evaluations
 
-	// Prepared is called with each SVM problem and its kernels before the problem is solved. An
+	// OnProblem is called with each SVM problem and its kernels before the problem is solved. An
 	// error from Prepared stops the work. Prepared may be nil.
-	Prepared func(p *svm.Problem, kernels []kernel.Kernel) error
+	OnProblem func(p *svm.Problem, kernels []kernel.Kernel) error
 
-	Solver   func(svm.Progress)                                       // replaces Progress for SVMs; may be nil
-	Progress func(stage string, done, total int64, details ...string) // receives progress; may be nil
-	Warn     func(format string, args ...any)                         // receives warnings; may be nil
-	Say      func(format string, args ...any)                         // receives intermediate results; may be nil
+	SolverProgress func(svm.Progress)                                       // replaces Progress for SVMs; may be nil
+	Progress       func(stage string, done, total int64, details ...string) // receives progress; may be nil
+	Warn           func(format string, args ...any)                         // receives warnings; may be nil
+	Info           func(format string, args ...any)                         // receives intermediate results; may be nil
 }
 
 // VectorKernel is the default kernel for vectors whose values aren't counts. Columns are scaled to
@@ -75,17 +75,17 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// kernelIn adds embedding e to the kernel specification given. If given is "", the kernel is rbf if
+// addEmbedding adds embedding e to the kernel specification given. If given is "", the kernel is rbf if
 // e scales columns. If e is nil and o.Vectors is set, it is the default kernel for vectors.
 // Otherwise it is counts, the default kernel for counts.
-func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
+func (o *Options) addEmbedding(given, counts string, e Embedding) (string, error) {
 	spec := cmp.Or(given, counts)
 	switch {
 	case given != "":
 	case e.Embedding != nil && e.Scales():
 		spec = "rbf"
-	case e.Embedding == nil && o.Vectors != nil:
-		spec = o.Vectors.Kernel
+	case e.Embedding == nil && o.VectorDefaults != nil:
+		spec = o.VectorDefaults.Kernel
 	}
 	if e.Embedding == nil {
 		return spec, nil
@@ -97,32 +97,32 @@ func (o *Options) kernelIn(given, counts string, e Embedding) (string, error) {
 	return k.String(), nil
 }
 
-// Tell reports progress.
-func (o *Options) Tell(stage string, done, total int64, details ...string) {
+// ReportProgress reports progress.
+func (o *Options) ReportProgress(stage string, done, total int64, details ...string) {
 	if o.Progress != nil {
 		o.Progress(stage, done, total, details...)
 	}
 }
 
-// Task converts the options for learners that use package task.
-func (o *Options) Task() task.Options {
-	return task.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.told}
+// TaskOptions converts the options for learners that use package task.
+func (o *Options) TaskOptions() task.Options {
+	return task.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.reportRun}
 }
 
-// told calls Tell. Learners use it as their progress callback.
-func (o *Options) told(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) }
+// reportRun calls Tell. Learners use it as their progress callback.
+func (o *Options) reportRun(p run.Progress) { o.ReportProgress(p.Stage, p.Done, p.Total, p.Details...) }
 
-// Warning calls o.Warn, if set.
-func (o *Options) Warning(format string, args ...any) {
+// Warnf calls o.Warn, if set.
+func (o *Options) Warnf(format string, args ...any) {
 	if o.Warn != nil {
 		o.Warn(format, args...)
 	}
 }
 
-// Report calls o.Say, if set.
-func (o *Options) Report(format string, args ...any) {
-	if o.Say != nil {
-		o.Say(format, args...)
+// Infof calls o.Say, if set.
+func (o *Options) Infof(format string, args ...any) {
+	if o.Info != nil {
+		o.Info(format, args...)
 	}
 }
 
@@ -132,14 +132,14 @@ func SchemeOf(t Trainer) solver.Scheme {
 	return scheme
 }
 
-// Suit sets parameters that depend on the corpus. It sets the scheme to labels if a document has
+// AdaptTrainer sets parameters that depend on the corpus. It sets the scheme to labels if a document has
 // several labels and no scheme is set. In class weights, it replaces names such as "+1" by the
 // class name "1" of the corpus. It fails if a weight is for an unknown class, or if labels can't be
 // classes, see [corpus.Corpus.CheckClasses].
-func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
+func (l *Learner) AdaptTrainer(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
-		if n := len(c.Labels.Of(i)); n > 1 && !t.Given("scheme") && (l.Type == "" || l.Type.Classifies()) {
-			if params.Assume(t, "scheme", solver.Labels.String()) != nil {
+		if n := len(c.Labels.Classes(i)); n > 1 && !t.IsSet("scheme") && (l.Type == "" || l.Type.Classifies()) {
+			if params.SetUnrecorded(t, "scheme", solver.MultiLabel.String()) != nil {
 				return flagtext.Errorf("-type %s requires one class per document, but got %d for %s", l.Name, n, c.DocumentName(i))
 			}
 			break
@@ -158,7 +158,7 @@ func (l *Learner) Suit(t Trainer, c *corpus.Corpus) error {
 		delete(weights, name)
 		weights[own] = w
 	}
-	if tune, _ := params.Get(t, "thresholds").(bool); tune && SchemeOf(t) != solver.Labels {
+	if tune, _ := params.Get(t, "thresholds").(bool); tune && SchemeOf(t) != solver.MultiLabel {
 		return flagtext.Errorf("-thresholds 1 requires -scheme labels, got %s", SchemeOf(t))
 	}
 	if l.Type == "" || l.Type.Classifies() {

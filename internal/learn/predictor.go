@@ -25,44 +25,44 @@ import (
 type Predictor interface {
 	Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error)
 
-	// Holding returns the predictor with another value of HeldBytes.
-	Holding(bytes int64) Predictor
+	// WithHeldBytes returns the predictor with another value of HeldBytes.
+	WithHeldBytes(bytes int64) Predictor
 
 	// Close frees device memory, if there is any.
 	Close() error
 }
 
-// Ready prepares a model: it precomputes data that all predictions share. o.HeldBytes, the memory
+// NewPredictor prepares a model: it precomputes data that all predictions share. o.HeldBytes, the memory
 // in use by the rest of the process, is subtracted from o.MemoryBytes.
-func Ready(ctx context.Context, m Model, o Options) (Predictor, error) {
+func NewPredictor(ctx context.Context, m Model, o Options) (Predictor, error) {
 	if own, ok := m.(interface {
 		ready(ctx context.Context, o Options) (Predictor, error)
 	}); ok {
 		return own.ready(ctx, o)
 	}
-	return &direct{m, o}, nil
+	return &directPredictor{m, o}, nil
 }
 
-// direct predicts without state shared between predictions.
-type direct struct {
+// directPredictor predicts without state shared between predictions.
+type directPredictor struct {
 	m Model
 	o Options
 }
 
-func (p *direct) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
+func (p *directPredictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	o := p.o
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, o.HeldBytes)
 	out, err := p.m.Predict(ctx, docs, o)
 	return out, err
 }
 
-func (p *direct) Holding(bytes int64) Predictor {
+func (p *directPredictor) WithHeldBytes(bytes int64) Predictor {
 	q := *p
 	q.o.HeldBytes = bytes
 	return &q
 }
 
-func (p *direct) Close() error { return nil }
+func (p *directPredictor) Close() error { return nil }
 
 // MemoryLeft returns bound - held, but at least 1. A bound of 0 means no limit, and the result is
 // then 0.
@@ -75,7 +75,7 @@ func MemoryLeft(bound, held int64) int64 {
 
 // Load reads a model of any kind from a file or a pipe. It calls early, if not nil, as soon as it
 // has read the tokenizer, so that documents can be read meanwhile.
-func Load(ctx context.Context, path string, early Early) (Model, error) {
+func Load(ctx context.Context, path string, early HeaderFunc) (Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("learn: %w", err)
@@ -84,7 +84,7 @@ func Load(ctx context.Context, path string, early Early) (Model, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return read(ctx, f, info.Size(), path, early)
 	}
-	in, stop := run.Stream(ctx, "learn: "+path, f)
+	in, stop := run.ContextReader(ctx, "learn: "+path, f)
 	defer stop()
 	return read(ctx, in, -1, path, early)
 }
@@ -92,23 +92,23 @@ func Load(ctx context.Context, path string, early Early) (Model, error) {
 // Read reads a model of any kind to the end of r. When ctx is done, it returns even if r.Read
 // blocks.
 func Read(ctx context.Context, r io.Reader) (Model, error) {
-	in, stop := run.Stream(ctx, "learn: the reader", r)
+	in, stop := run.ContextReader(ctx, "learn: the reader", r)
 	defer stop()
 	return read(ctx, in, -1, "", nil)
 }
 
-// longestForm is the number of bytes that are read to recognise the learner of a file.
-const longestForm = 64
+// maxFilePrefix is the number of bytes that are read to recognise the learner of a file.
+const maxFilePrefix = 64
 
 // read reads a model of any learner, or a LIBSVM model. Errors begin with path, unless it is "".
-func read(ctx context.Context, r io.Reader, size int64, path string, early Early) (_ Model, err error) {
+func read(ctx context.Context, r io.Reader, size int64, path string, early HeaderFunc) (_ Model, err error) {
 	defer func() {
 		if err != nil && path != "" && !errors.As(err, new(*model.SyntaxError)) {
 			err = fmt.Errorf("learn: %s: %w", path, err)
 		}
 	}()
 	b := bufio.NewReaderSize(r, 64<<10)
-	begin, err := b.Peek(longestForm)
+	begin, err := b.Peek(maxFilePrefix)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -122,9 +122,12 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 		}
 		return KernelMachine{Model: m}, nil
 	}
-	l := machineLearners[0] // its Read reports that the file isn't a model
-	if at := slices.IndexFunc(All, func(l *Learner) bool { return bytes.HasPrefix(begin, []byte(l.Form)) }); at >= 0 {
-		l = All[at]
+	l := svmLearners[0] // its Read reports that the file isn't a model
+	if at := slices.IndexFunc(Learners, func(l *Learner) bool {
+		return bytes.HasPrefix(begin,
+			[]byte(l.FilePrefix))
+	}); at >= 0 {
+		l = Learners[at]
 	} else if rest, is := strings.CutPrefix(string(begin), "gram "); is {
 		kind, _, _ := strings.Cut(rest, " ")
 		return nil, fmt.Errorf("%w: %.20q is not a model type of this program", archive.ErrFormat, kind)
@@ -137,20 +140,20 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Early
 func (a *About) Score(p *model.Prediction, truth *corpus.Corpus) (*score.Score, error) {
 	switch {
 	case a.TargetMean != nil:
-		return score.Numbers(p.Value, slices.Repeat([]float64{*a.TargetMean}, len(p.Value)), truth)
+		return score.ComputeRegression(p.Values, slices.Repeat([]float64{*a.TargetMean}, len(p.Values)), truth)
 	case !a.OneClass:
-		return score.Of(a.Classes, p, truth)
+		return score.Compute(a.Classes, p, truth)
 	}
 	const insider, stranger = "1", "-1"
 	if !slices.Contains(truth.Classes, insider) && !slices.Contains(truth.Classes, stranger) {
 		return nil, fmt.Errorf("learn: for a one-class model, labels of %s must be %s (inliers) or %s (outliers)",
 			truth.Source, insider, stranger)
 	}
-	class := make([]int, len(p.Value))
-	for i, v := range p.Value {
+	class := make([]int, len(p.Values))
+	for i, v := range p.Values {
 		if !(v > 0) {
 			class[i] = 1
 		}
 	}
-	return score.Of([]string{insider, stranger}, &model.Prediction{Class: class}, truth)
+	return score.Compute([]string{insider, stranger}, &model.Prediction{ClassIndices: class}, truth)
 }

@@ -16,18 +16,20 @@ import (
 // Rows agree with lines, explanations and the corpus.
 func TestRows(t *testing.T) {
 	text := "a\tred, \"round\" apple\nb\tgreen pea\nc\tsour plum\na\tred cherry\nb\tgreen bean\nc\tsour  plum\tplum\n"
-	opt := corpus.Options{MinDF: 1, KeepTexts: 1 << 20}
+	opt := corpus.Options{MinDF: 1, KeepTextBytes: 1 << 20}
 	c := musttest.Get(corpus.ReadFrom(t.Context(), strings.NewReader(text), "fruit.tsv", opt))(t)
 	for _, spec := range []string{"linear", "logistic", "knn:k=2"} {
 		trainer := learn.TrainerOf(t, spec)
 		m := musttest.Get(trainer.Train(t.Context(), c, learn.Options{}))(t)
 		p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
-		rows := musttest.Get(learn.RowsOf(m, p, c))(t)
+		rows := musttest.Get(learn.PredictionRows(m, p, c))(t)
 		a := m.About()
 		for i, r := range rows {
 			x := musttest.Get(learn.ExplainDocument(t.Context(), m, c.Documents, i, 1, ready(t, m)))(t)
-			if r.Prediction != a.Labels(p, i)[0] || r.Second != x.Against || r.Margin != x.Value || r.Known != x.Known ||
-				r.Text != c.Texts[i] || r.Truth != c.Classes[c.Labels.Of(i)[0]] || (r.Probability != nil) != a.Probabilities {
+			if r.Prediction != a.Labels(p, i)[0] || r.SecondClass != x.SecondClass || r.Margin != x.Value ||
+				r.KnownTermCount != x.KnownTermCount ||
+				r.Text != c.Texts[i] || r.Truth != c.Classes[c.Labels.Classes(i)[0]] ||
+				(r.Probability != nil) != a.HasProbabilities {
 				t.Errorf("%s: document %d: %+v, explained as %+v", spec, i, r, x)
 			}
 		}
@@ -50,15 +52,15 @@ func TestMistakesAreAnswered(t *testing.T) {
 	m := musttest.Get(trainer.Train(t.Context(), all.Select(train), learn.Options{}))(t)
 	c := all.Select(test)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, learn.Options{}))(t)
-	ready := learn.Options{Ready: musttest.Get(learn.Ready(t.Context(), m, learn.Options{}))(t)}
-	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, ready, learn.EvaluateOptions{Mistakes: len(test)}))(t)
-	rows := musttest.Get(learn.RowsOf(m, p, c))(t)
+	ready := learn.Options{Predictor: musttest.Get(learn.NewPredictor(t.Context(), m, learn.Options{}))(t)}
+	v := musttest.Get(learn.Evaluate(t.Context(), m, p, c, ready, learn.EvaluateOptions{MistakeCount: len(test)}))(t)
+	rows := musttest.Get(learn.PredictionRows(m, p, c))(t)
 	want, without := []int{}, 0
 	for i, x := range v.Outcomes {
-		if own := c.Classes[p.Class[i]]; p.Rejected[i] && (rows[i].Prediction != "?" || rows[i].Second != own) {
+		if own := c.Classes[p.ClassIndices[i]]; p.Rejected[i] && (rows[i].Prediction != "?" || rows[i].SecondClass != own) {
 			t.Errorf("document %d without an answer has the row %+v, expected %s as what it would be", i, rows[i], own)
 		}
-		if right := int(c.Labels.Of(i)[0]) == p.Class[i]; x.Correct != right {
+		if right := int(c.Labels.Classes(i)[0]) == p.ClassIndices[i]; x.Correct != right {
 			t.Errorf("document %d right: %t", i, x.Correct)
 		} else if !right && p.Rejected[i] {
 			without++
@@ -80,17 +82,17 @@ func TestMarginOfTheMostProbable(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=12,classes=4,seed=8"
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	trainer := learn.TrainerOf(t, "c_svc:c=10,reject=coverage=0.5,scheme=one-vs-rest")
-	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Numbers(0, 400)), learn.Options{}))(t)
-	p := musttest.Get(m.Predict(t.Context(), c.Select(run.Numbers(400, 600)).Documents, learn.Options{}))(t)
+	m := musttest.Get(trainer.Train(t.Context(), c.Select(run.Range(0, 400)), learn.Options{}))(t)
+	p := musttest.Get(m.Predict(t.Context(), c.Select(run.Range(400, 600)).Documents, learn.Options{}))(t)
 	a, behind := m.About(), 0
-	for i, decisions := range p.Decisions {
+	for i, decisions := range p.DecisionValues {
 		f, _, err := a.Margin(m, p, i)
-		least := decisions[p.Class[i]] < slices.Max(decisions)
+		least := decisions[p.ClassIndices[i]] < slices.Max(decisions)
 		if least {
 			behind++
 		}
 		if err != nil || (f < 0) != least {
-			t.Fatalf("document %d of class %d has the margin %v, %v, by %v", i, p.Class[i], f, err, decisions)
+			t.Fatalf("document %d of class %d has the margin %v, %v, by %v", i, p.ClassIndices[i], f, err, decisions)
 		}
 	}
 	if behind == 0 {
@@ -103,7 +105,7 @@ func TestMarginOfTheMostProbable(t *testing.T) {
 func TestInterval(t *testing.T) {
 	for _, c := range [][2]int{{0, 1}, {1, 1}, {1, 2}, {442, 500}, {5741, 7532}, {0, 10000}} {
 		s := score.Score{Correct: c[0], Documents: c[1]}
-		low, high := s.Interval()
+		low, high := s.AccuracyInterval()
 		n, seen := float64(c[1]), float64(c[0])/float64(c[1])
 		if !(low < seen || low == 0 && seen == 0) || !(seen < high || high == 1 && seen == 1) {
 			t.Errorf("%v: %v to %v", c, low, high)
@@ -117,7 +119,7 @@ func TestInterval(t *testing.T) {
 			}
 		}
 	}
-	if low, high := new(score.Score).Interval(); low != 0 || high != 1 {
+	if low, high := new(score.Score).AccuracyInterval(); low != 0 || high != 1 {
 		t.Errorf("nothing was seen: %v to %v", low, high)
 	}
 }

@@ -27,13 +27,13 @@ func TestSameFromAnyWorkers(t *testing.T) {
 			for _, o := range []learn.Options{{Workers: 1}, {Workers: 3}, {Workers: 7, MemoryBytes: 120 << 20}} {
 				m := musttest.Get(trainer.Train(t.Context(), c, o))(t)
 				p := musttest.Get(m.Predict(t.Context(), c.Documents, o))(t)
-				if written := musttest.Written(t, m.Write); file == "" {
-					file, first = written, p.Decisions
-				} else if written != file || !reflect.DeepEqual(p.Decisions, first) {
+				if written := musttest.Output(t, m.Write); file == "" {
+					file, first = written, p.DecisionValues
+				} else if written != file || !reflect.DeepEqual(p.DecisionValues, first) {
 					t.Errorf("%s: another model or other predictions with %d workers", spec, o.Workers)
 				}
-				for i, f := range p.Decisions {
-					if classes == 2 && p.Class != nil && spec != "knn:k=3" && !(math.Abs(f[0]+f[1]) <= 1e-12*math.Abs(f[0])) {
+				for i, f := range p.DecisionValues {
+					if classes == 2 && p.ClassIndices != nil && spec != "knn:k=3" && !(math.Abs(f[0]+f[1]) <= 1e-12*math.Abs(f[0])) {
 						t.Fatalf("%s: document %d has decision values %v", spec, i, f)
 					}
 				}

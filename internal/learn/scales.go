@@ -7,33 +7,33 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// unlikeScales is the minimum ratio of standard deviations at which columns count as differently
+// minScaleRatio is the minimum ratio of standard deviations at which columns count as differently
 // scaled.
-const unlikeScales = 30
+const minScaleRatio = 30
 
-// These are results of [NoCounts].
+// These are results of [NonCountReason].
 const (
-	Negative  = "negative values"
-	Fractions = "fractions"
+	ReasonNegative  = "negative values"
+	ReasonFractions = "fractions"
 )
 
-// NoCounts returns the reason why values aren't term counts, or "" if they may be counts. Reasons
-// are [Negative], [Fractions], "columns with different scales" (standard deviations that differ by
+// NonCountReason returns the reason why values aren't term counts, or "" if they may be counts. Reasons
+// are [ReasonNegative], [ReasonFractions], "columns with different scales" (standard deviations that differ by
 // a factor of more than 30), and "one column". Vectors with one column differ only in length.
-// Scales are compared for the same columns as in [Unscaled].
-func NoCounts(m *sparse.CSR) string {
+// Scales are compared for the same columns as in [ScalingReason].
+func NonCountReason(m *sparse.CSR) string {
 	fractions, several := false, false
 	for k, v := range m.Values {
 		if v < 0 {
-			return Negative
+			return ReasonNegative
 		}
 		fractions = fractions || float64(v) != math.Trunc(float64(v))
 		several = several || m.Terms[k] != m.Terms[0]
 	}
-	unlike, _ := unscaled(m)
+	unlike, _ := compareScales(m)
 	switch {
 	case fractions:
-		return Fractions
+		return ReasonFractions
 	case len(m.Values) > 0 && !several:
 		return "one column"
 	case unlike:
@@ -42,20 +42,20 @@ func NoCounts(m *sparse.CSR) string {
 	return ""
 }
 
-// Unscaled returns the reason for scaling columns before vectors are compared, or "". Reasons are
+// ScalingReason returns the reason for scaling columns before vectors are compared, or "". Reasons are
 // standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
 // of more than 30 standard deviations. Only columns with values in at least half of the rows are
 // checked, and only if these columns hold at least half of all values, because standard deviations
 // of sparse columns always differ.
-func Unscaled(m *sparse.CSR) string {
-	_, why := unscaled(m)
+func ScalingReason(m *sparse.CSR) string {
+	_, why := compareScales(m)
 	return why
 }
 
-func unscaled(m *sparse.CSR) (unlike bool, why string) {
+func compareScales(m *sparse.CSR) (unlike bool, why string) {
 	plain := *m
 	plain.Views = nil
-	f := sparse.Embedding{Weighting: sparse.Standard}.Fit(&plain)
+	f := sparse.Embedding{Weighting: sparse.StandardScaling}.Fit(&plain)
 	deviation := func(column int) float64 { return 1 / f.Weights[column] }
 	var all []int // columns that aren't constant
 	values, least, most := int64(0), -1, -1
@@ -76,13 +76,13 @@ func unscaled(m *sparse.CSR) (unlike bool, why string) {
 	if len(all) == 0 || 2*values < m.NNZ() {
 		return false, ""
 	}
-	unlike = deviation(most) > unlikeScales*deviation(least)
-	if unlike || deviation(least) < 1.0/unlikeScales || deviation(most) > unlikeScales {
+	unlike = deviation(most) > minScaleRatio*deviation(least)
+	if unlike || deviation(least) < 1.0/minScaleRatio || deviation(most) > minScaleRatio {
 		return unlike, fmt.Sprintf("standard deviations from %.3g (column %d) to %.3g (column %d)",
 			deviation(least), f.Terms[least]+1, deviation(most), f.Terms[most]+1)
 	}
 	for _, j := range all {
-		if mean := f.Shifts[j]; math.Abs(mean) > unlikeScales*deviation(j) {
+		if mean := f.Shifts[j]; math.Abs(mean) > minScaleRatio*deviation(j) {
 			return false, fmt.Sprintf("a mean of %.3g and a standard deviation of %.3g (column %d)", mean, deviation(j),
 				f.Terms[j]+1)
 		}

@@ -22,11 +22,11 @@ func TestNoCounts(t *testing.T) {
 		{"columns with different scales", "standard deviations from 1.12 (column 1) to 1.98e+03 (column 2)", unlike},
 		{"one column", "", [][]float32{{1}, {5}, {9}}},
 		{"fractions", "", [][]float32{{1, 0.5}, {2, 3}}},
-		{Negative, "", [][]float32{{1, -2}, {2, 3}}},
+		{ReasonNegative, "", [][]float32{{1, -2}, {2, 3}}},
 	} {
 		data := slices.Concat(c.rows...)
 		m := musttest.Get(sparse.FromDense(len(c.rows), len(c.rows[0]), data))(t)
-		if why, unlike := NoCounts(m), Unscaled(m); why != c.why || unlike != c.unlike {
+		if why, unlike := NonCountReason(m), ScalingReason(m); why != c.why || unlike != c.unlike {
 			t.Errorf("%v: %q, %q, expected %q, %q", c.rows, why, unlike, c.why, c.unlike)
 		}
 	}

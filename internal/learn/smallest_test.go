@@ -26,7 +26,7 @@ import (
 // uses only exported names of package learn, so it could be in its own folder.
 var frequencyLearner = &learn.Learner{
 	Name: "frequency", Summary: "the class of a rank by its number of documents",
-	Form: frequencyForm.Name, Read: learn.Reads(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),
+	FilePrefix: frequencyForm.Name, Read: learn.ReadFunc(&frequencyForm, func(m *frequencyModel) learn.Model { return m }),
 	New: func() learn.Trainer { return &frequency{} },
 }
 
@@ -65,7 +65,7 @@ func (m *frequencyModel) Write(ctx context.Context, w io.Writer) error {
 
 func (m *frequencyModel) About() learn.About {
 	return learn.About{Origin: m.Origin, Type: "frequency" + params.Spec(m.frequency), Scheme: solver.OneVsRest,
-		DecisionFunctions: m.Classes, Votes: true}
+		DecisionNames: m.Classes, HasVotes: true}
 }
 
 func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Options) (*model.Prediction, error) {
@@ -75,7 +75,7 @@ func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Optio
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Counts[b], m.Counts[a]) })
 	for range d.Rows() {
-		p.Class, p.Decisions = append(p.Class, order[max(m.Rank, 1)-1]), append(p.Decisions, scores)
+		p.ClassIndices, p.DecisionValues = append(p.ClassIndices, order[max(m.Rank, 1)-1]), append(p.DecisionValues, scores)
 	}
 	return p, nil
 }
@@ -83,8 +83,8 @@ func (m *frequencyModel) Predict(_ context.Context, d *sparse.CSR, _ learn.Optio
 // One line registers a learner. The learner is then parsed, described, searched, written and loaded
 // like other learners.
 func TestSmallestLearner(t *testing.T) {
-	defer func(all []*learn.Learner) { learn.All = all }(learn.All)
-	learn.All = slices.Clip(learn.All)
+	defer func(all []*learn.Learner) { learn.Learners = all }(learn.Learners)
+	learn.Learners = slices.Clip(learn.Learners)
 	learn.Register(frequencyLearner)
 	ctx, o := t.Context(), learn.Options{Seed: 1}
 	labels := strings.Split(strings.Repeat("a", 12)+strings.Repeat("b", 8)+strings.Repeat("c", 4), "")
@@ -94,18 +94,19 @@ func TestSmallestLearner(t *testing.T) {
 		t.Fatalf("%v, help:\n%s", err, learn.Help())
 	}
 	v := musttest.Get(learn.CrossValidate(ctx, c, trainer, o, 4))(t)
-	g := musttest.Get(learn.NewGrid(l, trainer, []learn.Words{{Name: "rank", Values: []string{"1", "2", "3"}}}, o))(t)
+	g := musttest.Get(learn.NewGrid(l, trainer, []learn.ParameterValues{{Name: "rank", Values: []string{"1", "2", "3"}}},
+		o))(t)
 	g.Folds = 4
 	found := musttest.Get(learn.Search(ctx, c, g, o))(t)
-	if found.Best != 0 || !(math.Abs(found.Points[0].Mean-0.5) <= 1e-12) || found.Points[1].Mean != v.Mean {
-		t.Errorf("means %v, %v; best %d", v.Mean, found.Points[0].Mean, found.Best)
+	if found.BestIndex != 0 || !(math.Abs(found.Points[0].Mean-0.5) <= 1e-12) || found.Points[1].Mean != v.Mean {
+		t.Errorf("means %v, %v; best %d", v.Mean, found.Points[0].Mean, found.BestIndex)
 	}
 	m, path := musttest.Get(trainer.Train(ctx, c, o))(t), filepath.Join(t.TempDir(), "frequency.model")
-	musttest.Do(t, os.WriteFile(path, []byte(musttest.Written(t, m.Write)), 0o600))
+	musttest.NoError(t, os.WriteFile(path, []byte(musttest.Output(t, m.Write)), 0o600))
 	loaded := musttest.Get(learn.Load(ctx, path, nil))(t)
 	p := musttest.Get(loaded.Predict(ctx, c.Documents, o))(t)
-	if !reflect.DeepEqual(loaded, m) || p.Class[0] != 1 || m.About().Type != "frequency:rank=2" {
-		t.Errorf("%+v became %+v, which predicts %v", m, loaded, p.Class)
+	if !reflect.DeepEqual(loaded, m) || p.ClassIndices[0] != 1 || m.About().Type != "frequency:rank=2" {
+		t.Errorf("%+v became %+v, which predicts %v", m, loaded, p.ClassIndices)
 	}
 }
 
@@ -113,15 +114,15 @@ func TestSmallestLearner(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
-	musttest.Do(t, os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o600))
+	musttest.NoError(t, os.WriteFile(text, []byte("svm_typo c_svc\n"), 0o600))
 	other := filepath.Join(dir, "other")
-	musttest.Do(t, os.WriteFile(other, []byte("gram metric 1\n"), 0o600))
+	musttest.NoError(t, os.WriteFile(other, []byte("gram metric 1\n"), 0o600))
 	for path, want := range map[string]string{dir: "is a directory", filepath.Join(dir, "none"): "no such file",
 		text:  text + `: wrong file format: file must begin with "gram model 1\n", got "svm_typo`,
 		other: other + `: wrong file format: "metric" is not a model type of this program`} {
-		musttest.Fails(learn.Load(t.Context(), path, nil))(t, path, want)
+		musttest.WantError(learn.Load(t.Context(), path, nil))(t, path, want)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(learn.Read(ended, strings.NewReader("gram model 1\n")))(t, "after the end", context.Canceled)
+	musttest.WantError(learn.Read(ended, strings.NewReader("gram model 1\n")))(t, "after the end", context.Canceled)
 }

@@ -20,36 +20,37 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-func machinesOf(t model.Type, summary string) *Learner {
+func newSVMLearner(t model.Type, summary string) *Learner {
 	return &Learner{
 		Name: string(t), Summary: summary, Type: t,
-		Form: model.Form.Name, Read: Reads(&model.Form, func(m *model.Model) Model { return KernelMachine{Model: m} }),
-		New:    func() Trainer { return machinesLike(t) },
-		Weighs: true,
+		FilePrefix: model.Format.Name, Read: ReadFunc(&model.Format,
+			func(m *model.Model) Model { return KernelMachine{Model: m} }),
+		New:             func() Trainer { return newSVMTrainer(t) },
+		SupportsWeights: true,
 	}
 }
 
-var machineLearners = []*Learner{
-	machinesOf(model.CSVC, "C-support vector classification, multiclass or multilabel"),
-	machinesOf(model.NuSVC, "ν-support vector classification; ν bounds the fraction of margin errors"),
-	machinesOf(model.OneClass, "one-class SVM for novelty detection"),
-	machinesOf(model.EpsilonSVR, "ε-support vector regression"),
-	machinesOf(model.NuSVR, "ν-support vector regression; ν bounds the fraction of errors above ε"),
+var svmLearners = []*Learner{
+	newSVMLearner(model.CSVC, "C-support vector classification, multiclass or multilabel"),
+	newSVMLearner(model.NuSVC, "ν-support vector classification; ν bounds the fraction of margin errors"),
+	newSVMLearner(model.OneClass, "one-class SVM for novelty detection"),
+	newSVMLearner(model.EpsilonSVR, "ε-support vector regression"),
+	newSVMLearner(model.NuSVR, "ν-support vector regression; ν bounds the fraction of errors above ε"),
 }
 
-// machines trains support vector machines of one type.
-type machines struct {
+// svmTrainer trains support vector machines of one type.
+type svmTrainer struct {
 	params.Record
 	svm.Settings
 	Kernel    string    `param:"kernel" flag:""`
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-func machinesLike(t model.Type) *machines { return &machines{Settings: svm.Settings{Type: t}} }
+func newSVMTrainer(t model.Type) *svmTrainer { return &svmTrainer{Settings: svm.Settings{Type: t}} }
 
-// Hidden implements params.Hiding. It returns the parameters that this type of SVM doesn't have.
-func (t *machines) Hidden() (names []string) {
-	used := t.Type.Used(solver.Regularization{C: 1, Nu: 1, Epsilon: 1})
+// HiddenNames implements params.Hiding. It returns the parameters that this type of SVM doesn't have.
+func (t *svmTrainer) HiddenNames() (names []string) {
+	used := t.Type.UsedRegularization(solver.Regularization{C: 1, Nu: 1, Epsilon: 1})
 	for name, has := range map[string]bool{
 		"c": used.C > 0, "nu": used.Nu > 0, "epsilon": used.Epsilon > 0, "weight": t.Type == model.CSVC,
 		"balanced": t.Type == model.CSVC, "scheme": t.Type.Classifies(), "probabilities": t.Type.Classifies(),
@@ -62,8 +63,9 @@ func (t *machines) Hidden() (names []string) {
 	return names
 }
 
-func (t *machines) Need(s corpus.Size, _ int64, count, folds, workers int) int64 {
-	return svm.TrainBytes(s, workers, svm.Task{Settings: svm.Settings{Type: t.Type}, Folds: folds, Cells: count})
+func (t *svmTrainer) EstimateMemory(s corpus.Size, _ int64, count, folds, workers int) int64 {
+	return svm.EstimateBytes(s, workers, svm.PlannedRun{Settings: svm.Settings{Type: t.Type}, Folds: folds,
+		RegularizationCount: count})
 }
 
 // kernelOf returns the kernel of a specification with embedding e. The kernel may be user-defined.
@@ -77,20 +79,20 @@ func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// own reports whether a specification names a user-defined kernel.
-func (o *Options) own(spec string) bool {
+// isUserKernel reports whether a specification names a user-defined kernel.
+func (o *Options) isUserKernel(spec string) bool {
 	_, err := kernel.Parse(spec)
 	_, known := kernel.Parse(spec, o.Kernels...)
 	return err != nil && known == nil
 }
 
-func (t *machines) settings(o *Options) (svm.Settings, error) {
+func (t *svmTrainer) settings(o *Options) (svm.Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
-	rejects := s.Reject != svm.RejectionTarget{}
+	rejects := s.Rejection != svm.RejectionTarget{}
 	s.Calibrated = s.Calibrated || rejects
-	if rejects && s.Scheme == solver.Labels {
-		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, got %s, %s", s.Reject,
+	if rejects && s.Scheme == solver.MultiLabel {
+		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, got %s, %s", s.Rejection,
 			t.Type, s.Scheme)
 	}
 	err := params.Resolve(&s)
@@ -102,7 +104,7 @@ func (t *machines) settings(o *Options) (svm.Settings, error) {
 
 // SettingsOf returns the parameters of a trainer of support vector machines as svm.Settings.
 func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
-	own, ok := t.(*machines)
+	own, ok := t.(*svmTrainer)
 	if !ok {
 		return svm.Settings{}, errors.New("learn: model is not a support vector machine")
 	}
@@ -110,31 +112,31 @@ func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 }
 
 // checkReject returns an error if a class has the same name as the label of rejected documents.
-func (t *machines) checkReject(c *corpus.Corpus) error {
-	if t.Given("reject") && slices.Contains(c.Classes, NoAnswer) {
+func (t *svmTrainer) checkReject(c *corpus.Corpus) error {
+	if t.IsSet("reject") && slices.Contains(c.Classes, RejectedLabel) {
 		return flagtext.Errorf("-reject %s: rename the class %[3]s of %[2]s, because it denotes rejected "+
-			"documents", t.Reject, c.Source, NoAnswer)
+			"documents", t.Rejection, c.Source, RejectedLabel)
 	}
 	return nil
 }
 
-func (t *machines) Check(o Options) error {
+func (t *svmTrainer) Check(o Options) error {
 	_, err := t.settings(&o)
 	return err
 }
 
-func (t *machines) options(o *Options, tasks ...svm.Task) svm.Options {
-	own := o.machines()
-	if own.Tasks, own.Unnamed = tasks, t.Kernel == "" || t.proposed(o); o.Solver != nil {
-		own.Progress = o.Solver
+func (t *svmTrainer) options(o *Options, tasks ...svm.PlannedRun) svm.Options {
+	own := o.svmOptions()
+	if own.PlannedRuns, own.AutomaticKernel = tasks, t.Kernel == "" || t.usesDiffusion(o); o.SolverProgress != nil {
+		own.Progress = o.SolverProgress
 	}
 	return own
 }
 
-// proposed reports whether [Proposes] is true for the kernel.
-func (t *machines) proposed(o *Options) bool {
+// usesDiffusion reports whether [IsDiffusion] is true for the kernel.
+func (t *svmTrainer) usesDiffusion(o *Options) bool {
 	k, err := o.kernelOf(t.Kernel, t.Embedding)
-	return err == nil && Proposes(k)
+	return err == nil && IsDiffusion(k)
 }
 
 // problem prepares documents for training with kernels, which must all have the same embedding.
@@ -147,23 +149,24 @@ func (o *Options) problem(
 		p, err = svm.NewProblem(ctx, c, kernels[0].Embedding(), own)
 	}
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
-	if o.Prepared != nil {
-		err = o.Prepared(p, kernels)
+	if o.OnProblem != nil {
+		err = o.OnProblem(p, kernels)
 	}
 	return p, err
 }
 
-// given returns the settings that the user fixed. If embeddings isn't empty, no other embeddings
+// constraints returns the settings that the user fixed. If embeddings isn't empty, no other embeddings
 // are tried.
-func (t *machines) given(o *Options, embeddings []string) *Constraints {
+func (t *svmTrainer) constraints(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
-		Regularization: solver.Regularization{C: t.C, Epsilon: t.Epsilon}, Scheme: t.Given("scheme"),
-		Work: o.Work, Seed: o.Seed,
-		Vectors: (t.ofVectors(o) || o.Vectors != nil && slices.Contains(vectorFamilies, t.Kernel)) && !o.Vectors.weights &&
-			(len(embeddings) == 0 || t.Given("embed")),
+		Regularization: solver.Regularization{C: t.C, Epsilon: t.Epsilon}, SchemeFixed: t.IsSet("scheme"),
+		WorkBudget: o.WorkBudget, Seed: o.Seed,
+		UseVectorKernels: (t.needsVectorKernel(o) || o.VectorDefaults != nil &&
+			slices.Contains(vectorKernelFamilies, t.Kernel)) && !o.VectorDefaults.hasTermWeights &&
+			(len(embeddings) == 0 || t.IsSet("embed")),
 	}
 	if t.Embedding.Embedding != nil {
 		g.Embeddings = []string{t.Embedding.String()}
@@ -171,173 +174,177 @@ func (t *machines) given(o *Options, embeddings []string) *Constraints {
 	return g
 }
 
-// ofVectors reports whether a kernel for vectors must be chosen.
-func (t *machines) ofVectors(o *Options) bool { return t.Kernel == "" && o.Vectors != nil }
+// needsVectorKernel reports whether a kernel for vectors must be chosen.
+func (t *svmTrainer) needsVectorKernel(o *Options) bool {
+	return t.Kernel == "" && o.VectorDefaults != nil
+}
 
 // spec returns the requested kernel, or a default that suits the documents.
-func (t *machines) spec(o *Options) string {
+func (t *svmTrainer) spec(o *Options) string {
 	switch {
-	case t.ofVectors(o) && t.Embedding.Embedding != nil:
+	case t.needsVectorKernel(o) && t.Embedding.Embedding != nil:
 		return "rbf"
-	case t.ofVectors(o):
-		return o.Vectors.Kernel
+	case t.needsVectorKernel(o):
+		return o.VectorDefaults.Kernel
 	}
 	return cmp.Or(t.Kernel, svm.DefaultKernel)
 }
 
 // mayChoose reports whether unset parameters (kernel, C, scheme and epsilon) may be selected.
-func (t *machines) mayChoose(o *Options) bool {
-	return o.Work > 0 && Chooses(t.Type) && t.Kernel != model.Precomputed &&
-		!o.own(t.Kernel) && !(t.Given("c") && t.given(o, nil).Fixed())
+func (t *svmTrainer) mayChoose(o *Options) bool {
+	return o.WorkBudget > 0 && SelectsParameters(t.Type) && t.Kernel != model.Precomputed &&
+		!o.isUserKernel(t.Kernel) && !(t.IsSet("c") && t.constraints(o, nil).KernelFixed())
 }
 
-// Chooses reports whether training of the type may select unset parameters. nu_svc has no C, and
+// SelectsParameters reports whether training of the type may select unset parameters. nu_svc has no C, and
 // one_class has no labels for validation.
-func Chooses(t model.Type) bool { return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR }
+func SelectsParameters(t model.Type) bool {
+	return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR
+}
 
 // candidates returns the values to choose from, and the settings with which they are tried.
-func (t *machines) candidates(
+func (t *svmTrainer) candidates(
 	o *Options, c *corpus.Corpus, s svm.Settings, embeddings []string,
 ) (from tune.Candidates, _ svm.Settings, err error) {
-	s.Thresholds = s.Type.Classifies() && s.Scheme == solver.Labels && (t.Thresholds || !t.Given("thresholds"))
+	s.TuneThresholds = s.Type.Classifies() && s.Scheme == solver.MultiLabel && (t.TuneThresholds || !t.IsSet("thresholds"))
 	if s, err = s.Resolve(); err == nil {
-		from, err = t.given(o, embeddings).Candidates(c, s)
+		from, err = t.constraints(o, embeddings).Candidates(c, s)
 	}
-	if s.Measure() == tune.MeanSquaredError && !t.Given("tolerance") {
-		s.Tolerance = run.Round(from.Unit*s.Tolerance, 12) // the tolerance has the unit of the targets
+	if s.Measure() == tune.MeanSquaredError && !t.IsSet("tolerance") {
+		s.Tolerance = run.RoundSignificant(from.Unit*s.Tolerance, 12) // the tolerance has the unit of the targets
 	}
 	from.LowMemory = o.MemoryBytes > 0
 	return from, s, err
 }
 
-// short reports whether err is a memory error.
-func short(err error) bool {
+// isMemoryError reports whether err is a memory error.
+func isMemoryError(err error) bool {
 	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)
 }
 
 // choose selects unset parameters and, if texts were kept, the tokenizer. It returns the documents
 // as tokenized by the selected tokenizer, or nil if c's tokenizer was selected.
-func (t *machines) choose(
-	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
+func (t *svmTrainer) choose(
+	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *TrainingResult,
 ) (cut *corpus.Corpus, err error) {
 	begin := time.Now()
 	from, with, err := t.candidates(&o, c, s, nil)
 	if err != nil {
 		return nil, err
 	}
-	if from.MinC = true; !t.given(&o, nil).Fixed() {
-		from.Finer = Near
+	if from.PreferSmallC = true; !t.constraints(&o, nil).KernelFixed() {
+		from.FinerNeighbours = NeighbourKernels
 	}
-	terms, reading, err := o.cutting(ctx, c, DefaultTerms(c), t.given(&o, nil), &from)
+	terms, reading, err := o.compareTokenizers(ctx, c, DefaultTerms(c), t.constraints(&o, nil), &from)
 	if err != nil {
 		return nil, err
 	}
-	var tasks []svm.Task // tasks of the training that follows
+	var tasks []svm.PlannedRun // tasks of the training that follows
 	for _, scheme := range from.Schemes {
 		next := with
 		next.Scheme = scheme
-		tasks = append(tasks, svm.Task{Settings: next})
+		tasks = append(tasks, svm.PlannedRun{Settings: next})
 	}
-	if with.Calibrated && !svm.Calibrates(c, from.Schemes[len(from.Schemes)-1]) {
-		from.Supervised = nil // supervised embeddings need calibrated probabilities
+	if with.Calibrated && !svm.CanCalibrate(c, from.Schemes[len(from.Schemes)-1]) {
+		from.SupervisedKernels = nil // supervised embeddings need calibrated probabilities
 	}
 	whole := with
 	// the choice doesn't compute probabilities
-	with.Calibrated, with.Probabilities, with.Reject = false, false, svm.RejectionTarget{}
-	on := &svm.Samples{Corpus: c, Settings: with, From: &from, Options: t.options(&o, tasks...)}
+	with.Calibrated, with.Probabilities, with.Rejection = false, false, svm.RejectionTarget{}
+	on := &svm.SampleEvaluator{Corpus: c, Settings: with, Candidates: &from, Options: t.options(&o, tasks...)}
 	found, err := tune.Choose(ctx, c, from, on)
 	if err != nil {
 		return nil, err
 	}
-	trained.Tried = t.foundOf(found, on, terms, time.Since(begin))
-	chosen := &trained.Tried.Chosen.Settings
-	if n := c.Documents.Rows(); n >= longFrom {
+	trained.Search = t.newSearchResult(found, on, terms, time.Since(begin))
+	chosen := &trained.Search.Choice.Settings
+	if n := c.Documents.Rows(); n >= minReportedDocuments {
 		price := strconv.FormatFloat(chosen.C, 'g', -1, 64)
 		settings := []string{chosen.Kernel.String(), "C = " + price}
 		if t.Type.Classifies() {
 			settings = append(settings, chosen.Scheme.String())
 		}
 		if terms != nil {
-			settings = append(settings, terms[found.Terms].String())
+			settings = append(settings, terms[found.Tokenizer].String())
 		}
-		o.Report("selected %s; training on %s", strings.Join(settings, ", "), counted(n, "document", "documents"))
+		o.Infof("selected %s; training on %s", strings.Join(settings, ", "), pluralize(n, "document", "documents"))
 	}
-	if chosen.Calibrated, chosen.Reject = whole.Calibrated, whole.Reject; found.Terms == 0 {
+	if chosen.Calibrated, chosen.Rejection = whole.Calibrated, whole.Rejection; found.Tokenizer == 0 {
 		return nil, nil
 	}
 	if cut, found.Corpus = found.Corpus, nil; cut == nil {
-		return terms[found.Terms].Tokenize(ctx, c, reading)
+		return terms[found.Tokenizer].Tokenize(ctx, c, reading)
 	}
 	cut.Raw = corpus.Raw{}
 	return cut, nil
 }
 
-// longFrom is the minimum number of documents at which the chosen settings are reported before
+// minReportedDocuments is the minimum number of documents at which the chosen settings are reported before
 // training, because training may take long. A test lowers it.
-var longFrom = 20_000
+var minReportedDocuments = 20_000
 
 // chosenProblem selects unset parameters, and prepares the documents for training with them.
-func (t *machines) chosenProblem(
-	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *Trained,
+func (t *svmTrainer) chosenProblem(
+	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *TrainingResult,
 ) (*svm.Problem, error) {
-	if t.mayChoose(&o) && (c.Vocabulary != nil || t.ofVectors(&o)) {
+	if t.mayChoose(&o) && (c.Vocabulary != nil || t.needsVectorKernel(&o)) {
 		cut, err := t.choose(ctx, c, s, o, trained)
 		if err != nil {
 			return nil, err
 		}
-		if s = trained.Tried.Chosen.Settings; cut != nil {
+		if s = trained.Search.Choice.Settings; cut != nil {
 			o.HeldBytes += c.Documents.Bytes()
 			c = cut
 		}
-		if trained.Linear, err = t.lineAlternative(ctx, c, trained.Tried.Chosen, o); err != nil {
+		if trained.LinearAlternative, err = t.linearAlternative(ctx, c, trained.Search.Choice, o); err != nil {
 			return nil, err
 		}
-		if v := trained.Linear; v != nil {
-			o.Report("-type linear reaches %s %s on the same folds and needs much less time and memory", v.Measure,
+		if v := trained.LinearAlternative; v != nil {
+			o.Infof("-type linear reaches %s %s on the same folds and needs much less time and memory", v.Measure,
 				v.Measure.Format(v.Mean))
 		}
 	}
-	trained.Settings, trained.Values = s, c.Documents.NNZ()
-	own := t.options(&o, svm.Task{Settings: s})
-	own.Once = true
+	trained.Settings, trained.ValueCount = s, c.Documents.NNZ()
+	own := t.options(&o, svm.PlannedRun{Settings: s})
+	own.SingleUse = true
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayFall reports whether no setting requires an SVM, so that linear models may replace the SVM.
-func (t *machines) mayFall(o *Options) bool {
-	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.Given)
-	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.Thresholds &&
-		!(t.Given("scheme") && t.Scheme == solver.OneVsOne)
+// mayUseLinear reports whether no setting requires an SVM, so that linear models may replace the SVM.
+func (t *svmTrainer) mayUseLinear(o *Options) bool {
+	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.IsSet)
+	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.TuneThresholds &&
+		!(t.IsSet("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// manyDocuments is the minimum number of documents at which an SVM takes far more time and memory
+// minLinearDocuments is the minimum number of documents at which an SVM takes far more time and memory
 // than linear models. The kernel matrix of so many documents takes 1.6 GB.
-var manyDocuments = 20000
+var minLinearDocuments = 20000
 
-// lines returns a trainer of linear models with the parameters that it shares with t.
-func (t *machines) lines() *lines {
-	l := &lines{Record: t.Record}
+// newLinearTrainer returns a trainer of linear models with the parameters that it shares with t.
+func (t *svmTrainer) newLinearTrainer() *linearTrainer {
+	l := &linearTrainer{Record: t.Record}
 	l.Weights, l.Balanced, l.Tolerance = t.Weights, t.Balanced, t.Settings.Tolerance
 	l.Scheme = max(t.Scheme, solver.OneVsRest)
 	return l
 }
 
-// lineAlternative cross-validates linear models on the documents and folds of the choice's last
+// linearAlternative cross-validates linear models on the documents and folds of the choice's last
 // round, if there are at least manyDocuments documents. It returns nil unless the mean accuracy of
 // the linear models is at most one standard error below the best SVM's.
-func (t *machines) lineAlternative(
-	ctx context.Context, c *corpus.Corpus, chosen *Chosen, o Options,
+func (t *svmTrainer) linearAlternative(
+	ctx context.Context, c *corpus.Corpus, chosen *SVMChoice, o Options,
 ) (*Validation, error) {
-	if c.Documents.Rows() < manyDocuments || chosen.Sample == nil || chosen.Settings.Measure() != tune.Accuracy ||
+	if c.Documents.Rows() < minLinearDocuments || chosen.Sample == nil || chosen.Settings.Measure() != tune.Accuracy ||
 		c.Vocabulary == nil {
 		return nil, nil
 	}
 	last := &chosen.Rounds[len(chosen.Rounds)-1]
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, o.HeldBytes+2*c.Documents.Bytes())
-	v, err := CrossValidate(ctx, c.Select(chosen.Sample), t.lines(), o, last.Folds)
-	if err != nil || !(v.Mean >= last.Points[last.Best].Mean-last.Chance()) {
-		if short(err) {
+	v, err := CrossValidate(ctx, c.Select(chosen.Sample), t.newLinearTrainer(), o, last.Folds)
+	if err != nil || !(v.Mean >= last.Points[last.BestIndex].Mean-last.StandardError()) {
+		if isMemoryError(err) {
 			err = nil
 		}
 		return nil, err
@@ -345,21 +352,21 @@ func (t *machines) lineAlternative(
 	return v, nil
 }
 
-// linesFor trains linear models after an SVM failed with the memory error cause. If memory doesn't
+// trainLinear trains linear models after an SVM failed with the memory error cause. If memory doesn't
 // suffice for linear models either, it returns the error with the smaller need.
-func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
+func (t *svmTrainer) trainLinear(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, held)
-	m, err := t.lines().Train(ctx, c, o)
+	m, err := t.newLinearTrainer().Train(ctx, c, o)
 	if own := (*run.MemoryError)(nil); errors.As(err, &own) {
 		kernels := (*run.MemoryError)(nil)
-		if errors.As(cause, &kernels) && kernels.Need < own.Need+held {
+		if errors.As(cause, &kernels) && kernels.NeedBytes < own.NeedBytes+held {
 			return nil, cause
 		}
-		return nil, counting(err, held)
+		return nil, withMemoryInUse(err, held)
 	}
 	if err == nil {
-		o.Warning("%v: training linear SVMs instead", cause)
+		o.Warnf("%v: training linear SVMs instead", cause)
 	}
 	return m, err
 }
@@ -367,7 +374,7 @@ func (t *machines) linesFor(ctx context.Context, c *corpus.Corpus, o Options, ca
 // Train implements Trainer. For text, and for vectors whose values aren't counts, it selects unset
 // parameters. If memory doesn't suffice for an SVM on text, and no parameter requires an SVM, it
 // trains linear models and warns. It releases the corpus before it computes the kernel matrix.
-func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
+func (t *svmTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error) {
 	s, err := t.settings(&o)
 	if err == nil {
 		err = t.checkReject(c)
@@ -375,19 +382,19 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 	if err != nil {
 		return nil, err
 	}
-	trained := &Trained{}
+	trained := &TrainingResult{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)
-	if c.Kept() && short(err) { // retry without texts, which are needed only to try other terms
+	if c.HasRaw() && isMemoryError(err) { // retry without texts, which are needed only to try other terms
 		words := *c
 		words.Raw = corpus.Raw{}
 		c = &words
 		p, err = t.chosenProblem(ctx, c, s, o, trained)
 	}
-	if short(err) && t.mayFall(&o) && c.Vocabulary != nil {
-		return t.linesFor(ctx, c, o, err)
+	if isMemoryError(err) && t.mayUseLinear(&o) && c.Vocabulary != nil {
+		return t.trainLinear(ctx, c, o, err)
 	}
 	if err != nil {
-		return nil, c.NameValue(err)
+		return nil, c.DescribeError(err)
 	}
 	s = trained.Settings
 	m, report, err := p.Train(ctx, s)
@@ -395,9 +402,9 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 		return nil, err
 	}
 	trained.Report = *report
-	if n := int(m.Documents); t.Type == model.EpsilonSVR && n > 0 && trained.Tried == nil {
+	if n := int(m.NumDocuments); t.Type == model.EpsilonSVR && n > 0 && trained.Search == nil {
 		if bounded := m.Classifier.Functions[0].Bounded; bounded >= n-n/10 {
-			o.Warning("C = %[3]g may be too small, because %[1]d of %[2]d documents are at this bound; "+
+			o.Warnf("C = %[3]g may be too small, because %[1]d of %[2]d documents are at this bound; "+
 				"try larger values of C and epsilon", bounded, n, s.C)
 		}
 	}
@@ -407,11 +414,12 @@ func (t *machines) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mode
 // validationOf converts point p to a Validation for SVMs of type t.
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
-		Point: Point{Trainer: machinesLike(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme, Terms: p.Terms},
-		Ended: Convergence{Unfinished: p.Unfinished}, Result: p.Result,
+		Point: Point{Trainer: newSVMTrainer(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme,
+			Tokenizer: p.Tokenizer},
+		Convergence: Convergence{UnfinishedCount: p.UnfinishedCount}, Result: p.Result,
 	}
-	out.Regularization = t.Used(p.Regularization)
+	out.Regularization = t.UsedRegularization(p.Regularization)
 	out.About = About{Type: string(t), Kernel: out.Kernel, Embedding: p.Kernel.Embedding().String(),
-		Scheme: p.Scheme, Regularization: out.Regularization, Ended: out.Ended}
+		Scheme: p.Scheme, Regularization: out.Regularization, Convergence: out.Convergence}
 	return out
 }

@@ -20,7 +20,7 @@ func TestSchemesOfManyClasses(t *testing.T) {
 	} {
 		docs := &corpus.Corpus{Classes: make([]string, c.classes), Vocabulary: []string{},
 			Documents: &sparse.CSR{Offsets: make([]int64, c.documents+1)}}
-		got, _, err := (&machines{}).candidates(&Options{Work: 1}, docs, svm.Settings{Scheme: solver.OneVsOne}, nil)
+		got, _, err := (&svmTrainer{}).candidates(&Options{WorkBudget: 1}, docs, svm.Settings{Scheme: solver.OneVsOne}, nil)
 		if err != nil || len(got.Schemes) != c.want || c.classes > 2 && got.Schemes[0] != solver.OneVsRest {
 			t.Errorf("%d classes, %d documents: %v, %v, expected %d", c.classes, c.documents, got.Schemes, err, c.want)
 		}
@@ -38,7 +38,7 @@ func TestRegressionAtItsBound(t *testing.T) {
 	for price, warns := range map[float64]bool{1: true, 1e5: false} {
 		said := ""
 		o := Options{Warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
-		musttest.Get((&machines{Settings: svm.Settings{Type: model.EpsilonSVR, C: price}}).Train(t.Context(), c, o))(t)
+		musttest.Get((&svmTrainer{Settings: svm.Settings{Type: model.EpsilonSVR, C: price}}).Train(t.Context(), c, o))(t)
 		if warns != strings.Contains(said, "documents are at this bound") {
 			t.Errorf("C = %g: %q", price, said)
 		}

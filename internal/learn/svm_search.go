@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
+func (t *svmTrainer) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*SearchResult, error) {
 	s, err := t.settings(&o)
 	if err == nil {
 		s, err = s.Resolve()
@@ -20,16 +20,16 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 	if err != nil {
 		return nil, err
 	}
-	other := func(q tune.Candidate) bool { return q.Kernel.Embedding() != g.all[0].Kernel.Embedding() }
-	several := g.Terms > 1 || slices.ContainsFunc(g.all, other)
+	other := func(q tune.Candidate) bool { return q.Kernel.Embedding() != g.candidates[0].Kernel.Embedding() }
+	several := g.TokenizerCount > 1 || slices.ContainsFunc(g.candidates, other)
 	if several {
 		o.HeldBytes += c.Documents.Bytes() // the corpus stays in memory
 	}
-	var tasks []svm.Task
+	var tasks []svm.PlannedRun
 	with := s
 	for _, with.Scheme = range append(g.schemes, s.Scheme) {
-		tasks = append(tasks, svm.Task{Settings: with, Folds: g.Folds,
-			Cells: max(len(g.C), 1) * max(len(g.nu), 1) * max(len(g.epsilon), 1)})
+		tasks = append(tasks, svm.PlannedRun{Settings: with, Folds: g.Folds,
+			RegularizationCount: max(len(g.C), 1) * max(len(g.nu), 1) * max(len(g.epsilon), 1)})
 	}
 	classes := c.Classes
 	var last *svm.Problem
@@ -60,13 +60,15 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 		return last, err
 	}
 	v := &svm.Evaluator{Settings: s, Division: tune.Division{Folds: g.Folds, Seed: o.Seed}, Problem: problem}
-	found, err := tune.Search(ctx, v, g.all, g.MinC, func(p tune.Point) {
-		if g.Each != nil {
-			g.Each(validationOf(t.Type, p))
+	found, err := tune.Search(ctx, v, g.candidates, g.PreferSmallC, func(p tune.Point) {
+		if g.OnPoint != nil {
+			g.OnPoint(validationOf(t.Type, p))
 		}
 	})
-	out := &Found{Measure: s.Measure(), Total: len(g.all), Best: found.Best, Fits: found.Fits(),
-		DotProducts: v.DotProducts, Saved: v.Separate - v.DotProducts, Gram: v.Gram, Solve: v.Solve}
+	out := &SearchResult{Measure: s.Measure(), PointCount: len(g.candidates), BestIndex: found.BestIndex,
+		FitCount:    found.FitCount(),
+		DotProducts: v.DotProducts, SavedDotProducts: v.SeparateDotProducts - v.DotProducts, GramTime: v.GramTime,
+		SolveTime: v.SolveTime}
 	for _, p := range found.Points {
 		v := validationOf(t.Type, p)
 		v.About.Classes = classes
@@ -76,7 +78,7 @@ func (t *machines) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Opti
 }
 
 // searchSamples compares candidates on growing samples, and the best candidates on all documents.
-func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid, o *Options) (*Found, error) {
+func (t *svmTrainer) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid, o *Options) (*SearchResult, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,8 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 	if len(g.schemes) > 0 && len(c.Classes) > 2 && t.Type.Classifies() {
 		from.Schemes = g.schemes
 	}
-	from.Terms, from.Near, from.Final, from.Folds = g.Terms, Near, Finalists, g.Folds
+	from.TokenizerCount, from.Neighbours, from.FinalistCount, from.FinalFolds = g.TokenizerCount, NeighbourKernels,
+		FinalistCount, g.Folds
 	if g.Corpus != nil {
 		from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 			c, err := g.Corpus(ctx, cut)
@@ -101,47 +104,51 @@ func (t *machines) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid,
 			return c.Select(documents), nil
 		}
 	}
-	var terms []corpus.Terms
-	if g.Terms == 0 {
-		if terms, _, err = o.cutting(ctx, c, searchTerms(c), t.given(o, g.embeddings), &from); err != nil {
+	var terms []corpus.TermOptions
+	if g.TokenizerCount == 0 {
+		if terms, _, err = o.compareTokenizers(ctx, c, searchTerms(c), t.constraints(o, g.embeddings), &from); err != nil {
 			return nil, err
 		}
 	}
-	from.MinC, from.Kernels, from.Supervised = g.MinC, append(from.Kernels, from.Supervised...), nil
+	from.PreferSmallC, from.Kernels, from.SupervisedKernels = g.PreferSmallC,
+		append(from.Kernels, from.SupervisedKernels...), nil
 	begin := time.Now()
-	on := &svm.Samples{Corpus: c, Settings: s, From: &from, Options: t.options(o)}
+	on := &svm.SampleEvaluator{Corpus: c, Settings: s, Candidates: &from, Options: t.options(o)}
 	chosen, err := tune.Choose(ctx, c, from, on)
-	if short(err) && from.Terms > 1 {
-		o.Warning("only one tokenizer was tried: %v", err)
+	if isMemoryError(err) && from.TokenizerCount > 1 {
+		o.Warnf("only one tokenizer was tried: %v", err)
 		words, one := *c, *g
-		words.Raw, one.Terms, one.Corpus = corpus.Raw{}, 0, nil
+		words.Raw, one.TokenizerCount, one.Corpus = corpus.Raw{}, 0, nil
 		return t.searchSamples(ctx, &words, &one, o)
 	}
 	if chosen == nil {
 		return nil, err
 	}
-	return t.foundOf(chosen, on, terms, time.Since(begin)), err
+	return t.newSearchResult(chosen, on, terms, time.Since(begin)), err
 }
 
-// Chosen adds the chosen settings to a [tune.Choice].
-type Chosen struct {
+// SVMChoice adds the chosen settings to a [tune.Choice].
+type SVMChoice struct {
 	*tune.Choice
 	Settings svm.Settings
 }
 
-// foundOf converts a choice to the result of a search.
-func (t *machines) foundOf(chosen *tune.Choice, on *svm.Samples, terms []corpus.Terms, took time.Duration) *Found {
+// newSearchResult converts a choice to the result of a search.
+func (t *svmTrainer) newSearchResult(
+	chosen *tune.Choice, on *svm.SampleEvaluator, terms []corpus.TermOptions, took time.Duration,
+) *SearchResult {
 	s := on.Settings
 	s.Kernel, s.Scheme, s.C, s.Epsilon = chosen.Kernel, chosen.Scheme, chosen.C, chosen.Epsilon
-	out := &Found{Measure: on.From.Measure, Best: -1, Fits: chosen.Fits, DotProducts: on.DotProducts,
-		Chosen: &Chosen{chosen, s}, Terms: terms, Solve: took}
+	out := &SearchResult{Measure: on.Candidates.Measure, BestIndex: -1, FitCount: chosen.FitCount,
+		DotProducts: on.DotProducts,
+		Choice:      &SVMChoice{chosen, s}, Tokenizers: terms, SolveTime: took}
 	for _, r := range chosen.Rounds {
-		round := Round{Documents: r.Documents, Folds: r.Folds, Compares: r.Compares, Best: r.Best}
+		round := Round{DocumentCount: r.DocumentCount, Folds: r.Folds, Parameter: r.Parameter, BestIndex: r.BestIndex}
 		for _, p := range r.Points {
 			round.Points = append(round.Points, validationOf(t.Type, p))
 		}
-		out.Rounds, out.Total = append(out.Rounds, round), out.Total+len(round.Points)
-		out.Points, out.Best = round.Points, round.Best
+		out.Rounds, out.PointCount = append(out.Rounds, round), out.PointCount+len(round.Points)
+		out.Points, out.BestIndex = round.Points, round.BestIndex
 	}
 	return out
 }

@@ -1,9 +1,9 @@
 package learn
 
-// All lists the learners in the order of the help text.
-var All = append([]*Learner{
-	logisticLearner, linearLearner, neighboursLearner, landmarkLearner,
-}, machineLearners...)
+// Learners lists the learners in the order of the help text.
+var Learners = append([]*Learner{
+	logisticLearner, linearLearner, knnLearner, landmarkLearner,
+}, svmLearners...)
 
-// Register adds learners to [All]. Call it before any other use of learners.
-func Register(l ...*Learner) { All = append(All, l...) }
+// Register adds learners to [Learners]. Call it before any other use of learners.
+func Register(l ...*Learner) { Learners = append(Learners, l...) }

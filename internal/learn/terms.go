@@ -14,9 +14,9 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// TextsToKeep returns the maximum total size in bytes of texts that are kept to choose a tokenizer.
+// MaxKeptTextBytes returns the maximum total size in bytes of texts that are kept to choose a tokenizer.
 // memory is the memory limit in bytes (0 = no limit).
-func TextsToKeep(memory int64) int64 {
+func MaxKeptTextBytes(memory int64) int64 {
 	const most, share = 256 << 20, 16
 	if memory == 0 {
 		return most
@@ -28,29 +28,29 @@ func TextsToKeep(memory int64) int64 {
 // words with word pairs, character n-grams within words, and both. If c is nil, the default
 // tokenizer takes the place of c's. For tables it returns the tokenizer of c, numbers with width 2
 // if no width is set, numbers as values if there is no text, and alternatives for text columns.
-func DefaultTerms(c *corpus.Corpus) []corpus.Terms {
+func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 	var read corpus.Tokenizer
 	if c != nil {
 		read = c.Tokenizer
 	}
 	if read.HasColumns() {
-		return slices.Concat(widths(read, 2), valueTerms(c), textTerms(c))
+		return slices.Concat(withNumberWidths(read, 2), valueTokenizers(c), textTerms(c))
 	}
 	words := read
 	words.MinN, words.MaxN = 1, 2
-	chars := corpus.Tokenizer{Analyzer: token.CharWB, MinN: 2, MaxN: 5}
+	chars := corpus.Tokenizer{Analyzer: token.AnalyzerCharWB, MinN: 2, MaxN: 5}
 	both := corpus.Tokenizer{Views: words.String() + " + " + chars.String()}
-	return []corpus.Terms{{Tokenizer: read}, {Tokenizer: words, MinDF: 1}, {Tokenizer: chars, MinDF: 1},
+	return []corpus.TermOptions{{Tokenizer: read}, {Tokenizer: words, MinDF: 1}, {Tokenizer: chars, MinDF: 1},
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// widths returns the tokenizer read and, if the width of numbers isn't set, the same with other
+// withNumberWidths returns the tokenizer read and, if the width of numbers isn't set, the same with other
 // widths.
-func widths(read corpus.Tokenizer, others ...float64) []corpus.Terms {
-	terms := []corpus.Terms{{Tokenizer: read}}
+func withNumberWidths(read corpus.Tokenizer, others ...float64) []corpus.TermOptions {
+	terms := []corpus.TermOptions{{Tokenizer: read}}
 	for _, width := range others {
 		if read.NeedsWidth() {
-			terms = append(terms, corpus.Terms{Tokenizer: read.WithWidth(width)})
+			terms = append(terms, corpus.TermOptions{Tokenizer: read.WithWidth(width)})
 		}
 	}
 	return terms
@@ -62,13 +62,13 @@ const vectorWeight = 4
 // textTerms returns alternative tokenizers for text columns: words with word pairs, with and
 // without character n-grams within words. If there are vectors, it adds the tokenizer of c with a
 // larger weight of vectors. It returns nil if no column has text, or if the user set views.
-func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
-	views, _ := c.Tokenizer.Split()
-	if !c.Inferred || !hasText(c.Tokenizer) {
+func textTerms(c *corpus.Corpus) (terms []corpus.TermOptions) {
+	views, _ := c.Tokenizer.SplitViews()
+	if !c.ViewsInferred || !hasText(c.Tokenizer) {
 		return nil
 	}
 	pairs := corpus.Tokenizer{MinN: 1, MaxN: 2}
-	for _, cuts := range [][]corpus.Tokenizer{{pairs}, {pairs, {Analyzer: token.CharWB, MinN: 2, MaxN: 5}}} {
+	for _, cuts := range [][]corpus.Tokenizer{{pairs}, {pairs, {Analyzer: token.AnalyzerCharWB, MinN: 2, MaxN: 5}}} {
 		var parts []string
 		for _, v := range views {
 			if v.HasTerms() {
@@ -81,16 +81,16 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 			}
 		}
 		if t := (corpus.Tokenizer{Views: strings.Join(parts, " + ")}).Canonical(); t.Validate() == nil {
-			terms = append(terms, corpus.Terms{Tokenizer: t})
+			terms = append(terms, corpus.TermOptions{Tokenizer: t})
 		}
 	}
 	for i := range views {
-		if views[i].Analyzer == token.Vector {
+		if views[i].Analyzer == token.AnalyzerVector {
 			views[i].Weight *= vectorWeight
 		}
 	}
-	if t := token.OfViews(views); t != c.Tokenizer {
-		terms = append(terms, corpus.Terms{Tokenizer: t})
+	if t := token.FromViews(views); t != c.Tokenizer {
+		terms = append(terms, corpus.TermOptions{Tokenizer: t})
 	}
 	return terms
 }
@@ -98,9 +98,9 @@ func textTerms(c *corpus.Corpus) (terms []corpus.Terms) {
 // searchTerms returns the tokenizers that a search compares. For tables, it adds a width of numbers
 // to [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
 // document.
-func searchTerms(c *corpus.Corpus) []corpus.Terms {
+func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 	if c.Tokenizer.HasColumns() {
-		return slices.Concat(widths(c.Tokenizer, 2, 3), valueTerms(c), textTerms(c))
+		return slices.Concat(withNumberWidths(c.Tokenizer, 2, 3), valueTokenizers(c), textTerms(c))
 	}
 	terms := DefaultTerms(c)
 	for _, t := range terms[:len(terms):len(terms)] {
@@ -110,38 +110,39 @@ func searchTerms(c *corpus.Corpus) []corpus.Terms {
 	return terms
 }
 
-// cutting prepares a choice to compare tokenizers if the texts of c were kept. It returns the
+// compareTokenizers prepares a choice to compare tokenizers if the texts of c were kept. It returns the
 // compared tokenizers and the options for tokenising, and adds the texts to o.HeldBytes.
-func (o *Options) cutting(
-	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates,
-) ([]corpus.Terms, corpus.Options, error) {
+func (o *Options) compareTokenizers(
+	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
+) ([]corpus.TermOptions, corpus.Options, error) {
 	reading := corpus.Options{Workers: o.Workers}
-	if !c.Kept() || len(terms) < 2 {
+	if !c.HasRaw() || len(terms) < 2 {
 		return nil, reading, nil
 	}
 	o.HeldBytes += c.Raw.Bytes()
 	reading.MemoryBytes = MemoryLeft(o.MemoryBytes, o.HeldBytes+c.Documents.Bytes())
-	tried, err := over(ctx, c, terms, g, from, reading)
+	tried, err := affordableTokenizers(ctx, c, terms, g, from, reading)
 	return tried, reading, err
 }
 
 // sampledTexts is the number of texts from which the cost of other tokenizers is estimated.
 const sampledTexts = 40
 
-// fewValues is the approximate number of values per document below which the time of a dot product
+// minCostValues is the approximate number of values per document below which the time of a dot product
 // is constant.
-const fewValues = 150
+const minCostValues = 150
 
-// cutBytes is the memory per value of documents that are tokenised again and embedded.
-const cutBytes = 48
+// tokenizedBytes is the memory per value of documents that are tokenised again and embedded.
+const tokenizedBytes = 48
 
-// over prepares a choice to compare the tokenizers whose documents fit in a third of the memory
+// affordableTokenizers prepares a choice to compare the tokenizers whose documents fit in a third of the memory
 // limit. It returns these tokenizers, starting with the tokenizer of c. Numbers as values are tried
 // only with kernels for vectors, and only if g sets neither kernel nor embedding. opt sets Workers
 // and MemoryBytes.
-func over(
-	ctx context.Context, c *corpus.Corpus, terms []corpus.Terms, g *Constraints, from *tune.Candidates, opt corpus.Options,
-) ([]corpus.Terms, error) {
+func affordableTokenizers(
+	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
+	opt corpus.Options,
+) ([]corpus.TermOptions, error) {
 	n := min(c.Raw.Len(), sampledTexts)
 	some := make([]int, n)
 	var first int64
@@ -154,15 +155,15 @@ func over(
 	for _, t := range terms[1:] {
 		var kernels []kernel.Kernel
 		var err error
-		if t.Tokenizer.Measured() {
+		if t.Tokenizer.HasValues() {
 			if g.Kernel != "" || len(g.Embeddings) > 0 {
 				continue
 			}
-			t, kernels, err = measured(ctx, c, t, g, opt)
+			t, kernels, err = withFittedScales(ctx, c, t, g, opt)
 		}
 		var cut *corpus.Corpus
 		if err == nil {
-			cut, err = c.Retokenize(ctx, some, cutBy(t, opt))
+			cut, err = c.Retokenize(ctx, some, tokenizeOptions(t, opt))
 		}
 		if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) {
 			continue
@@ -171,32 +172,33 @@ func over(
 			return nil, err
 		}
 		all := float64(cut.Documents.NNZ()) / float64(n) * float64(c.Raw.Len())
-		if opt.MemoryBytes > 0 && 3*cutBytes*all > float64(opt.MemoryBytes) {
+		if opt.MemoryBytes > 0 && 3*tokenizedBytes*all > float64(opt.MemoryBytes) {
 			continue
 		}
 		var count float64
 		for _, v := range cut.Documents.Values {
 			count += float64(v)
 		}
-		each := max(float64(first)/float64(n), fewValues)
+		each := max(float64(first)/float64(n), minCostValues)
 		if kernels != nil {
-			from.Own = map[int][]kernel.Kernel{len(tried): kernels}
+			from.KernelsByTokenizer = map[int][]kernel.Kernel{len(tried): kernels}
 		}
 		tried, values = append(tried, t), append(values, max(float64(cut.Documents.NNZ())/float64(n)/each, 1))
 		counted = append(counted, count/float64(n))
 	}
-	from.Terms, from.Values, from.Counted, terms = len(tried), values, counted, tried
-	from.Alike = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0 // tokenizers differ only in how they encode numbers
+	from.TokenizerCount, from.RelativeValueCounts, from.TermCounts, terms = len(tried), values, counted, tried
+	// tokenizers differ only in how they encode numbers
+	from.UniformCost = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
-		return c.Retokenize(ctx, documents, cutBy(terms[cut], opt))
+		return c.Retokenize(ctx, documents, tokenizeOptions(terms[cut], opt))
 	}
 	return tried, nil
 }
 
-// measured returns t with column scales fitted to all documents, and the vector kernels to try.
-func measured(
-	ctx context.Context, c *corpus.Corpus, t corpus.Terms, g *Constraints, opt corpus.Options,
-) (corpus.Terms, []kernel.Kernel, error) {
+// withFittedScales returns t with column scales fitted to all documents, and the vector kernels to try.
+func withFittedScales(
+	ctx context.Context, c *corpus.Corpus, t corpus.TermOptions, g *Constraints, opt corpus.Options,
+) (corpus.TermOptions, []kernel.Kernel, error) {
 	cut, err := t.Tokenize(ctx, c, opt)
 	if err != nil {
 		return t, nil, err
@@ -206,7 +208,7 @@ func measured(
 	return t, kernels, err
 }
 
-func cutBy(t corpus.Terms, opt corpus.Options) corpus.Options {
+func tokenizeOptions(t corpus.TermOptions, opt corpus.Options) corpus.Options {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	return opt
 }

@@ -38,23 +38,25 @@ func inOrder(n int) (texts, labels []string) {
 func TestTrainChoosesTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := context.Background()
-	from := longFrom
-	longFrom = 200
-	t.Cleanup(func() { longFrom = from })
+	from := minReportedDocuments
+	minReportedDocuments = 200
+	t.Cleanup(func() { minReportedDocuments = from })
 	for _, memory := range []int64{0, 1 << 30} {
 		said := ""
 		say := func(format string, args ...any) { said += fmt.Sprintf(format, args...) }
-		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(memory)}))(t)
+		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200],
+			corpus.Options{KeepTextBytes: MaxKeptTextBytes(memory)}))(t)
 		trainer := TrainerOf(t, string(model.CSVC))
-		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1, MemoryBytes: memory, Say: say}))(t)
+		m := musttest.Get(trainer.Train(ctx, c, Options{WorkBudget: 1, Seed: 1, MemoryBytes: memory, Info: say}))(t)
 		a := m.About()
 		own := m.(KernelMachine)
-		tried := own.Trained.Tried
+		tried := own.Training.Search
 		if want := own.Kernel + ", C = "; !strings.HasPrefix(said, "selected "+want) ||
-			!strings.HasSuffix(said, tried.Terms[tried.Chosen.Terms].String()+"; training on 200 documents") {
+			!strings.HasSuffix(said, tried.Tokenizers[tried.Choice.Tokenizer].String()+"; training on 200 documents") {
 			t.Errorf("said %q", said)
 		}
-		if cut := own.Trained.Tried.Chosen.Terms; cut == 0 || a.Tokenizer != own.Trained.Tried.Terms[cut].Tokenizer {
+		if cut := own.Training.Search.Choice.Tokenizer; cut == 0 ||
+			a.Tokenizer != own.Training.Search.Tokenizers[cut].Tokenizer {
 			t.Fatalf("cut %d, tokenizer %s", cut, a.Tokenizer)
 		}
 		test := musttest.Get(corpus.FromTexts(ctx, texts[200:], labels[200:],
@@ -66,12 +68,12 @@ func TestTrainChoosesTerms(t *testing.T) {
 		}
 	}
 	// Without texts, or without memory for other terms, the words stay.
-	for _, opt := range []corpus.Options{{}, {KeepTexts: 10}} {
+	for _, opt := range []corpus.Options{{}, {KeepTextBytes: 10}} {
 		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
 		_, trainer, _ := Parse(string(model.CSVC))
-		m := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-		if own := m.(KernelMachine); own.Trained.Tried.Terms != nil || own.Tokenizer != (corpus.Tokenizer{}) {
-			t.Errorf("without texts: %v, tokenizer %s", own.Trained.Tried.Terms, own.Tokenizer)
+		m := musttest.Get(trainer.Train(ctx, c, Options{WorkBudget: 1, Seed: 1}))(t)
+		if own := m.(KernelMachine); own.Training.Search.Tokenizers != nil || own.Tokenizer != (corpus.Tokenizer{}) {
+			t.Errorf("without texts: %v, tokenizer %s", own.Training.Search.Tokenizers, own.Tokenizer)
 		}
 	}
 }
@@ -92,38 +94,38 @@ func TestTrainChoosesWidth(t *testing.T) {
 	rows, labels = append(rows, []string{"7", "", "", ""}), append(labels, "2")
 	for views, widths := range map[string]int{"a,b,c,d=numbers": 2, "a,b,c,d=numbers:width=1": 0} {
 		c := musttest.Get(corpus.FromRows(ctx, []string{"a", "b", "c", "d"}, rows, labels, corpus.Options{
-			KeepTexts: TextsToKeep(0), MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
+			KeepTextBytes: MaxKeptTextBytes(0), MinDF: 1, Tokenizer: musttest.Get(token.ParseViews(views))(t)}))(t)
 		trainer := TrainerOf(t, string(model.EpsilonSVR))
-		own := musttest.Get(trainer.Train(ctx, c, Options{Work: 1, Seed: 1}))(t).(KernelMachine)
-		if len(own.Trained.Tried.Terms) != widths {
-			t.Errorf("%s: compared %v", views, own.Trained.Tried.Terms)
+		own := musttest.Get(trainer.Train(ctx, c, Options{WorkBudget: 1, Seed: 1}))(t).(KernelMachine)
+		if len(own.Training.Search.Tokenizers) != widths {
+			t.Errorf("%s: compared %v", views, own.Training.Search.Tokenizers)
 		}
 		if want := c.Tokenizer.WithWidth(2); widths > 0 && (own.Tokenizer != want ||
-			own.Trained.Tried.Terms[1].String() != "a,b,c,d=numbers:width=2") {
-			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Trained.Tried.Terms, want)
+			own.Training.Search.Tokenizers[1].String() != "a,b,c,d=numbers:width=2") {
+			t.Errorf("chose %s of %v, expected %s", own.Tokenizer, own.Training.Search.Tokenizers, want)
 		}
 		if !slices.Contains(own.Vocabulary, "\x01b\x00-1") {
 			t.Errorf("the documents of the width that was chosen have the terms %q, expected those of one document, too",
 				own.Vocabulary)
 		}
 		tried := [2]int{}
-		first := own.Trained.Tried.Chosen.Rounds[0]
+		first := own.Training.Search.Choice.Rounds[0]
 		for _, p := range first.Points {
-			tried[p.Terms]++
+			tried[p.Tokenizer]++
 		}
-		if widths > 0 && (first.Compares != "kernel" || tried[0] < 5 || tried[1] != tried[0] || first.Documents < 200) {
+		if widths > 0 && (first.Parameter != "kernel" || tried[0] < 5 || tried[1] != tried[0] || first.DocumentCount < 200) {
 			t.Errorf("the first round compares %d and %d candidates by %s on %d documents, expected all kernels of both widths",
-				tried[0], tried[1], first.Compares, first.Documents)
+				tried[0], tried[1], first.Parameter, first.DocumentCount)
 		}
 		cs := map[int]map[float64]bool{0: {}, 1: {}} // values of C that the round of C tries with each width
-		for _, r := range own.Trained.Tried.Chosen.Rounds {
+		for _, r := range own.Training.Search.Choice.Rounds {
 			for _, p := range r.Points {
-				if r.Compares == "C" {
-					cs[p.Terms][p.C] = true
+				if r.Parameter == "C" {
+					cs[p.Tokenizer][p.C] = true
 				}
 			}
 		}
-		if widths > 0 && !(len(cs[0]) >= len(chosenRegressionC) && len(cs[1]) >= len(chosenRegressionC)) {
+		if widths > 0 && !(len(cs[0]) >= len(candidateRegressionCs) && len(cs[1]) >= len(candidateRegressionCs)) {
 			t.Errorf("%s: the round of C tried %v", views, cs)
 		}
 		if got := searchTerms(c); len(got) != max(widths+widths/2, 1) { // widths 1, 2 and 3, or the given width
@@ -143,18 +145,18 @@ func TestWidthOfClasses(t *testing.T) {
 		labels = append(labels, fmt.Sprint(a*b+0.1*r.NormFloat64() > 0.25))
 	}
 	c := musttest.Get(corpus.FromRows(t.Context(), []string{"a", "b"}, rows, labels, corpus.Options{
-		KeepRows: 1 << 20, Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
+		KeepRowBytes: 1 << 20, Tokenizer: musttest.Get(token.ParseViews("a,b=numbers"))(t)}))(t)
 	_, trainer, _ := Parse(string(model.CSVC))
-	own := musttest.Get(trainer.Train(t.Context(), c, Options{Work: 1, Seed: 1}))(t).(KernelMachine)
+	own := musttest.Get(trainer.Train(t.Context(), c, Options{WorkBudget: 1, Seed: 1}))(t).(KernelMachine)
 	points := 0
-	for _, r := range own.Trained.Tried.Chosen.Rounds {
-		if r.Compares == "C" {
+	for _, r := range own.Training.Search.Choice.Rounds {
+		if r.Parameter == "C" {
 			points = len(r.Points)
 		}
 	}
-	most := 2*len(chosenC) + 2 // and half and twice t
-	if len(own.Trained.Tried.Terms) != 2 || points == 0 || points > most {
-		t.Errorf("%v: %d points in the round of C, expected at most %d", own.Trained.Tried.Terms, points, most)
+	most := 2*len(candidateCs) + 2 // and half and twice t
+	if len(own.Training.Search.Tokenizers) != 2 || points == 0 || points > most {
+		t.Errorf("%v: %d points in the round of C, expected at most %d", own.Training.Search.Tokenizers, points, most)
 	}
 }
 
@@ -162,37 +164,38 @@ func TestWidthOfClasses(t *testing.T) {
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := t.Context()
-	c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], corpus.Options{KeepTexts: TextsToKeep(0)}))(t)
-	o := Options{Work: SearchWork, Seed: 1}
+	c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200],
+		corpus.Options{KeepTextBytes: MaxKeptTextBytes(0)}))(t)
+	o := Options{WorkBudget: SearchWorkBudget, Seed: 1}
 	l, trainer, err := Parse("")
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
 	g.Folds = 4
 	found := musttest.Get(Search(ctx, c, g, o))(t)
-	if want := searchTerms(c); len(found.Terms) != 8 || !slices.Equal(found.Terms, want) {
-		t.Errorf("compared %v, expected %v", found.Terms, want)
+	if want := searchTerms(c); len(found.Tokenizers) != 8 || !slices.Equal(found.Tokenizers, want) {
+		t.Errorf("compared %v, expected %v", found.Tokenizers, want)
 	}
 	tried := map[string]int{}
-	for _, p := range found.Chosen.Rounds[0].Points {
-		tried[found.Terms[p.Terms].String()]++
+	for _, p := range found.Choice.Rounds[0].Points {
+		tried[found.Tokenizers[p.Tokenizer].String()]++
 	}
 	if len(tried) != 8 || tried["word"] < 12 || tried["word:ngrams=1..2, min-df 1"] < 12 {
 		t.Errorf("the first round tried %v, expected all kernels on all terms", tried)
 	}
 	worths := map[string]Ablation{}
 	for _, w := range found.Ablations() {
-		worths[w.Part] = w
+		worths[w.Component] = w
 	}
 	pairs := worths["word:ngrams=1..2"]
-	if len(worths) != 4 || !(pairs.With.Mean > 0.95 && pairs.Mean > 0.2) ||
-		!(math.Abs(pairs.Mean-(pairs.With.Mean-pairs.Without.Mean)) < 1e-12) || !(pairs.SE > 0 && pairs.SE < 0.1) {
+	if len(worths) != 4 || !(pairs.BestWith.Mean > 0.95 && pairs.Mean > 0.2) ||
+		!(math.Abs(pairs.Mean-(pairs.BestWith.Mean-pairs.BestWithout.Mean)) < 1e-12) || !(pairs.SE > 0 && pairs.SE < 0.1) {
 		t.Errorf("pairs of words are worth %+v, of %v", pairs, worths)
 	}
 	m := musttest.Get(found.Train(ctx, c, g, o))(t)
-	if a := m.About(); a.Tokenizer != found.Terms[found.Points[found.Best].Terms].Tokenizer {
+	if a := m.About(); a.Tokenizer != found.Tokenizers[found.Points[found.BestIndex].Tokenizer].Tokenizer {
 		t.Errorf("the best was trained on %s, expected its terms", a.Tokenizer)
 	}
-	musttest.Fails((&Found{Best: -1}).Train(ctx, c, g, o))(t, "training the best of no points")
+	musttest.WantError((&SearchResult{BestIndex: -1}).Train(ctx, c, g, o))(t, "training the best of no points")
 }
 
 // If memory doesn't suffice for other terms, a search warns and compares only the terms as read.
@@ -200,14 +203,14 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	texts, labels := inOrder(200)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts[:100], labels[:100], corpus.Options{}))(t)
 	warned := ""
-	o := Options{Work: 1, Seed: 1, Warn: func(format string, args ...any) { warned = fmt.Sprintf(format, args...) }}
+	o := Options{WorkBudget: 1, Seed: 1, Warn: func(format string, args ...any) { warned = fmt.Sprintf(format, args...) }}
 	l, trainer, err := Parse("")
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	g := musttest.Get(NewGrid(l, trainer, nil, o))(t)
-	g.Terms = 2
+	g.TokenizerCount = 2
 	g.Corpus = func(context.Context, int) (*corpus.Corpus, error) { return nil, &corpus.MemoryError{Source: "x"} }
 	found := musttest.Get(Search(t.Context(), c, g, o))(t)
-	if found.Best < 0 || found.Chosen.Terms != 0 || !strings.Contains(warned, "only one tokenizer was tried: ") {
+	if found.BestIndex < 0 || found.Choice.Tokenizer != 0 || !strings.Contains(warned, "only one tokenizer was tried: ") {
 		t.Errorf("%+v, warning %q", found, warned)
 	}
 }
@@ -219,7 +222,7 @@ func TestTrainFallsToLinear(t *testing.T) {
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
 	trainer := TrainerOf(t, string(model.CSVC))
 	warned := ""
-	o := Options{Work: 1, Seed: 1, MemoryBytes: 1 << 20, Workers: 1, Warn: func(format string, args ...any) {
+	o := Options{WorkBudget: 1, Seed: 1, MemoryBytes: 1 << 20, Workers: 1, Warn: func(format string, args ...any) {
 		warned = fmt.Sprintf(format, args...)
 	}}
 	m, err := trainer.Train(t.Context(), c, o)
@@ -227,13 +230,13 @@ func TestTrainFallsToLinear(t *testing.T) {
 		t.Errorf("%v, warned %q, expected linear SVMs", err, warned)
 	}
 	none, little := o, o
-	none.Work, little.MemoryBytes = 0, 1<<10
+	none.WorkBudget, little.MemoryBytes = 0, 1<<10
 	for i, given := range []struct {
 		spec string
 		o    Options
 	}{{"c_svc:kernel=linear", o}, {"c_svc:c=1", o}, {"c_svc", none}, {"c_svc", little}, {"c_svc:probabilities=1", o}} {
 		trainer := TrainerOf(t, given.spec)
-		if _, err := trainer.Train(t.Context(), c, given.o); !short(err) {
+		if _, err := trainer.Train(t.Context(), c, given.o); !isMemoryError(err) {
 			t.Errorf("case %d: %v, expected a refusal for memory", i, err)
 		}
 	}
@@ -241,8 +244,8 @@ func TestTrainFallsToLinear(t *testing.T) {
 
 // With many documents, linear models are reported if they are as good as the chosen SVM.
 func TestLineAlternative(t *testing.T) {
-	before := manyDocuments
-	defer func() { manyDocuments = before }()
+	before := minLinearDocuments
+	defer func() { minLinearDocuments = before }()
 	ctx := t.Context()
 	var apart, crossed, labels []string // one word identifies the class, or only two words together
 	for i := range 400 {
@@ -256,27 +259,28 @@ func TestLineAlternative(t *testing.T) {
 		many  int
 		named bool
 	}{{apart, 400, true}, {apart, 401, false}, {crossed, 400, false}} {
-		manyDocuments = q.many
+		minLinearDocuments = q.many
 		c := musttest.Get(corpus.FromTexts(ctx, q.texts, labels, corpus.Options{}))(t)
 		said := ""
 		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
-		m := musttest.Get(machinesLike(model.CSVC).Train(ctx, c, Options{Work: 1, Seed: 1, Say: say}))(t)
-		own := m.(KernelMachine).Trained
+		m := musttest.Get(newSVMTrainer(model.CSVC).Train(ctx, c, Options{WorkBudget: 1, Seed: 1, Info: say}))(t)
+		own := m.(KernelMachine).Training
 		if q.named != strings.HasPrefix(said, "-type linear reaches accuracy 100") {
 			t.Errorf("case %d: said %q", i, said)
 		}
-		last := own.Tried.Chosen.Rounds[len(own.Tried.Chosen.Rounds)-1]
-		if q.named != (own.Linear != nil) || q.named && own.Linear.Mean != 1 ||
-			len(own.Tried.Chosen.Sample) != last.Documents || last.Points[last.Best].Mean != 1 {
-			t.Errorf("case %d: linear models %+v, %d documents, the best %+v", i, own.Linear, len(own.Tried.Chosen.Sample),
-				last.Points[last.Best])
+		last := own.Search.Choice.Rounds[len(own.Search.Choice.Rounds)-1]
+		if q.named != (own.LinearAlternative != nil) || q.named && own.LinearAlternative.Mean != 1 ||
+			len(own.Search.Choice.Sample) != last.DocumentCount || last.Points[last.BestIndex].Mean != 1 {
+			t.Errorf("case %d: linear models %+v, %d documents, the best %+v", i, own.LinearAlternative,
+				len(own.Search.Choice.Sample),
+				last.Points[last.BestIndex])
 		}
 	}
-	manyDocuments = 400 // regressions report no linear models
+	minLinearDocuments = 400 // regressions report no linear models
 	c := musttest.Get(corpus.FromTexts(ctx, apart, labels, corpus.Options{}))(t)
-	m := musttest.Get(machinesLike(model.EpsilonSVR).Train(ctx, c, Options{Work: 1, Seed: 1}))(t)
-	if own := m.(KernelMachine).Trained; own.Linear != nil || own.Tried.Measure != tune.MeanSquaredError {
-		t.Errorf("linear models %+v for a regression by %s", own.Linear, own.Tried.Measure)
+	m := musttest.Get(newSVMTrainer(model.EpsilonSVR).Train(ctx, c, Options{WorkBudget: 1, Seed: 1}))(t)
+	if own := m.(KernelMachine).Training; own.LinearAlternative != nil || own.Search.Measure != tune.MeanSquaredError {
+		t.Errorf("linear models %+v for a regression by %s", own.LinearAlternative, own.Search.Measure)
 	}
 }
 

@@ -22,38 +22,39 @@ import (
 type Validation struct {
 	Point
 	*tune.Result
-	About About       // model of the last fold; for support vector machines, the settings
-	Ended Convergence // totals over all binary classifiers
+	About       About       // model of the last fold; for support vector machines, the settings
+	Convergence Convergence // totals over all binary classifiers
 
 	// The following fields are set by [CrossValidate] for support vector machines.
-	DotProducts int64 // number of computed dot products
-	Gram, Solve time.Duration
+	DotProducts         int64 // number of computed dot products
+	GramTime, SolveTime time.Duration
 }
 
-// Found holds the results of a search.
-type Found struct {
-	Measure tune.Measure
-	Points  []*Validation // completed points in grid order; on samples, points of the last round
-	Total   int           // number of points in the search
-	Best    int           // index of the best point, see [tune.Result.Ranks]; -1 = none
+// SearchResult holds the results of a search.
+type SearchResult struct {
+	Measure    tune.Measure
+	Points     []*Validation // completed points in grid order; on samples, points of the last round
+	PointCount int           // number of points in the search
+	BestIndex  int           // index of the best point, see [tune.Result.IsBetter]; -1 = none
 
-	Gram, Solve time.Duration // for support vector machines: time to compute tiles, and all other time
+	GramTime, SolveTime time.Duration // for support vector machines: time to compute tiles, and all other time
 
 	// The following fields are for support vector machines.
-	Fits               int            // number of trained classifiers
-	DotProducts, Saved int64          // numbers of dot products computed, and saved compared with separate fits
-	Chosen             *Chosen        // choice of a search on samples, else nil
-	Terms              []corpus.Terms // tokenizers of Chosen; nil if text wasn't tokenised again
+	FitCount int // number of trained classifiers
+	// numbers of dot products computed, and saved compared with separate fits
+	DotProducts, SavedDotProducts int64
+	Choice                        *SVMChoice           // choice of a search on samples, else nil
+	Tokenizers                    []corpus.TermOptions // tokenizers of Chosen; nil if text wasn't tokenised again
 
 	Rounds []Round // rounds of a search on samples or of a choice; Points has the last round's points
 }
 
 // Round compares candidates on the same folds of the same documents.
 type Round struct {
-	Documents, Folds int
-	Compares         string // compared parameter, see [tune.Round]
-	Points           []*Validation
-	Best             int // index of the best point
+	DocumentCount, Folds int
+	Parameter            string // compared parameter, see [tune.Round]
+	Points               []*Validation
+	BestIndex            int // index of the best point
 }
 
 // CrossValidate predicts each fold with a model trained on the other folds. Package tune draws the
@@ -64,21 +65,22 @@ type Round struct {
 // It fails if folds < 2, if folds exceeds the number of labelled documents, or if training fails.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
 	g := &Grid{Points: []Point{{Trainer: t}}, Folds: folds}
-	if own, ok := t.(*machines); ok {
+	if own, ok := t.(*svmTrainer); ok {
 		s, err := own.settings(&o)
 		if err != nil {
 			return nil, err
 		}
-		g.machines, g.kernels = own, []kernel.Kernel{s.Kernel}
-		g.all = own.combine(s, g)
+		g.svmTrainer, g.kernels = own, []kernel.Kernel{s.Kernel}
+		g.candidates = own.combine(s, g)
 	}
-	o.Work = 0
+	o.WorkBudget = 0
 	found, err := Search(ctx, c, g, o)
 	if err != nil {
 		return nil, err
 	}
 	v := found.Points[0]
-	v.DotProducts, v.Gram, v.Solve, v.Elapsed = found.DotProducts, found.Gram, found.Solve, found.Gram+found.Solve
+	v.DotProducts, v.GramTime, v.SolveTime, v.Elapsed = found.DotProducts, found.GramTime, found.SolveTime,
+		found.GramTime+found.SolveTime
 	return v, nil
 }
 
@@ -87,17 +89,17 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 // points.
 //
 // It fails for the same reasons as CrossValidate.
-func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, error) {
+func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*SearchResult, error) {
 	own := *g
 	own.Folds = cmp.Or(g.Folds, tune.DefaultFolds)
 	switch {
-	case g.Samples:
-		return g.machines.searchSamples(ctx, c, &own, &o)
-	case g.machines != nil:
-		return g.machines.search(ctx, c, &own, o)
+	case g.UseSamples:
+		return g.svmTrainer.searchSamples(ctx, c, &own, &o)
+	case g.svmTrainer != nil:
+		return g.svmTrainer.search(ctx, c, &own, o)
 	}
-	o.Work = 0
-	v := &folding{c: c, o: o, folds: own.Folds, trainers: g.Points, together: max(len(g.C), 1)}
+	o.WorkBudget = 0
+	v := &foldEvaluator{c: c, o: o, folds: own.Folds, trainers: g.Points, jointCount: max(len(g.C), 1)}
 	if g.C != nil {
 		v.trainers = nil
 	}
@@ -116,36 +118,39 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*Found, 
 	v.measure = MeasureOf(scheme)
 	begin := time.Now()
 	found, err := tune.Search(ctx, v, make([]tune.Candidate, len(v.trainers)), false, nil)
-	out := &Found{Measure: v.measure, Total: len(v.trainers), Best: found.Best, Points: v.rows[:len(found.Points)],
-		Solve: time.Since(begin)}
-	return out, c.NameValue(err)
+	out := &SearchResult{Measure: v.measure, PointCount: len(v.trainers), BestIndex: found.BestIndex,
+		Points:    v.completed[:len(found.Points)],
+		SolveTime: time.Since(begin)}
+	return out, c.DescribeError(err)
 }
 
 // MeasureOf returns the quality measure of classifiers with a scheme.
 func MeasureOf(scheme solver.Scheme) tune.Measure {
-	if scheme == solver.Labels {
+	if scheme == solver.MultiLabel {
 		return tune.MicroF1
 	}
 	return tune.Accuracy
 }
 
-// folding is a [tune.Evaluator] that trains learners on the training documents of each fold.
-type folding struct {
-	c        *corpus.Corpus
-	o        Options
-	folds    int
-	measure  tune.Measure
-	trainers []Point // one trainer per candidate
-	together int     // number of candidates that a [JointTrainer] trains at a time
-	eighths  int     // number of eighths of each fold's training documents to use; 0 = all
+// foldEvaluator is a [tune.Evaluator] that trains learners on the training documents of each fold.
+type foldEvaluator struct {
+	c          *corpus.Corpus
+	o          Options
+	folds      int
+	measure    tune.Measure
+	trainers   []Point // one trainer per candidate
+	jointCount int     // number of candidates that a [JointTrainer] trains at a time
+	eighths    int     // number of eighths of each fold's training documents to use; 0 = all
 
-	fold    []int         // fold of each document, -1 if it is left out
-	trained int           // number of training documents, summed over folds
-	rows    []*Validation // completed points
+	fold              []int         // fold of each document, -1 if it is left out
+	trainingDocuments int           // number of training documents, summed over folds
+	completed         []*Validation // completed points
 }
 
 // Evaluate implements tune.Evaluator. trainers[i] trains the models of candidate i.
-func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point)) (err error) {
+func (v *foldEvaluator) Evaluate(
+	ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point),
+) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -153,10 +158,10 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 	if v.fold, _, err = d.Divide(v.c, v.c.Documents.Rows(), v.measure); err != nil {
 		return err
 	}
-	for len(v.rows) < len(all) {
-		first, n := len(v.rows), 1
+	for len(v.completed) < len(all) {
+		first, n := len(v.completed), 1
 		if _, ok := v.trainers[first].Trainer.(JointTrainer); ok {
-			n = v.together
+			n = v.jointCount
 		}
 		begin := time.Now()
 		rows, err := v.validate(ctx, v.trainers[first:first+n])
@@ -165,7 +170,7 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 		}
 		for i, row := range rows {
 			row.Elapsed = time.Since(begin) / time.Duration(n)
-			v.rows = append(v.rows, row)
+			v.completed = append(v.completed, row)
 			done(first+i, tune.Point{Candidate: all[first+i], Result: row.Result})
 		}
 	}
@@ -173,7 +178,7 @@ func (v *folding) Evaluate(ctx context.Context, all []tune.Candidate, done func(
 }
 
 // validate cross-validates trainers that train their models jointly.
-func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation, error) {
+func (v *foldEvaluator) validate(ctx context.Context, trainers []Point) ([]*Validation, error) {
 	n, separate := len(v.fold), v.measure == tune.MicroF1
 	rows, predicted := make([]*Validation, len(trainers)), make([]model.Prediction, len(trainers))
 	for k := range rows {
@@ -181,7 +186,7 @@ func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation
 		if separate {
 			predicted[k].Labels = make([][]int, n)
 		} else {
-			predicted[k].Class = slices.Repeat([]int{-1}, n)
+			predicted[k].ClassIndices = slices.Repeat([]int{-1}, n)
 		}
 	}
 	for fold := range v.folds {
@@ -194,21 +199,21 @@ func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation
 				rest = append(rest, i)
 			}
 		}
-		rest = v.taken(rest)
-		v.trained += len(rest)
-		c, own := v.c.Fold(rest), v.c.Select(test)
+		rest = v.takeEighths(rest)
+		v.trainingDocuments += len(rest)
+		c, own := v.c.SelectFold(rest), v.c.Select(test)
 		models, err := v.train(ctx, trainers, c)
 		if err != nil {
-			return nil, fmt.Errorf("fold %d: %w", fold+1, counting(placed(err, rest), c.Documents.Bytes()))
+			return nil, fmt.Errorf("fold %d: %w", fold+1, withMemoryInUse(withCorpusRow(err, rest), c.Documents.Bytes()))
 		}
 		for k, m := range models {
 			p, err := m.Predict(ctx, own.Documents, v.o)
 			if err != nil {
-				return nil, placed(err, test)
+				return nil, withCorpusRow(err, test)
 			}
 			rows[k].About = m.About()
-			rows[k].Ended.Add(rows[k].About.Ended)
-			if err := v.known(rows[k].About.Classes, p); err != nil {
+			rows[k].Convergence.Add(rows[k].About.Convergence)
+			if err := v.mapClasses(rows[k].About.Classes, p); err != nil {
 				return nil, err
 			}
 			for i, doc := range test {
@@ -218,7 +223,7 @@ func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation
 				if separate {
 					predicted[k].Labels[doc] = p.Labels[i]
 				} else {
-					predicted[k].Class[doc] = p.Class[i]
+					predicted[k].ClassIndices[doc] = p.ClassIndices[i]
 				}
 			}
 		}
@@ -233,7 +238,7 @@ func (v *folding) validate(ctx context.Context, trainers []Point) ([]*Validation
 }
 
 // train trains a model per trainer. c is a copy of the fold's training documents.
-func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus) (models []Model, err error) {
+func (v *foldEvaluator) train(ctx context.Context, trainers []Point, c *corpus.Corpus) (models []Model, err error) {
 	o := v.o
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, c.Documents.Bytes())
 	if len(trainers) == 1 {
@@ -250,11 +255,11 @@ func (v *folding) train(ctx context.Context, trainers []Point, c *corpus.Corpus)
 // LearningPoint is a point of a learning curve: the measure of models trained on a fraction of the
 // documents.
 type LearningPoint struct {
-	Fraction  float64       `json:"part"`      // fraction of each fold's training documents
-	Documents int           `json:"documents"` // mean number of training documents per fold
-	Mean      float64       `json:"mean"`
-	SD        float64       `json:"standard_deviation"` // standard deviation over the folds
-	Elapsed   time.Duration `json:"-"`
+	Fraction      float64       `json:"part"`      // fraction of each fold's training documents
+	DocumentCount int           `json:"documents"` // mean number of training documents per fold
+	Mean          float64       `json:"mean"`
+	SD            float64       `json:"standard_deviation"` // standard deviation over the folds
+	Elapsed       time.Duration `json:"-"`
 }
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
@@ -265,19 +270,20 @@ type LearningPoint struct {
 func LearningCurve(
 	ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int, all *Validation,
 ) ([]LearningPoint, error) {
-	o.Work, o.Prepared = 0, nil
+	o.WorkBudget, o.OnProblem = 0, nil
 	var out []LearningPoint
 	usable := 0
 	for _, eighths := range []int{1, 2, 4} {
-		v := &folding{c: c, o: o, folds: folds, measure: MeasureOf(SchemeOf(t)), trainers: []Point{{Trainer: t}}, together: 1,
-			eighths: eighths}
+		v := &foldEvaluator{c: c, o: o, folds: folds, measure: MeasureOf(SchemeOf(t)), trainers: []Point{{Trainer: t}},
+			jointCount: 1,
+			eighths:    eighths}
 		found, err := tune.Search(ctx, v, make([]tune.Candidate, 1), false, nil)
 		if err != nil {
-			return nil, c.NameValue(err)
+			return nil, c.DescribeError(err)
 		}
 		p := found.Points[0]
-		out = append(out, LearningPoint{float64(eighths) / 8, v.trained / folds, p.Mean, p.SD, p.Elapsed})
-		o.Tell("learning curve", int64(len(out)), 3)
+		out = append(out, LearningPoint{float64(eighths) / 8, v.trainingDocuments / folds, p.Mean, p.SD, p.Elapsed})
+		o.ReportProgress("learning curve", int64(len(out)), 3)
 		usable = 0
 		for _, fold := range v.fold {
 			usable += min(fold+1, 1)
@@ -286,14 +292,14 @@ func LearningCurve(
 	return append(out, LearningPoint{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Elapsed}), nil
 }
 
-// taken returns v.eighths eighths of a fold's training documents, or all if v.eighths is 0.
-func (v *folding) taken(train []int) []int {
+// takeEighths returns v.eighths eighths of a fold's training documents, or all if v.eighths is 0.
+func (v *foldEvaluator) takeEighths(train []int) []int {
 	if v.eighths == 0 {
 		return train
 	}
-	strata := tune.Strata(v.c.Labels, v.c.Documents.Rows(), len(v.c.Classes), true)
+	strata := tune.FirstClasses(v.c.Labels, v.c.Documents.Rows(), len(v.c.Classes), true)
 	var out []int
-	for k, part := range solver.Folds(run.Pick(strata, train), 8, v.o.Seed) {
+	for k, part := range solver.StratifiedFolds(run.Select(strata, train), 8, v.o.Seed) {
 		if part < v.eighths {
 			out = append(out, train[k])
 		}
@@ -301,12 +307,12 @@ func (v *folding) taken(train []int) []int {
 	return out
 }
 
-// known replaces the model's class indices in p with the corpus's class indices.
-func (v *folding) known(classes []string, p *model.Prediction) error {
+// mapClasses replaces the model's class indices in p with the corpus's class indices.
+func (v *foldEvaluator) mapClasses(classes []string, p *model.Prediction) error {
 	if slices.Equal(classes, v.c.Classes) {
 		return nil
 	}
-	if p.Class == nil && p.Labels == nil {
+	if p.ClassIndices == nil && p.Labels == nil {
 		return errors.New("learn: learning curves are not supported for regression and one-class models")
 	}
 	p.Probabilities = nil
@@ -314,8 +320,8 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 	for k, name := range classes {
 		at[k] = slices.Index(v.c.Classes, name)
 	}
-	for i := range p.Class {
-		p.Class[i] = at[p.Class[i]]
+	for i := range p.ClassIndices {
+		p.ClassIndices[i] = at[p.ClassIndices[i]]
 	}
 	for i := range p.Labels {
 		for k := range p.Labels[i] {
@@ -326,24 +332,24 @@ func (v *folding) known(classes []string, p *model.Prediction) error {
 	return nil
 }
 
-// placed replaces the row in a value error with the document's row in the corpus.
-func placed(err error, docs []int) error {
+// withCorpusRow replaces the row in a value error with the document's row in the corpus.
+func withCorpusRow(err error, docs []int) error {
 	var value *sparse.ValueError
 	var pair *kernel.PairError
 	if errors.As(err, &value) {
 		value.Row = docs[value.Row]
 	} else if errors.As(err, &pair) {
-		if pair.Row = docs[pair.Row]; !pair.Cross {
+		if pair.Row = docs[pair.Row]; !pair.IsCross {
 			pair.Column = docs[pair.Column]
 		}
 	}
 	return err
 }
 
-// counting adds bytes, the memory in use elsewhere, to the amounts in a memory error.
-func counting(err error, bytes int64) error {
+// withMemoryInUse adds bytes, the memory in use elsewhere, to the amounts in a memory error.
+func withMemoryInUse(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
-		short.Need, short.Limit = short.Need+bytes, short.Limit+bytes
+		short.NeedBytes, short.LimitBytes = short.NeedBytes+bytes, short.LimitBytes+bytes
 	}
 	return err
 }

@@ -14,12 +14,12 @@ import (
 // Each point of a search has its own kernel, and the same result as in a search by itself.
 func TestSearchTriesEachKernel(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	for _, spec := range []string{"landmark:m=20", "knn"} {
 		kernels := []string{"diffusion:t=0.01", "diffusion:t=50"}
-		lists := []Words{{"kernel", kernels}}
+		lists := []ParameterValues{{"kernel", kernels}}
 		if spec != "knn" {
-			lists = append(lists, Words{"C", []string{"10", "1"}})
+			lists = append(lists, ParameterValues{"C", []string{"10", "1"}})
 		}
 		g := musttest.Get(gridOf(spec, lists))(t)
 		g.Folds = 3
@@ -30,7 +30,7 @@ func TestSearchTriesEachKernel(t *testing.T) {
 			own.Points = g.Points[i : i+1]
 			alone := musttest.Get(Search(t.Context(), c, &own, Options{Seed: 1}))(t)
 			for p, want := range alone.Points {
-				if got := all[i*each+p]; got.Mean != want.Mean || got.C != want.C || len(got.ByFold) != 3 {
+				if got := all[i*each+p]; got.Mean != want.Mean || got.C != want.C || len(got.FoldScores) != 3 {
 					t.Errorf("%s, %s, C %v: %v, expected %v as alone", spec, got.Kernel, got.C, got.Mean, want.Mean)
 				}
 			}
@@ -45,12 +45,12 @@ func TestSearchTriesEachKernel(t *testing.T) {
 func TrainerOf(t testing.TB, spec string) Trainer {
 	t.Helper()
 	_, trainer, err := Parse(spec)
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	return trainer
 }
 
 // gridOf returns a grid of a learner.
-func gridOf(spec string, lists []Words) (*Grid, error) {
+func gridOf(spec string, lists []ParameterValues) (*Grid, error) {
 	l, trainer, err := Parse(spec)
 	if err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func gridOf(spec string, lists []Words) (*Grid, error) {
 
 func TestSearchRefuses(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=20,terms=30,length=5,classes=2,seed=2", corpus.Options{})
-	musttest.Do(t, err)
-	g, err := gridOf("knn", []Words{{"k", []string{"1", "3"}}})
+	musttest.NoError(t, err)
+	g, err := gridOf("knn", []ParameterValues{{"k", []string{"1", "3"}}})
 	if err != nil || len(g.Points) != 2 || g.Points[1].Spec != "knn:k=3" {
 		t.Fatalf("%+v, %v", g, err)
 	}
@@ -77,15 +77,15 @@ func TestSearchRefuses(t *testing.T) {
 		"one fold": {of(1), "between 2 and 20"}, "too many folds": {of(21), "between 2 and 20"},
 		"folds below 0": {of(-1), "between 2 and 20"},
 	} {
-		musttest.Fails(Search(t.Context(), c, q.g, Options{}))(t, name, q.says)
+		musttest.WantError(Search(t.Context(), c, q.g, Options{}))(t, name, q.says)
 	}
-	for spec, lists := range map[string][]Words{
+	for spec, lists := range map[string][]ParameterValues{
 		"guess": nil, "knn": {{"C", []string{"1"}}}, "logistic": {{"C", []string{"0"}}},
 		"linear": {{"embed", []string{"tf"}}}, "nu_svc": {{"C", []string{"1"}}}, "c_svc": {{"loss", []string{"hinge"}}},
 		"one_class":   nil,
 		"epsilon_svr": {{"kernel", []string{"ngd", "ngd"}}},
 	} {
-		musttest.Fails(gridOf(spec, lists))(t, fmt.Sprintf("%s, %v", spec, lists))
+		musttest.WantError(gridOf(spec, lists))(t, fmt.Sprintf("%s, %v", spec, lists))
 	}
 }
 
@@ -98,10 +98,11 @@ func TestFoldsKnowTheSame(t *testing.T) {
 		trainer := TrainerOf(t, spec)
 		o := Options{Seed: 7}
 		want := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
-		v := &folding{c: c, o: o, folds: 4, measure: tune.Accuracy, trainers: []Point{{Trainer: trainer}}, together: 1}
+		v := &foldEvaluator{c: c, o: o, folds: 4, measure: tune.Accuracy, trainers: []Point{{Trainer: trainer}},
+			jointCount: 1}
 		got := musttest.Get(tune.Search(t.Context(), v, make([]tune.Candidate, 1), false, nil))(t).Points[0]
-		if got.Mean != want.Mean || !slices.Equal(got.Figures, want.Figures) {
-			t.Errorf("%s: %v by folds one by one, %v by the cross-validation", spec, got.Figures, want.Figures)
+		if got.Mean != want.Mean || !slices.Equal(got.FoldValues, want.FoldValues) {
+			t.Errorf("%s: %v by folds one by one, %v by the cross-validation", spec, got.FoldValues, want.FoldValues)
 		}
 	}
 }
@@ -118,19 +119,19 @@ func TestLogisticChoosesC(t *testing.T) {
 	}
 	c := one.Select(rows)
 	parsed := TrainerOf(t, "logistic")
-	trainer := parsed.(*regression)
+	trainer := parsed.(*logisticTrainer)
 	best := func() float64 {
 		found := musttest.Get(trainer.choose(t.Context(), c, Options{Seed: 5}))(t)
-		p := found.Points[found.Best]
-		if len(found.Points) != len(triedC) || len(p.Figures) != triedOn || p.ToBest != nil {
+		p := found.Points[found.BestIndex]
+		if len(found.Points) != len(logisticCs) || len(p.FoldValues) != logisticFolds || p.DifferenceToBest != nil {
 			t.Fatalf("%d points, the best %+v", len(found.Points), p.Result)
 		}
 		for _, o := range found.Points {
-			if o.Mean > p.Mean+1e-12 || o != p && o.ToBest.Mean > 1e-12 {
-				t.Errorf("C %v is best, but %v is better by %v", p.C, o.C, o.ToBest.Mean)
+			if o.Mean > p.Mean+1e-12 || o != p && o.DifferenceToBest.Mean > 1e-12 {
+				t.Errorf("C %v is best, but %v is better by %v", p.C, o.C, o.DifferenceToBest.Mean)
 			}
 		}
-		m := musttest.Get(trainer.Train(t.Context(), c, Options{Seed: 5, Work: 1}))(t)
+		m := musttest.Get(trainer.Train(t.Context(), c, Options{Seed: 5, WorkBudget: 1}))(t)
 		if a := m.About(); a.C != p.C {
 			t.Errorf("C %v is trained with, expected %v", a.C, p.C)
 		}
@@ -148,19 +149,19 @@ func TestLogisticChoosesC(t *testing.T) {
 // The last point of a learning curve is the cross-validation. Each part has the classes' shares.
 func TestLearningCurve(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	for _, spec := range []string{"logistic:c=1", "linear"} {
 		trainer := TrainerOf(t, spec)
 		o := Options{Seed: 7}
 		all := musttest.Get(CrossValidate(t.Context(), c, trainer, o, 4))(t)
 		curve := musttest.Get(LearningCurve(t.Context(), c, trainer, o, 4, all))(t)
-		if last := curve[3]; last.Fraction != 1 || last.Documents != 90 || last.Mean != all.Mean || last.SD != all.SD {
+		if last := curve[3]; last.Fraction != 1 || last.DocumentCount != 90 || last.Mean != all.Mean || last.SD != all.SD {
 			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
 				spec, last, all.Mean, all.SD)
 		}
 		// Each fold's classes are dealt out in turn, to within one document per part.
 		for k, want := range []int{11, 22, 45} {
-			if n := curve[k].Documents; n < want || n > want+3 {
+			if n := curve[k].DocumentCount; n < want || n > want+3 {
 				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Fraction, n, want)
 			}
 		}

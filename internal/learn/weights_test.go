@@ -25,11 +25,11 @@ func ends(m Model) (objectives, gaps []float64) {
 		}
 	case linearModel:
 		for _, q := range m.Functions {
-			add(q.Value, q.Gap)
+			add(q.Objective, q.Gap)
 		}
-	case *Regression:
+	case *LogisticModel:
 		for _, q := range m.Functions {
-			add(q.Value, q.Gap)
+			add(q.Objective, q.Gap)
 		}
 	}
 	return objectives, gaps
@@ -73,11 +73,12 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 		distance float64 // bound on the distance of f, divided by √gap
 	}{
 		{"linear", solver.OneVsRest, "", 2}, {"linear:loss=hinge", solver.OneVsRest, "", 2},
-		{"linear:passes=100000", solver.Labels, "", 2}, {"logistic:origin=true", solver.OneVsRest, "", math.Sqrt(2 * price)},
+		{"linear:passes=100000", solver.MultiLabel, "", 2}, {"logistic:origin=true", solver.OneVsRest, "",
+			math.Sqrt(2 * price)},
 		{"logistic", solver.OneVsRest, "", 0}, // its bias isn't regularised
 		{"landmark:m=500", solver.OneVsRest, "diffusion:t=0.5", 2},
 		{"landmark:m=500,loss=logistic", solver.OneVsRest, "diffusion:t=0.5", 2},
-		{"landmark:m=500,loss=hinge2", solver.Labels, "diffusion:t=0.5", 2},
+		{"landmark:m=500,loss=hinge2", solver.MultiLabel, "diffusion:t=0.5", 2},
 	} {
 		trainer := TrainerOf(t, of.spec)
 		values := map[string]any{"c": price, "scheme": of.scheme, "tolerance": 1e-9, "kernel": of.kernel}
@@ -92,10 +93,10 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", of.spec, err)
 			}
-			if a := m.About(); a.Ended.Unfinished > 0 {
-				t.Fatalf("%s: %s", of.spec, a.Ended)
+			if a := m.About(); a.Convergence.UnfinishedCount > 0 {
+				t.Fatalf("%s: %s", of.spec, a.Convergence)
 			}
-			return m, musttest.Get(m.Predict(t.Context(), weighted.Documents, o))(t).Decisions
+			return m, musttest.Get(m.Predict(t.Context(), weighted.Documents, o))(t).DecisionValues
 		}
 		a, fa := train(&weighted)
 		b, fb := train(c.Select(repeated))
@@ -133,37 +134,37 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 func TestLandmarksWeighClasses(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", corpus.Options{}))(t)
-	c = some(c, func(i int) bool { return i%10 == 9 || i%7 == 0 && c.Labels.Of(i)[0] == 1 })
+	c = some(c, func(i int) bool { return i%10 == 9 || i%7 == 0 && c.Labels.Classes(i)[0] == 1 })
 	given, balanced, sizes := *c, *c, make([]float64, 3)
 	for i := range c.Documents.Rows() {
 		c.Weights = append(c.Weights, 1+float64(i%2))
-		sizes[c.Labels.Of(i)[0]]++
+		sizes[c.Labels.Classes(i)[0]]++
 	}
 	if sizes[0] == sizes[1] {
 		t.Fatal("classes of one size")
 	}
 	for i, own := range c.Weights {
-		k := c.Labels.Of(i)[0]
+		k := c.Labels.Classes(i)[0]
 		given.Weights = append(given.Weights, own*[]float64{1, 3, 1}[k])
 		balanced.Weights = append(balanced.Weights, own*(float64(len(c.Weights))/(3*sizes[k])))
 	}
 	o := Options{Seed: 1}
-	none := &landmarks{Settings: landmark.Settings{Landmarks: 40, C: 2}}
+	none := &landmarkTrainer{Settings: landmark.Settings{Landmarks: 40, C: 2}}
 	weights, equal := *none, *none
 	weights.Weights, equal.Balanced = map[string]float64{c.Classes[1]: 3}, true
-	decisions := func(c *corpus.Corpus, trainer *landmarks) [][]float64 {
+	decisions := func(c *corpus.Corpus, trainer *landmarkTrainer) [][]float64 {
 		m := musttest.Get(trainer.Train(ctx, c, o))(t)
 		path := musttest.Get(trainer.TrainAll(ctx, c, o, []Trainer{trainer}))(t)
 		var all [][]float64
 		for _, m := range []Model{m, path[0]} {
-			all = append(all, musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t).Decisions...)
+			all = append(all, musttest.Get(m.Predict(ctx, c.Documents, Options{}))(t).DecisionValues...)
 		}
 		return all
 	}
 	plain := decisions(c, none)
 	for i, q := range []struct {
 		of      *corpus.Corpus
-		classes *landmarks
+		classes *landmarkTrainer
 	}{{&given, &weights}, {&balanced, &equal}} {
 		got, want := decisions(c, q.classes), decisions(q.of, none)
 		if !reflect.DeepEqual(got, want) || reflect.DeepEqual(got, plain) {
@@ -174,9 +175,9 @@ func TestLandmarksWeighClasses(t *testing.T) {
 		t.Error("training changed the corpus")
 	}
 	weights.Weights = map[string]float64{"other": 2}
-	musttest.Fails(weights.Train(ctx, c, o))(t, "a class that isn't there", `got 2 for "other"`)
-	equal.Scheme = solver.Labels
-	musttest.Fails(equal.Train(ctx, c, o))(t, "labels", "labels cannot be combined")
+	musttest.WantError(weights.Train(ctx, c, o))(t, "a class that isn't there", `got 2 for "other"`)
+	equal.Scheme = solver.MultiLabel
+	musttest.WantError(equal.Train(ctx, c, o))(t, "labels", "labels cannot be combined")
 }
 
 // firstBy returns the first weights of a sort, without zeros; ties are broken by index.
@@ -184,7 +185,7 @@ func TestFirstBy(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 10, 1000} {
 		for _, size := range []int{0, 5, 40, 3000} {
-			w := musttest.Make(size, func(i int) float64 { return float64(r.IntN(size/2+3) - size/4) })
+			w := musttest.MakeSlice(size, func(i int) float64 { return float64(r.IntN(size/2+3) - size/4) })
 			order := func(a, b int) int { return cmp.Or(cmp.Compare(w[b], w[a]), a-b) }
 			var want []int
 			for i, v := range w {
@@ -204,9 +205,9 @@ func TestFirstBy(t *testing.T) {
 // Equal positive weights are in ascending order of columns, negative weights in descending order.
 func TestEqualWeights(t *testing.T) {
 	w := &weights{columns: []uint32{10, 11, 12, 13, 14, 15, 16}}
-	got := w.row(weightsOfMachine{class: "a", weights: []float64{1, -2, 1, 0, 3, -2, 1}}, 3)
-	want := Explained{
-		Class: "a", Known: 6, Norm: math.Sqrt(20),
+	got := w.explainFunction(classifierWeights{class: "a", weights: []float64{1, -2, 1, 0, 3, -2, 1}}, 3)
+	want := FunctionExplanation{
+		Class: "a", TermCount: 6, Norm: math.Sqrt(20),
 		Positive: []TermWeight{{"14", 3}, {"10", 1}, {"12", 1}}, Negative: []TermWeight{{"15", -2}, {"11", -2}},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -15,30 +15,31 @@ import (
 // Ablation is the gain from a part of the terms: words, word pairs, characters, terms that occur in
 // only one document, or other parts.
 type Ablation struct {
-	Part            string      // an n-gram view, an analyzer, or min-df 1
-	With, Without   *Validation // best points of the last round, with and without Part
-	tune.Difference             // difference between With and Without
+	Component             string      // an n-gram view, an analyzer, or min-df 1
+	BestWith, BestWithout *Validation // best points of the last round, with and without Part
+	tune.Difference                   // difference between With and Without
 }
 
 // Ablations returns the gains from the parts of terms that were compared on the same folds of the
 // same documents, or nil if only one tokenizer was tried.
-func (f *Found) Ablations() (out []Ablation) {
-	if f.Terms == nil {
+func (f *SearchResult) Ablations() (out []Ablation) {
+	if f.Tokenizers == nil {
 		return nil
 	}
 	var seen []string
 	for _, p := range f.Points {
-		for _, part := range partsOf(f.Terms[p.Terms]) {
+		for _, part := range componentsOf(f.Tokenizers[p.Tokenizer]) {
 			if slices.Contains(seen, part) {
 				continue
 			}
 			seen = append(seen, part)
-			w := Ablation{Part: part, With: f.bestWith(part, true), Without: f.bestWith(part, false)}
-			same := func(o Ablation) bool { return o.With == w.With && o.Without == w.Without }
-			if w.Without == nil || slices.ContainsFunc(out, same) { // report only one of two parts that always occur together
+			w := Ablation{Component: part, BestWith: f.bestWith(part, true), BestWithout: f.bestWith(part, false)}
+			same := func(o Ablation) bool { return o.BestWith == w.BestWith && o.BestWithout == w.BestWithout }
+			// report only one of two parts that always occur together
+			if w.BestWithout == nil || slices.ContainsFunc(out, same) {
 				continue
 			}
-			w.Difference = tune.Paired(w.With.Figures, w.Without.Figures)
+			w.Difference = tune.PairedDifference(w.BestWith.FoldValues, w.BestWithout.FoldValues)
 			out = append(out, w)
 		}
 	}
@@ -46,9 +47,9 @@ func (f *Found) Ablations() (out []Ablation) {
 }
 
 // bestWith returns the best point with or without a part, or nil.
-func (f *Found) bestWith(part string, has bool) (best *Validation) {
+func (f *SearchResult) bestWith(part string, has bool) (best *Validation) {
 	for _, p := range f.Points {
-		if slices.Contains(partsOf(f.Terms[p.Terms]), part) == has &&
+		if slices.Contains(componentsOf(f.Tokenizers[p.Tokenizer]), part) == has &&
 			(best == nil || f.Measure.Better(p.Mean, best.Mean)) {
 			best = p
 		}
@@ -56,9 +57,9 @@ func (f *Found) bestWith(part string, has bool) (best *Validation) {
 	return best
 }
 
-// partsOf lists the parts of terms: n-gram views, analyzers, and min-df 1 for terms that occur in
+// componentsOf lists the parts of terms: n-gram views, analyzers, and min-df 1 for terms that occur in
 // only one document.
-func partsOf(t corpus.Terms) (parts []string) {
+func componentsOf(t corpus.TermOptions) (parts []string) {
 	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
 		analyzer, settings, _ := strings.Cut(view, ":")
 		if strings.Contains(settings, "ngrams=") {
@@ -72,12 +73,12 @@ func partsOf(t corpus.Terms) (parts []string) {
 	return parts
 }
 
-func (f *Found) point() (p Point, ok bool) {
-	if f.Best >= 0 && f.Best < len(f.Points) {
-		p = f.Points[f.Best].Point
-	} else if f.Chosen != nil && f.Chosen.Why != "" {
-		s := &f.Chosen.Settings
-		p = validationOf(s.Type, tune.Point{Candidate: f.Chosen.Candidate, Result: &tune.Result{}}).Point
+func (f *SearchResult) bestPoint() (p Point, ok bool) {
+	if f.BestIndex >= 0 && f.BestIndex < len(f.Points) {
+		p = f.Points[f.BestIndex].Point
+	} else if f.Choice != nil && f.Choice.Reason != "" {
+		s := &f.Choice.Settings
+		p = validationOf(s.Type, tune.Point{Candidate: f.Choice.Candidate, Result: &tune.Result{}}).Point
 	}
 	return p, p.Trainer != nil
 }
@@ -87,40 +88,40 @@ func (f *Found) point() (p Point, ok bool) {
 // options of the search.
 //
 // It fails if the search has no best point, or if training fails.
-func (f *Found) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
-	p, ok := f.point()
+func (f *SearchResult) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
+	p, ok := f.bestPoint()
 	if !ok {
 		return nil, errors.New("learn: the search found no settings to train with")
 	}
-	if p.Terms > 0 && c != nil && c.Documents != nil { // the documents of c stay in memory
+	if p.Tokenizer > 0 && c != nil && c.Documents != nil { // the documents of c stay in memory
 		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()
 	}
 	switch {
-	case f.Terms != nil && p.Terms > 0:
-		c, err = f.Terms[p.Terms].Tokenize(ctx, c, corpus.Options{
+	case f.Tokenizers != nil && p.Tokenizer > 0:
+		c, err = f.Tokenizers[p.Tokenizer].Tokenize(ctx, c, corpus.Options{
 			Workers: o.Workers, MemoryBytes: MemoryLeft(o.MemoryBytes, o.HeldBytes)})
-	case p.Terms > 0:
-		c, err = g.Corpus(ctx, p.Terms)
+	case p.Tokenizer > 0:
+		c, err = g.Corpus(ctx, p.Tokenizer)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the best terms: %w", err)
 	}
-	o.Work = 0
-	if g.machines != nil {
-		return g.machines.at(p, f.Chosen).Train(ctx, c, o)
+	o.WorkBudget = 0
+	if g.svmTrainer != nil {
+		return g.svmTrainer.withPoint(p, f.Choice).Train(ctx, c, o)
 	}
 	return p.Trainer.Train(ctx, c, o)
 }
 
-// at returns a trainer with the parameters of p and, if not nil, of chosen.
-func (t *machines) at(p Point, chosen *Chosen) *machines {
+// withPoint returns a trainer with the parameters of p and, if not nil, of chosen.
+func (t *svmTrainer) withPoint(p Point, chosen *SVMChoice) *svmTrainer {
 	own := *t
 	own.Kernel, own.Embedding, own.C, own.Nu, own.Epsilon = p.Kernel, Embedding{}, cmp.Or(p.C, t.C), p.Nu, p.Epsilon
 	if t.Type.Classifies() {
 		own.Scheme = p.Scheme
 	}
 	if chosen != nil {
-		own.Thresholds, own.Settings.Tolerance = chosen.Settings.Thresholds, chosen.Settings.Tolerance
+		own.TuneThresholds, own.Settings.Tolerance = chosen.Settings.TuneThresholds, chosen.Settings.Tolerance
 	}
 	return &own
 }

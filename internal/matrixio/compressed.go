@@ -9,15 +9,15 @@ import (
 	"math"
 )
 
-// Compressed is a sparse matrix that is written row by row. Row returns the column indices of row i
+// SparseMatrix is a sparse matrix that is written row by row. Row returns the column indices of row i
 // in ascending order, and their values, which must be finite. Both slices are valid until the next
 // call of Row.
-type Compressed struct {
+type SparseMatrix struct {
 	Rows, Cols int
 	Row        func(i int) (columns []uint32, values []float32)
 }
 
-func (m *Compressed) each(visit func(i int, columns []uint32, values []float32) error) error {
+func (m *SparseMatrix) visitRows(visit func(i int, columns []uint32, values []float32) error) error {
 	for i := range m.Rows {
 		columns, values := m.Row(i)
 		if err := visit(i, columns, values); err != nil {
@@ -27,15 +27,15 @@ func (m *Compressed) each(visit func(i int, columns []uint32, values []float32) 
 	return nil
 }
 
-func (m *Compressed) count() (n int64, err error) {
-	err = m.each(func(_ int, columns []uint32, _ []float32) error { n += int64(len(columns)); return nil })
+func (m *SparseMatrix) countValues() (n int64, err error) {
+	err = m.visitRows(func(_ int, columns []uint32, _ []float32) error { n += int64(len(columns)); return nil })
 	return n, err
 }
 
 // WriteNPZ writes a CSR matrix in the format of scipy.sparse.save_npz, a zip file of five arrays,
 // for scipy.sparse.load_npz. It calls Row four times per row.
-func (m *Compressed) WriteNPZ(w io.Writer) error {
-	n, err := m.count()
+func (m *SparseMatrix) WriteNPZ(w io.Writer) error {
+	n, err := m.countValues()
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (m *Compressed) WriteNPZ(w io.Writer) error {
 		write           func(w *bufio.Writer) error
 	}{
 		{"indices", index, fmt.Sprintf("(%d,)", n), func(w *bufio.Writer) error {
-			return m.each(func(_ int, columns []uint32, _ []float32) (err error) {
+			return m.visitRows(func(_ int, columns []uint32, _ []float32) (err error) {
 				for _, j := range columns {
 					if err = number(w, int64(j)); err != nil {
 						break
@@ -88,7 +88,7 @@ func (m *Compressed) WriteNPZ(w io.Writer) error {
 			if err := number(w, end); err != nil {
 				return err
 			}
-			return m.each(func(_ int, columns []uint32, _ []float32) error {
+			return m.visitRows(func(_ int, columns []uint32, _ []float32) error {
 				end += int64(len(columns))
 				return number(w, end)
 			})
@@ -96,7 +96,7 @@ func (m *Compressed) WriteNPZ(w io.Writer) error {
 		{"format", "|S3", "()", func(w *bufio.Writer) error { return put(w, []byte("csr")) }},
 		{"shape", "<i8", "(2,)", func(w *bufio.Writer) error { return put(w, []int64{int64(m.Rows), int64(m.Cols)}) }},
 		{"data", "<f4", fmt.Sprintf("(%d,)", n), func(w *bufio.Writer) error {
-			return m.each(func(_ int, _ []uint32, values []float32) (err error) {
+			return m.visitRows(func(_ int, _ []uint32, values []float32) (err error) {
 				for _, v := range values {
 					_, err = w.Write(binary.LittleEndian.AppendUint32(w.AvailableBuffer(), math.Float32bits(v)))
 					if err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 // table returns a matrix with the given columns in each row. Values depend on row and column.
-func table(cols int, rows ...[]uint32) *Compressed {
-	return &Compressed{Rows: len(rows), Cols: cols, Row: func(i int) ([]uint32, []float32) {
+func table(cols int, rows ...[]uint32) *SparseMatrix {
+	return &SparseMatrix{Rows: len(rows), Cols: cols, Row: func(i int) ([]uint32, []float32) {
 		var values []float32
 		for _, j := range rows[i] {
 			values = append(values, float32(i+1)/float32(j+3))
@@ -28,15 +28,15 @@ func table(cols int, rows ...[]uint32) *Compressed {
 // A written matrix is read unchanged by package sparse and, if it is installed, by SciPy.
 func TestCompressed(t *testing.T) {
 	dir := t.TempDir()
-	for name, m := range map[string]*Compressed{
+	for name, m := range map[string]*SparseMatrix{
 		"some":  table(5, []uint32{1, 4}, nil, []uint32{0, 1, 2, 3, 4}, []uint32{4}),
 		"empty": table(3, nil, nil),
 		"none":  table(0),
 	} {
 		var b bytes.Buffer
-		musttest.Do(t, m.WriteNPZ(&b))
+		musttest.NoError(t, m.WriteNPZ(&b))
 		path := filepath.Join(dir, name+".npz")
-		musttest.Do(t, os.WriteFile(path, b.Bytes(), 0o666))
+		musttest.NoError(t, os.WriteFile(path, b.Bytes(), 0o666))
 		if name == "none" {
 			continue // no documents, which readers reject
 		}
@@ -73,7 +73,7 @@ print(m.format, m.dtype, m.shape, m.nnz, m.toarray()[2].tolist(), scipy.sparse.l
 
 func TestCompressedFullDisk(t *testing.T) {
 	for room := range 600 {
-		musttest.Fails(table(5, []uint32{1, 4}).WriteNPZ(&brokenDisk{left: room}))(t,
+		musttest.WantError(table(5, []uint32{1, 4}).WriteNPZ(&brokenDisk{left: room}))(t,
 			fmt.Sprintf("room for %d bytes", room))
 	}
 }

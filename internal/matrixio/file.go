@@ -14,8 +14,8 @@ import (
 // nothing after [File.Commit].
 type File struct {
 	target
-	buffer          *bufio.Writer
-	bytes, unsynced int64
+	buffer              *bufio.Writer
+	size, unsyncedBytes int64
 }
 
 // syncBytes is the maximum number of unsynced bytes. Otherwise the system could cache a whole
@@ -47,17 +47,17 @@ func Create(path string) (*File, error) {
 	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
-// Room returns the free disk space for a file in bytes. ok is false if the free space is unknown or
+// FreeSpace returns the free disk space for a file in bytes. ok is false if the free space is unknown or
 // path is a stream.
-func Room(path string) (free int64, ok bool) {
+func FreeSpace(path string) (free int64, ok bool) {
 	if IsStream(path) {
 		return 0, false
 	}
-	return atomicfile.Free(filepath.Dir(path))
+	return atomicfile.FreeSpace(filepath.Dir(path))
 }
 
-// Make writes a whole file, as [Create] and [File.Commit] do, and returns its size in bytes.
-func Make(path string, write func(w io.Writer) error) (int64, error) {
+// WriteFile writes a whole file, as [Create] and [File.Commit] do, and returns its size in bytes.
+func WriteFile(path string, write func(w io.Writer) error) (int64, error) {
 	f, err := Create(path)
 	if err != nil {
 		return 0, err
@@ -69,9 +69,9 @@ func Make(path string, write func(w io.Writer) error) (int64, error) {
 	return f.Commit()
 }
 
-// Save is like [Make], and writes the data of an io.WriterTo.
+// Save is like [WriteFile], and writes the data of an io.WriterTo.
 func Save(path string, from io.WriterTo) error {
-	_, err := Make(path, func(w io.Writer) error {
+	_, err := WriteFile(path, func(w io.Writer) error {
 		if _, err := from.WriteTo(w); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -86,10 +86,10 @@ func (f *File) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := f.buffer.Write(p)
-	f.bytes += int64(n)
-	f.unsynced += int64(n)
-	if err == nil && f.unsynced >= syncBytes {
-		f.unsynced = 0
+	f.size += int64(n)
+	f.unsyncedBytes += int64(n)
+	if err == nil && f.unsyncedBytes >= syncBytes {
+		f.unsyncedBytes = 0
 		err = f.Sync()
 	}
 	return n, err
@@ -106,7 +106,7 @@ func (f *File) Commit() (int64, error) {
 		f.Abort()
 		return 0, err
 	}
-	return f.bytes, nil
+	return f.size, nil
 }
 
 // AbortAll calls [atomicfile.AbortAll].

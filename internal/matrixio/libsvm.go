@@ -5,20 +5,20 @@ import (
 	"strconv"
 )
 
-// libsvm writes LIBSVM's format of precomputed kernels, which svm-train reads with -t 4. Row i is
+// libsvmWriter writes LIBSVM's format of precomputed kernels, which svm-train reads with -t 4. Row i is
 //
 //	label 0:i 1:k(i,1) 2:k(i,2) ... n:k(i,n)
 //
 // with i counted from 1. Values have the smallest number of digits that identifies the float32.
 // Source: the README of LIBSVM, "Precomputed Kernels".
-type libsvm struct {
+type libsvmWriter struct {
 	w      io.Writer
 	labels []string // one number per row as text; nil if all labels are 0
 	row    int      // index of the next row
 	buf    []byte
 }
 
-func (w *libsvm) WriteRow(row []float32) error {
+func (w *libsvmWriter) WriteRow(row []float32) error {
 	b := w.buf[:0]
 	if w.labels == nil {
 		b = append(b, '0')

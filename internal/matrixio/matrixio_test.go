@@ -24,7 +24,7 @@ func write(t *testing.T, format string, h Header, rows [][]float32) string {
 	var b bytes.Buffer
 	w := musttest.Get(NewWriter(format, &b, h))(t)
 	for _, r := range rows {
-		musttest.Do(t, w.WriteRow(r))
+		musttest.NoError(t, w.WriteRow(r))
 	}
 	return b.String()
 }
@@ -80,7 +80,7 @@ func TestMatrixMarket(t *testing.T) {
 }
 
 func TestUnknownFormat(t *testing.T) {
-	musttest.Fails(NewWriter("csv", &bytes.Buffer{}, Header{}))(t, "an unknown format", "npy, libsvm, mm")
+	musttest.WantError(NewWriter("csv", &bytes.Buffer{}, Header{}))(t, "an unknown format", "npy, libsvm, mm")
 }
 
 // brokenDisk fails once, after left bytes.
@@ -122,7 +122,7 @@ func TestFileRefused(t *testing.T) {
 	}
 	for path, want := range map[string]string{folder: "is a folder", link: "is a link",
 		filepath.Join(folder, "no", "k"): "no such"} {
-		musttest.Fails(Create(path))(t, fmt.Sprintf("Create(%s)", path), want)
+		musttest.WantError(Create(path))(t, fmt.Sprintf("Create(%s)", path), want)
 	}
 }
 
@@ -131,14 +131,14 @@ func TestStream(t *testing.T) {
 	if !IsStream("-") || !IsStream("/dev/stdout") || !IsStream(os.DevNull) || IsStream(t.TempDir()) || IsStream("no") {
 		t.Error("streams are taken for files, or files for streams")
 	}
-	n, err := Make(os.DevNull, func(w io.Writer) error { _, err := w.Write(make([]byte, 3<<20)); return err })
+	n, err := WriteFile(os.DevNull, func(w io.Writer) error { _, err := w.Write(make([]byte, 3<<20)); return err })
 	if n != 3<<20 || err != nil {
 		t.Errorf("%d bytes, error %v", n, err)
 	}
 	f := musttest.Get(Create(os.DevNull))(t)
 	f.Abort()
 	f.Abort()
-	musttest.Fails(f.Write([]byte("a")))(t, "after the end", fs.ErrClosed)
+	musttest.WantError(f.Write([]byte("a")))(t, "after the end", fs.ErrClosed)
 }
 
 func TestFormatOf(t *testing.T) {

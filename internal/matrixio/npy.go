@@ -7,10 +7,10 @@ import (
 	"math"
 )
 
-// npy writes NumPy's format, version 1.0: magic string, version number, header length, header, then
+// npyWriter writes NumPy's format, version 1.0: magic string, version number, header length, header, then
 // the values row by row as little-endian float32. The header ends at a multiple of 64 bytes, so
 // that numpy.load can map the file into memory. Source: NumPy Enhancement Proposal 1.
-type npy struct {
+type npyWriter struct {
 	w   io.Writer
 	buf []byte
 }
@@ -29,7 +29,7 @@ func NPYHeader(of, shape string) []byte {
 	return append(b, header...)
 }
 
-func (w *npy) WriteRow(row []float32) error {
+func (w *npyWriter) WriteRow(row []float32) error {
 	w.buf = w.buf[:0]
 	for _, v := range row {
 		w.buf = binary.LittleEndian.AppendUint32(w.buf, math.Float32bits(v))

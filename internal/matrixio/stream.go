@@ -23,23 +23,23 @@ func IsStream(path string) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
 }
 
-// Closed reports whether standard output was closed when the program started. Go's runtime then
+// IsStdoutClosed reports whether standard output was closed when the program started. Go's runtime then
 // opens the null device for reading and writing, so output is lost without an error. Closed detects
 // this mode on Linux. It can't distinguish a caller that opens the null device in this mode, such
 // as Python's subprocess.DEVNULL. A shell's >/dev/null has another mode.
-func Closed(stdout *os.File) bool {
+func IsStdoutClosed(stdout *os.File) bool {
 	info, err := stdout.Stat()
 	if err != nil {
 		return true
 	}
 	null, err := os.Stat(os.DevNull)
 	flags, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", stdout.Fd()))
-	return err == nil && os.SameFile(info, null) && readWrite.Match(flags)
+	return err == nil && os.SameFile(info, null) && readWritePattern.Match(flags)
 }
 
-// readWrite matches the flags of a file that is open for reading and writing, in octal; the last
+// readWritePattern matches the flags of a file that is open for reading and writing, in octal; the last
 // digit is the mode.
-var readWrite = regexp.MustCompile(`(?m)^flags:\s+\d*2$`)
+var readWritePattern = regexp.MustCompile(`(?m)^flags:\s+\d*2$`)
 
 type stream struct {
 	path string

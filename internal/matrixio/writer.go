@@ -40,14 +40,14 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 	switch format {
 	case "npy":
 		_, err := w.Write(NPYHeader("<f4", fmt.Sprintf("(%d, %d)", h.Rows, cmp.Or(h.Cols, h.Rows))))
-		return &npy{w: w}, err
+		return &npyWriter{w: w}, err
 	case "libsvm":
-		return &libsvm{w: w, labels: h.Labels}, nil
+		return &libsvmWriter{w: w, labels: h.Labels}, nil
 	case "mm":
 		if h.Cols > 0 {
 			return nil, fmt.Errorf("format mm supports only symmetric matrices; use npy or libsvm")
 		}
-		return newMatrixMarket(w, h.Rows, h.Comment)
+		return newMatrixMarketWriter(w, h.Rows, h.Comment)
 	}
 	return nil, fmt.Errorf("unknown format %q; valid formats are %s", format, strings.Join(Formats(), ", "))
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Fails takes the results of a call, the last of which is its error. Fails(f())(t, what, want...)
+// WantError takes the results of a call, the last of which is its error. Fails(f())(t, what, want...)
 // fails the test if the error is nil or lacks a want. A want is a string that the error's text must
 // contain, or an error that the error must wrap. The message of the test begins with what.
-func Fails(results ...any) func(t testing.TB, what any, want ...any) {
+func WantError(results ...any) func(t testing.TB, what any, want ...any) {
 	return func(t testing.TB, what any, want ...any) {
 		t.Helper()
 		err, _ := results[len(results)-1].(error)

@@ -32,7 +32,7 @@ func TestFails(t *testing.T) {
 		{end, []any{io.EOF, "line 4", "row"}, 2},
 	} {
 		c := &counter{TB: t}
-		if Fails(7, q.err)(c, "a call", q.want...); c.errors != q.errors {
+		if WantError(7, q.err)(c, "a call", q.want...); c.errors != q.errors {
 			t.Errorf("%v, %q: %d errors, expected %d", q.err, q.want, c.errors, q.errors)
 		}
 	}

@@ -12,29 +12,29 @@ import (
 func Get[T any](value T, err error) func(t testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()
-		Do(t, err)
+		NoError(t, err)
 		return value
 	}
 }
 
-// Do ends the test with an error that isn't nil.
-func Do(t testing.TB, err error) {
+// NoError ends the test with an error that isn't nil.
+func NoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Written returns the output of write, or ends the test with its error.
-func Written(t testing.TB, write func(context.Context, io.Writer) error) string {
+// Output returns the output of write, or ends the test with its error.
+func Output(t testing.TB, write func(context.Context, io.Writer) error) string {
 	t.Helper()
 	var b strings.Builder
-	Do(t, write(t.Context(), &b))
+	NoError(t, write(t.Context(), &b))
 	return b.String()
 }
 
-// Make returns n values: value(0), value(1), ….
-func Make[T any](n int, value func(i int) T) []T {
+// MakeSlice returns n values: value(0), value(1), ….
+func MakeSlice[T any](n int, value func(i int) T) []T {
 	s := make([]T, n)
 	for i := range s {
 		s[i] = value(i)

@@ -9,7 +9,7 @@ import (
 // can't find races in such a test.
 func SkipRace(t testing.TB) {
 	t.Helper()
-	if Race {
+	if RaceEnabled {
 		t.Skip("a single goroutine")
 	}
 }

@@ -25,30 +25,30 @@ import (
 )
 
 type field struct {
-	name  string
-	own   string // name of the struct field
-	tag   reflect.StructTag
-	value reflect.Value
+	name      string
+	fieldName string // name of the struct field
+	tag       reflect.StructTag
+	value     reflect.Value
 }
 
-// Hiding is implemented by structs that hide some parameters of their embedded structs. Hidden
+// Hider is implemented by structs that hide some parameters of their embedded structs. Hidden
 // returns the names of these parameters.
-type Hiding interface{ Hidden() []string }
+type Hider interface{ HiddenNames() []string }
 
 // Record contains the names of the parameters that [Set] has set in the struct that embeds the
 // Record. Shallow copies of the struct have their own records.
 type Record struct{ set []string }
 
-// Given reports whether a parameter was set, even to its zero value.
-func (r *Record) Given(name string) bool { return slices.Contains(r.set, name) }
+// IsSet reports whether a parameter was set, even to its zero value.
+func (r *Record) IsSet(name string) bool { return slices.Contains(r.set, name) }
 
 func (r *Record) note(name string) { r.set = append(slices.Clip(r.set), name) }
 
 // ValueError reports an invalid value of a parameter.
-type ValueError struct{ Name, Text, Wanted string }
+type ValueError struct{ Name, Value, Allowed string }
 
 func (e *ValueError) Error() string {
-	return fmt.Sprintf("%s must be %s, got %s", e.Name, e.Wanted, e.Text)
+	return fmt.Sprintf("%s must be %s, got %s", e.Name, e.Allowed, e.Value)
 }
 
 // fieldsOf returns the parameters of a struct or a pointer to a struct.
@@ -58,8 +58,8 @@ func fieldsOf(of any) (fields []field) {
 		return nil
 	}
 	var hidden []string
-	if h, ok := of.(Hiding); ok {
-		hidden = h.Hidden()
+	if h, ok := of.(Hider); ok {
+		hidden = h.HiddenNames()
 	}
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if name := f.Tag.Get("param"); name != "" && !slices.Contains(hidden, name) {
@@ -69,7 +69,7 @@ func fieldsOf(of any) (fields []field) {
 	return fields
 }
 
-func find(of any, name string) (field, bool) {
+func findField(of any, name string) (field, bool) {
 	fields := fieldsOf(of)
 	if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
 		return fields[at], true
@@ -79,7 +79,7 @@ func find(of any, name string) (field, bool) {
 
 // Has reports whether a struct has the parameter name.
 func Has(of any, name string) bool {
-	_, has := find(of, name)
+	_, has := findField(of, name)
 	return has
 }
 
@@ -94,7 +94,7 @@ func Names(of any) (names []string) {
 // Set sets a parameter of the struct *to, and adds the parameter to the struct's [Record], if there
 // is one. It fails if the parameter is unknown, or with a [*ValueError] if the value isn't allowed.
 func Set(to any, name, text string) error {
-	if err := Assume(to, name, text); err != nil {
+	if err := SetUnrecorded(to, name, text); err != nil {
 		return err
 	}
 	if r, ok := to.(interface{ note(name string) }); ok {
@@ -103,9 +103,9 @@ func Set(to any, name, text string) error {
 	return nil
 }
 
-// Assume sets a parameter like [Set], but doesn't add it to the [Record].
-func Assume(to any, name, text string) error {
-	f, has := find(to, name)
+// SetUnrecorded sets a parameter like [Set], but doesn't add it to the [Record].
+func SetUnrecorded(to any, name, text string) error {
+	f, has := findField(to, name)
 	if !has {
 		names := "none"
 		if all := Names(to); len(all) > 0 {
@@ -114,26 +114,26 @@ func Assume(to any, name, text string) error {
 		return fmt.Errorf("unknown parameter %q; valid parameters are %s", name, names)
 	}
 	err := f.parse(text)
-	if err != nil || f.check() != nil || f.text() == "auto" && text != "auto" {
-		if f.wanted() == "" {
+	if err != nil || f.check() != nil || f.format() == "auto" && text != "auto" {
+		if f.allowedValues() == "" {
 			return err // error of UnmarshalText
 		}
-		return &ValueError{name, text, f.wanted()}
+		return &ValueError{name, text, f.allowedValues()}
 	}
 	return nil
 }
 
 // Get returns the value of a parameter, or nil if the parameter is unknown.
 func Get(of any, name string) any {
-	if f, has := find(of, name); has {
+	if f, has := findField(of, name); has {
 		return f.value.Interface()
 	}
 	return nil
 }
 
-// Each calls visit for each parameter, with the names of field and parameter, and the values for
+// Visit calls visit for each parameter, with the names of field and parameter, and the values for
 // [Set]: none for the zero value, one per entry of a map.
-func Each(of any, visit func(field, name string, values []string) error) error {
+func Visit(of any, visit func(field, name string, values []string) error) error {
 	for _, f := range fieldsOf(of) {
 		var values []string
 		if entries, ok := f.value.Interface().(map[string]float64); ok {
@@ -141,9 +141,9 @@ func Each(of any, visit func(field, name string, values []string) error) error {
 				values = append(values, fmt.Sprintf("%s=%v", key, entries[key]))
 			}
 		} else if !f.value.IsZero() {
-			values = []string{f.text()}
+			values = []string{f.format()}
 		}
-		if err := visit(f.own, f.name, values); err != nil {
+		if err := visit(f.fieldName, f.name, values); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func Each(of any, visit func(field, name string, values []string) error) error {
 // Values returns the nonzero parameters of a struct, for [SetAll].
 func Values(of any) map[string][]string {
 	all := map[string][]string{}
-	_ = Each(of, func(_, name string, values []string) error {
+	_ = Visit(of, func(_, name string, values []string) error {
 		if values != nil {
 			all[name] = values
 		}
@@ -176,7 +176,7 @@ func SetAll(to any, all map[string][]string) error {
 
 // Default returns the default of a parameter as text, or "" if there is none.
 func Default(of any, name string) string {
-	f, _ := find(of, name)
+	f, _ := findField(of, name)
 	return f.tag.Get("default")
 }
 
@@ -194,8 +194,8 @@ func With[T any](of T, values map[string]any) (T, error) {
 	return out, nil
 }
 
-// cut splits a list at the first comma outside parentheses.
-func cut(list string) (one, rest string) {
+// cutList splits a list at the first comma outside parentheses.
+func cutList(list string) (one, rest string) {
 	depth := 0
 	for i, r := range list {
 		switch {
@@ -211,14 +211,14 @@ func cut(list string) (one, rest string) {
 }
 
 // Setting is the name and value of a parameter.
-type Setting struct{ Name, Text string }
+type Setting struct{ Name, Value string }
 
 // Split splits a list such as k=5,uniform=true into settings. Values with commas must be in
 // parentheses.
 func Split(list string) (all []Setting, err error) {
 	for list != "" {
 		var one string
-		one, list = cut(list)
+		one, list = cutList(list)
 		name, value, ok := strings.Cut(one, "=")
 		name = strings.TrimSpace(name)
 		if !ok {
@@ -228,7 +228,7 @@ func Split(list string) (all []Setting, err error) {
 			return nil, fmt.Errorf("parameter %s occurs twice", name)
 		}
 		value = strings.TrimSpace(value)
-		if whole, _ := cut(value); whole == value && strings.Contains(value, ",") && value[0] == '(' {
+		if whole, _ := cutList(value); whole == value && strings.Contains(value, ",") && value[0] == '(' {
 			value = strings.TrimSuffix(value[1:], ")")
 		}
 		all = append(all, Setting{name, value})
@@ -243,7 +243,7 @@ func Parse(to any, list string) error {
 		return err
 	}
 	for _, s := range all {
-		if err := Set(to, s.Name, s.Text); err != nil {
+		if err := Set(to, s.Name, s.Value); err != nil {
 			return err
 		}
 	}
@@ -254,7 +254,7 @@ func Parse(to any, list string) error {
 func Resolve(to any) error {
 	for _, f := range fieldsOf(to) {
 		if f.value.IsZero() && f.tag.Get("default") != "" {
-			f.value.Set(f.byDefault())
+			f.value.Set(f.defaultValue())
 		}
 		if err := f.check(); err != nil {
 			return err
@@ -270,9 +270,9 @@ func Spec(of any) string {
 	var all []string
 	for _, f := range fieldsOf(of) {
 		_, own := f.tag.Lookup("flag")
-		if !own && !f.value.IsZero() && !reflect.DeepEqual(f.value.Interface(), f.byDefault().Interface()) {
-			text := f.text()
-			if one, _ := cut(text); one != text {
+		if !own && !f.value.IsZero() && !reflect.DeepEqual(f.value.Interface(), f.defaultValue().Interface()) {
+			text := f.format()
+			if one, _ := cutList(text); one != text {
 				text = "(" + text + ")"
 			}
 			all = append(all, f.name+"="+text)
@@ -284,25 +284,25 @@ func Spec(of any) string {
 	return ":" + strings.Join(all, ",")
 }
 
-// Row describes a parameter in help.
-type Row struct{ Name, Help, Default string }
+// HelpRow describes a parameter in help.
+type HelpRow struct{ Name, Help, Default string }
 
 // Help returns a row for each parameter without a flag tag.
-func Help(of any) (rows []Row) {
+func Help(of any) (rows []HelpRow) {
 	for _, f := range fieldsOf(of) {
 		if _, own := f.tag.Lookup("flag"); own {
 			continue
 		}
-		help := f.tag.Get("help") + ": " + f.wanted()
-		f.value = f.byDefault()
-		rows = append(rows, Row{f.name, help, f.text()})
+		help := f.tag.Get("help") + ": " + f.allowedValues()
+		f.value = f.defaultValue()
+		rows = append(rows, HelpRow{f.name, help, f.format()})
 	}
 	return rows
 }
 
-// byDefault returns the default, or the zero value if the tags have no default. It panics if the
+// defaultValue returns the default, or the zero value if the tags have no default. It panics if the
 // default is invalid.
-func (f *field) byDefault() reflect.Value {
+func (f *field) defaultValue() reflect.Value {
 	own := *f
 	own.value = reflect.New(f.value.Type()).Elem()
 	if text := f.tag.Get("default"); text != "" {
@@ -313,21 +313,21 @@ func (f *field) byDefault() reflect.Value {
 	return own.value
 }
 
-// enumeration reports whether the type of the parameter is an enumeration.
-func (f *field) enumeration() bool {
+// isEnumeration reports whether the type of the parameter is an enumeration.
+func (f *field) isEnumeration() bool {
 	_, is := f.value.Interface().(fmt.Stringer)
 	return is && f.value.Kind() == reflect.Int
 }
 
-func (f *field) words() (words []string) {
+func (f *field) enumNames() (enumNames []string) {
 	least, _ := f.bound("min")
 	most, _ := f.bound("max")
 	for i := int64(least); i <= int64(most); i++ {
 		word := reflect.New(f.value.Type()).Elem()
 		word.SetInt(i)
-		words = append(words, word.Interface().(fmt.Stringer).String())
+		enumNames = append(enumNames, word.Interface().(fmt.Stringer).String())
 	}
-	return words
+	return enumNames
 }
 
 func (f *field) bound(tag string) (float64, bool) {
@@ -342,9 +342,9 @@ func (f *field) parse(text string) error {
 	if own, ok := f.value.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return own.UnmarshalText([]byte(text))
 	}
-	if f.enumeration() {
+	if f.isEnumeration() {
 		least, _ := f.bound("min")
-		at := slices.Index(f.words(), text)
+		at := slices.Index(f.enumNames(), text)
 		if at < 0 {
 			at = -1 - int(least) // out of bounds, so that check rejects it
 		}
@@ -369,14 +369,14 @@ func (f *field) parse(text string) error {
 		f.value.SetFloat(v)
 		return err
 	case reflect.Map:
-		return f.entry(text)
+		return f.setEntry(text)
 	}
 	f.value.SetString(text)
 	return nil
 }
 
-// entry adds an entry to a copy of a map.
-func (f *field) entry(text string) error {
+// setEntry adds an entry to a copy of a map.
+func (f *field) setEntry(text string) error {
 	at := strings.LastIndexByte(text, '=')
 	if at < 1 {
 		return strconv.ErrSyntax
@@ -394,8 +394,8 @@ func (f *field) entry(text string) error {
 	return nil
 }
 
-// text returns the value in the format of parse.
-func (f *field) text() string {
+// format returns the value in the format of parse.
+func (f *field) format() string {
 	v := f.value.Interface()
 	if auto := f.tag.Get("auto"); auto != "" && fmt.Sprint(v) == auto {
 		return "auto"
@@ -414,10 +414,10 @@ func (f *field) check() error {
 	default:
 		return nil
 	}
-	if auto := f.tag.Get("auto") != "" && f.text() == "auto"; auto || f.allows(v) {
+	if auto := f.tag.Get("auto") != "" && f.format() == "auto"; auto || f.allows(v) {
 		return nil
 	}
-	return fmt.Errorf("%s must be %s, got %s", f.name, f.wanted(), f.text())
+	return fmt.Errorf("%s must be %s, got %s", f.name, f.allowedValues(), f.format())
 }
 
 func (f *field) allows(v float64) bool {
@@ -426,20 +426,20 @@ func (f *field) allows(v float64) bool {
 	above, hasAbove := f.bound("above")
 	below, hasBelow := f.bound("below")
 	finite := math.Abs(v) <= math.MaxFloat64 || math.IsInf(most, 1)
-	return finite && (!hasLeast && !f.enumeration() || v >= least) && (!hasMost || v <= most) &&
+	return finite && (!hasLeast && !f.isEnumeration() || v >= least) && (!hasMost || v <= most) &&
 		(!hasAbove || v > above) && (!hasBelow || v < below)
 }
 
-// wanted describes the allowed values.
-func (f *field) wanted() string {
+// allowedValues describes the allowed values.
+func (f *field) allowedValues() string {
 	if text := f.tag.Get("wants"); text != "" {
 		return text
 	}
 	text := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Int: "an integer",
 		reflect.Uint64: "a non-negative integer", reflect.Float64: "a number",
 		reflect.String: "a string"}[f.value.Kind()]
-	if f.enumeration() {
-		words := f.words()
+	if f.isEnumeration() {
+		words := f.enumNames()
 		last := len(words) - 1
 		return strings.Join(words[:last], ", ") + " or " + words[last]
 	}

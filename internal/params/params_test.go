@@ -66,24 +66,24 @@ func TestParse(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	s := settings{K: 3, Count: -1}
-	musttest.Do(t, Resolve(&s))
+	musttest.NoError(t, Resolve(&s))
 	if want := (settings{shared{1, 0}, 3, -1, 0, 1e-3, false, 0, 0}); s != want {
 		t.Errorf("%+v, expected %+v", s, want)
 	}
 	for _, bad := range []settings{
 		{K: -1}, {Count: -2}, {Loss: -1}, {Loss: 2}, {Stop: math.NaN()}, {Chosen: math.Inf(1)},
 	} {
-		musttest.Fails(Resolve(&bad))(t, bad)
+		musttest.WantError(Resolve(&bad))(t, bad)
 	}
 }
 
 // hiding hides the parameter k.
 type hiding struct{ settings }
 
-func (hiding) Hidden() []string { return []string{"k"} }
+func (hiding) HiddenNames() []string { return []string{"k"} }
 
 func TestHelp(t *testing.T) {
-	first := Row{"k", "neighbours: an integer of at least 1", "5"}
+	first := HelpRow{"k", "neighbours: an integer of at least 1", "5"}
 	if rows := Help(&settings{K: 9}); len(rows) != 6 || rows[0] != first || rows[1].Default != "4096" {
 		t.Errorf("%q", fmt.Sprint(rows))
 	}

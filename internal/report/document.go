@@ -13,102 +13,104 @@ import (
 // is an empty report. An HTML page starts with Title, Lead and Figures, and shows lines and facts
 // in a section named Summary.
 type Document struct {
-	Title   string   // title of the page; default the command
-	Lead    string   // first text of the page; default the first line
-	Figures []Figure // the most important numbers, shown on a page
-	parts   []part
+	Title    string   // title of the page; default the command
+	Intro    string   // first text of the page; default the first line
+	Metrics  []Metric // the most important numbers, shown on a page
+	elements []element
 }
 
-// part is a line, a fact with its name, or a section.
-type part struct {
+// element is a line, a fact with its name, or a section.
+type element struct {
 	name, text string
 	*Section
 }
 
-// Figure is a value with its name and a note.
-type Figure struct{ Name, Value, Note string }
+// Metric is a value with its name and a note.
+type Metric struct{ Name, Value, Note string }
 
 // Section is a titled part of a report. Empty fields are omitted. Text output contains only a blank
 // line, the heading and the table.
 type Section struct {
-	Title, Text string      // Title defaults to the title of the first column
-	Facts       [][2]string // names and values
-	Code        string
-	Table       *Table
-	Charts      []Chart
-	Matrix      *Matrix
-	Documents   []Marked
+	Title, Text     string      // Title defaults to the title of the first column
+	Facts           [][2]string // names and values
+	Code            string
+	Table           *Table
+	Charts          []Chart
+	ConfusionMatrix *ConfusionMatrix
+	Documents       []HighlightedText
 
-	Heading string // line above the table in text output
-	Brief   *Table // table for text output; default Table
-	onPage  bool   // omitted in text output
+	Heading   string // line above the table in text output
+	TextTable *Table // table for text output; default Table
+	pageOnly  bool   // omitted in text output
 }
 
-// Line adds a line, which may be empty.
-func (d *Document) Line(text any) { d.parts = append(d.parts, part{text: fmt.Sprint(text)}) }
+// AddLine adds a line, which may be empty.
+func (d *Document) AddLine(text any) {
+	d.elements = append(d.elements, element{text: fmt.Sprint(text)})
+}
 
-// Linef adds a formatted line.
-func (d *Document) Linef(format string, args ...any) { d.Line(fmt.Sprintf(format, args...)) }
+// AddLinef adds a formatted line.
+func (d *Document) AddLinef(format string, args ...any) { d.AddLine(fmt.Sprintf(format, args...)) }
 
-// Wrap adds text after head, wrapped at width columns and indented by the width of head.
-func (d *Document) Wrap(head, text string, width int) {
+// AddWrapped adds text after head, wrapped at width columns and indented by the width of head.
+func (d *Document) AddWrapped(head, text string, width int) {
 	var b strings.Builder
 	Wrap(&b, head, text, width)
-	d.Line(strings.TrimSuffix(b.String(), "\n"))
+	d.AddLine(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// Fact adds a line "name: value".
-func (d *Document) Fact(name, format string, args ...any) {
-	d.parts = append(d.parts, part{name: name, text: fmt.Sprintf(format, args...)})
+// AddFact adds a line "name: value".
+func (d *Document) AddFact(name, format string, args ...any) {
+	d.elements = append(d.elements, element{name: name, text: fmt.Sprintf(format, args...)})
 }
 
-// Figure adds a figure.
-func (d *Document) Figure(name, value, note string) {
-	d.Figures = append(d.Figures, Figure{name, value, note})
+// AddMetric adds a figure.
+func (d *Document) AddMetric(name, value, note string) {
+	d.Metrics = append(d.Metrics, Metric{name, value, note})
 }
 
-// Add adds a section.
-func (d *Document) Add(s Section) { d.parts = append(d.parts, part{Section: &s}) }
+// AddSection adds a section.
+func (d *Document) AddSection(s Section) { d.elements = append(d.elements, element{Section: &s}) }
 
-// Table adds a section with a table. A page shows the heading as text if it differs from the title.
-func (d *Document) Table(title, heading string, t *Table) {
+// AddTable adds a section with a table. A page shows the heading as text if it differs from the title.
+func (d *Document) AddTable(title, heading string, t *Table) {
 	s := Section{Title: title, Heading: heading, Table: t}
 	if heading != title {
 		s.Text = heading
 	}
-	d.Add(s)
+	d.AddSection(s)
 }
 
-// Page adds a section that only pages show.
-func (d *Document) Page(s Section) {
-	s.onPage = true
-	d.Add(s)
+// AddPageSection adds a section that only pages show.
+func (d *Document) AddPageSection(s Section) {
+	s.pageOnly = true
+	d.AddSection(s)
 }
 
-// Chart adds a chart to the section with this title, or to a new section that only pages show.
-func (d *Document) Chart(title string, c *chart.Chart, description string) {
-	at := slices.IndexFunc(d.parts, func(p part) bool { return p.Section != nil && p.Title == title })
+// AddChart adds a chart to the section with this title, or to a new section that only pages show.
+func (d *Document) AddChart(title string, c *chart.Chart, description string) {
+	at := slices.IndexFunc(d.elements, func(p element) bool { return p.Section != nil && p.Title == title })
 	if at < 0 {
-		at = len(d.parts)
-		d.Page(Section{Title: title})
+		at = len(d.elements)
+		d.AddPageSection(Section{Title: title})
 	}
-	d.parts[at].Charts = append(d.parts[at].Charts, Chart{c, description})
+	d.elements[at].Charts = append(d.elements[at].Charts, Chart{c, description})
 }
 
 // String returns the document as text.
 func (d *Document) String() string {
 	var b strings.Builder
-	for _, p := range d.parts {
+	for _, p := range d.elements {
 		switch {
 		case p.name != "":
 			b.WriteString(p.name + ": " + p.text + "\n")
 		case p.Section == nil:
 			b.WriteString(p.text + "\n")
-		case !p.onPage && (p.Table != nil || p.Brief != nil):
+		case !p.pageOnly && (p.Table != nil || p.TextTable != nil):
 			if p.Heading != "" {
 				b.WriteString("\n" + p.Heading + "\n")
 			}
-			cmp.Or(p.Brief, p.Table).Write(&b)
+			cmp.Or(p.TextTable, p.Table).Write(&b)
 		}
 	}
 	return b.String()
@@ -118,8 +120,8 @@ func (d *Document) String() string {
 // first section contains the other lines and the facts.
 func (d *Document) Sections() []*Section {
 	summary, all := &Section{Title: "Summary"}, []*Section(nil)
-	lead := d.Lead == ""
-	for _, p := range d.parts {
+	lead := d.Intro == ""
+	for _, p := range d.elements {
 		text := strings.TrimSpace(p.text)
 		switch {
 		case p.Section != nil && (p.Table == nil || len(p.Table.Rows()) > 0):
@@ -129,7 +131,7 @@ func (d *Document) Sections() []*Section {
 		case p.name != "":
 			summary.Facts = append(summary.Facts, [2]string{p.name, text})
 		case lead && text != "":
-			d.Lead, lead = text, false
+			d.Intro, lead = text, false
 		case text != "":
 			summary.Text = strings.TrimPrefix(summary.Text+"\n"+text, "\n")
 		}

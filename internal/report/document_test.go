@@ -14,21 +14,21 @@ func TestDocument(t *testing.T) {
 		table.Add("x")
 	}
 	d := &Document{Title: "verify"}
-	d.Linef("a.tsv: %d documents", 3)
-	d.Fact("tf", "%d pairs", 9)
-	d.Line("by tiles")
-	d.Line("")
-	d.Table("Kernels", "", named)
-	d.Line("")
-	d.Wrap("Tolerance: ", "an error of c.", 20)
-	d.Table("Rates", "Rates in bytes/s", headed)
-	d.Table("Empty", "", NewTable("nothing"))
-	d.Table("", "", plain)
-	d.Add(Section{Title: "All", Heading: "In brief", Table: named, Brief: brief})
-	d.Page(Section{Title: "Code", Code: "gram"})
-	d.Chart("Code", nil, "as above")
-	d.Chart("Plots", nil, "")
-	d.Line("\nthe last")
+	d.AddLinef("a.tsv: %d documents", 3)
+	d.AddFact("tf", "%d pairs", 9)
+	d.AddLine("by tiles")
+	d.AddLine("")
+	d.AddTable("Kernels", "", named)
+	d.AddLine("")
+	d.AddWrapped("Tolerance: ", "an error of c.", 20)
+	d.AddTable("Rates", "Rates in bytes/s", headed)
+	d.AddTable("Empty", "", NewTable("nothing"))
+	d.AddTable("", "", plain)
+	d.AddSection(Section{Title: "All", Heading: "In brief", Table: named, TextTable: brief})
+	d.AddPageSection(Section{Title: "Code", Code: "gram"})
+	d.AddChart("Code", nil, "as above")
+	d.AddChart("Plots", nil, "")
+	d.AddLine("\nthe last")
 
 	const text = "a.tsv: 3 documents\ntf: 9 pairs\nby tiles\n\nisa\nx\n\nTolerance: an error\n           of c.\n\n" +
 		"Rates in bytes/s\nisa\nx\nnothing\npart\nx\n\nIn brief\nall\nx\n\nthe last\n"
@@ -40,12 +40,12 @@ func TestDocument(t *testing.T) {
 			Facts: [][2]string{{"tf", "9 pairs"}}},
 		{Title: "Kernels", Table: named},
 		{Title: "Rates", Text: "Rates in bytes/s", Heading: "Rates in bytes/s", Table: headed},
-		{Title: "part", Table: plain}, {Title: "All", Heading: "In brief", Table: named, Brief: brief},
-		{Title: "Code", Code: "gram", Charts: []Chart{{nil, "as above"}}, onPage: true},
-		{Title: "Plots", Charts: []Chart{{nil, ""}}, onPage: true},
+		{Title: "part", Table: plain}, {Title: "All", Heading: "In brief", Table: named, TextTable: brief},
+		{Title: "Code", Code: "gram", Charts: []Chart{{nil, "as above"}}, pageOnly: true},
+		{Title: "Plots", Charts: []Chart{{nil, ""}}, pageOnly: true},
 	}
-	if got := d.Sections(); !reflect.DeepEqual(got, want) || d.Lead != "a.tsv: 3 documents" {
-		t.Errorf("sections\n%+v, lead %q", got, d.Lead)
+	if got := d.Sections(); !reflect.DeepEqual(got, want) || d.Intro != "a.tsv: 3 documents" {
+		t.Errorf("sections\n%+v, lead %q", got, d.Intro)
 	}
 	var b strings.Builder
 	empty := new(Document)

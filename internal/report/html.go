@@ -19,45 +19,45 @@ type Chart struct {
 
 func (c Chart) svg() string { return chart.SVG(c.Chart, c.Description, 16, 11) }
 
-// Marked is a text with highlighted words, and tables about the text.
-type Marked struct {
+// HighlightedText is a text with highlighted words, and tables about the text.
+type HighlightedText struct {
 	Name, Text string
-	Parts      []Part
-	Tables     []Details
+	Spans      []Span
+	Tables     []CollapsibleTable
 }
 
-// Part is a piece of a text. It is highlighted unless Effect is 0.
-type Part struct {
+// Span is a piece of a text. It is highlighted unless Effect is 0.
+type Span struct {
 	Text, Title string
 	Effect      float64
 }
 
-// side returns the CSS class of a highlighted part.
-func (p Part) side() string {
+// cssClass returns the CSS class of a highlighted part.
+func (p Span) cssClass() string {
 	if p.Effect > 0 {
 		return "for"
 	}
 	return "against"
 }
 
-// Details is a collapsible table.
-type Details struct {
+// CollapsibleTable is a collapsible table.
+type CollapsibleTable struct {
 	Title string
 	Open  bool
 	Table *Table
 }
 
-// Style is the style sheet.
+// StyleSheet is the style sheet.
 //
 //go:embed page.css
-var Style string
+var StyleSheet string
 
 //go:embed page.js
 var script string
 
-// policy returns a content security policy that forbids external resources, and scripts other than
+// securityPolicy returns a content security policy that forbids external resources, and scripts other than
 // the page's script.
-func policy() string {
+func securityPolicy() string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; "+
 		"form-action 'none'", base64.StdEncoding.EncodeToString(digest[:]))

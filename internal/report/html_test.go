@@ -12,32 +12,32 @@ import (
 // page returns a document with one section.
 func page(s Section) *Document {
 	d := new(Document)
-	d.Page(s)
+	d.AddPageSection(s)
 	return d
 }
 
 // The page of a large matrix contains few documents, some of each cell, as excerpts.
 func TestMatrixStaysSmall(t *testing.T) {
 	const classes = 30
-	m := &Matrix{Counts: make([][]int, classes)}
+	m := &ConfusionMatrix{Counts: make([][]int, classes)}
 	for i := range classes {
-		m.Names, m.Counts[i] = append(m.Names, fmt.Sprint(i)), make([]int, classes)
+		m.ClassNames, m.Counts[i] = append(m.ClassNames, fmt.Sprint(i)), make([]int, classes)
 	}
 	text := strings.Repeat("ä \n", 5000)
 	for i := range 100_000 {
-		d := CellDocument{Class: i % classes, Predicted: i * i % 97 % classes, Text: text,
+		d := CellDocument{TrueClass: i % classes, PredictedClass: i * i % 97 % classes, Text: text,
 			Confidence: float64(i * 7919 % 1000)}
-		m.Counts[d.Class][d.Predicted]++
+		m.Counts[d.TrueClass][d.PredictedClass]++
 		m.Documents = append(m.Documents, d)
 	}
 	var b strings.Builder
-	if err := page(Section{Matrix: m}).WriteHTML(&b); err != nil || b.Len() > 3<<20 {
+	if err := page(Section{ConfusionMatrix: m}).WriteHTML(&b); err != nil || b.Len() > 3<<20 {
 		t.Errorf("%v, a page of %d bytes", err, b.Len())
 	}
-	shown, of := m.shown(), map[[2]int][]float64{}
+	shown, of := m.shownDocuments(), map[[2]int][]float64{}
 	for _, d := range shown {
-		of[[2]int{d.Class, d.Predicted}] = append(of[[2]int{d.Class, d.Predicted}], d.Confidence)
-		if n := utf8.RuneCountInString(d.Text); n > maxExcerpt || !strings.HasPrefix(d.Text, "ä ä") {
+		of[[2]int{d.TrueClass, d.PredictedClass}] = append(of[[2]int{d.TrueClass, d.PredictedClass}], d.Confidence)
+		if n := utf8.RuneCountInString(d.Text); n > maxExcerptLength || !strings.HasPrefix(d.Text, "ä ä") {
 			t.Fatalf("an excerpt of %d characters, %.20q", n, d.Text)
 		}
 	}
@@ -62,8 +62,8 @@ func TestMatrixStaysSmall(t *testing.T) {
 // An empty table is replaced by a text.
 func TestEmptyTable(t *testing.T) {
 	var b strings.Builder
-	d := Marked{Name: "new", Tables: []Details{{Title: "Terms", Table: NewTable("term", ">effect")}}}
-	musttest.Do(t, page(Section{Documents: []Marked{d}}).WriteHTML(&b))
+	d := HighlightedText{Name: "new", Tables: []CollapsibleTable{{Title: "Terms", Table: NewTable("term", ">effect")}}}
+	musttest.NoError(t, page(Section{Documents: []HighlightedText{d}}).WriteHTML(&b))
 	if !strings.Contains(b.String(), `<p class="note">Terms: none</p>`) || strings.Contains(b.String(), ">effect<") {
 		t.Errorf("the page is\n%s", b.String())
 	}
@@ -74,17 +74,17 @@ func TestNamesAreCut(t *testing.T) {
 	long := strings.Repeat("xä", 500_000)
 	table := NewTable(long, long)
 	table.Add(long, long)
-	m := &Matrix{Names: []string{long, "b"}, Counts: [][]int{{1, 1}, {0, 1}},
+	m := &ConfusionMatrix{ClassNames: []string{long, "b"}, Counts: [][]int{{1, 1}, {0, 1}},
 		Documents: []CellDocument{{Name: long, Text: long, Note: long}}}
-	d := page(Section{Title: long, Table: table, Matrix: m, Documents: []Marked{{Name: long,
-		Parts: []Part{{Text: "a", Title: long, Effect: 1}}, Tables: []Details{{Title: long, Table: table}}}}})
+	d := page(Section{Title: long, Table: table, ConfusionMatrix: m, Documents: []HighlightedText{{Name: long,
+		Spans: []Span{{Text: "a", Title: long, Effect: 1}}, Tables: []CollapsibleTable{{Title: long, Table: table}}}}})
 	d.Title = long
-	d.Figure(long, long, "")
+	d.AddMetric(long, long, "")
 	var b strings.Builder
 	if err := d.WriteHTML(&b); err != nil || b.Len() > 100_000 || !strings.Contains(b.String(), "xäxä") {
 		t.Errorf("%v, a page of %d bytes", err, b.Len())
 	}
-	if short := "a  b"; Short(short) != short || utf8.RuneCountInString(Short(long)) != maxExcerpt {
-		t.Errorf("%q becomes %q", short, Short(short))
+	if short := "a  b"; Truncate(short) != short || utf8.RuneCountInString(Truncate(long)) != maxExcerptLength {
+		t.Errorf("%q becomes %q", short, Truncate(short))
 	}
 }

@@ -9,53 +9,53 @@ import (
 	"unicode/utf8"
 )
 
-// Matrix is a confusion matrix.
-type Matrix struct {
-	Names     []string       // class names; classes that can be predicted come first
-	Counts    [][]int        // number of documents by true class and predicted class
-	Documents []CellDocument // documents of the cells
+// ConfusionMatrix is a confusion matrix.
+type ConfusionMatrix struct {
+	ClassNames []string       // class names; classes that can be predicted come first
+	Counts     [][]int        // number of documents by true class and predicted class
+	Documents  []CellDocument // documents of the cells
 }
 
 // CellDocument is a document in a cell of the matrix.
 type CellDocument struct {
-	Class      int     `json:"c"`
-	Predicted  int     `json:"g"`
-	Name       string  `json:"d"`
-	Text       string  `json:"t"`
-	Note       string  `json:"n,omitempty"`
-	Confidence float64 `json:"-"` // sort key: mistakes are in descending order, correct predictions in ascending order
+	TrueClass      int     `json:"c"`
+	PredictedClass int     `json:"g"`
+	Name           string  `json:"d"`
+	Text           string  `json:"t"`
+	Note           string  `json:"n,omitempty"`
+	Confidence     float64 `json:"-"` // sort key: mistakes are in descending order, correct predictions in ascending order
 }
 
 // Limits of a page.
 const (
-	maxDocuments = 3000
-	maxExcerpt   = 300 // number of characters
-	densest      = 40  // maximum number of classes with numbers in cells
+	maxDocuments       = 3000
+	maxExcerptLength   = 300 // number of characters
+	maxNumberedClasses = 40  // maximum number of classes with numbers in cells
 )
 
 // cell is a square of the drawn confusion matrix. Shade is the colour intensity in percent.
 type cell struct {
 	Count, Shade int
-	Right        bool
+	Correct      bool
 }
 
-// dense reports whether there are too many classes for numbers in cells.
-func (m *Matrix) dense() bool { return len(m.Names) > densest }
+// isDense reports whether there are too many classes for numbers in cells.
+func (m *ConfusionMatrix) isDense() bool { return len(m.ClassNames) > maxNumberedClasses }
 
-// predicted returns the titles of the columns.
-func (m *Matrix) predicted() []string {
+// predictedNames returns the titles of the columns.
+func (m *ConfusionMatrix) predictedNames() []string {
 	if len(m.Counts) == 0 {
 		return nil
 	}
-	return m.Names[:len(m.Counts[0])]
+	return m.ClassNames[:len(m.Counts[0])]
 }
 
 // cells returns the rows of the image. Shades are proportional to the square root of the cell's
 // fraction of the row's documents, so that small fractions are visible. For mistakes, the fraction
 // is divided by the largest fraction of a mistake.
-func (m *Matrix) cells() [][]cell {
+func (m *ConfusionMatrix) cells() [][]cell {
 	most := 50.0 // largest shade with readable text
-	if m.dense() {
+	if m.isDense() {
 		most = 100
 	}
 	all, greatest := make([]float64, len(m.Counts)), 0.0
@@ -82,22 +82,23 @@ func (m *Matrix) cells() [][]cell {
 	return rows
 }
 
-// data returns the matrix for the page's script, as JSON without the characters < > &.
-func (m *Matrix) data() string {
-	names := make([]string, len(m.Names))
-	for i, name := range m.Names {
-		names[i] = Short(name)
+// jsonData returns the matrix for the page's script, as JSON without the characters < > &.
+func (m *ConfusionMatrix) jsonData() string {
+	names := make([]string, len(m.ClassNames))
+	for i, name := range m.ClassNames {
+		names[i] = Truncate(name)
 	}
-	data, _ := json.Marshal(map[string]any{"names": names, "documents": m.shown()}) // can't fail: strings and integers
+	// can't fail: strings and integers
+	data, _ := json.Marshal(map[string]any{"names": names, "documents": m.shownDocuments()})
 	return string(data)
 }
 
-// shown returns excerpts of the documents on the page. All cells have the same maximum number of
+// shownDocuments returns excerpts of the documents on the page. All cells have the same maximum number of
 // documents, as large as the total limit allows.
-func (m *Matrix) shown() []CellDocument {
+func (m *ConfusionMatrix) shownDocuments() []CellDocument {
 	of := map[[2]int]int{}
 	for _, d := range m.Documents {
-		of[[2]int{d.Class, d.Predicted}]++
+		of[[2]int{d.TrueClass, d.PredictedClass}]++
 	}
 	most, all := maxDocuments+1, math.MaxInt
 	for all > maxDocuments && most > 1 {
@@ -108,8 +109,8 @@ func (m *Matrix) shown() []CellDocument {
 	}
 	sorted := slices.Clone(m.Documents)
 	slices.SortStableFunc(sorted, func(a, b CellDocument) int {
-		by := cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Predicted, b.Predicted))
-		if a.Class == a.Predicted {
+		by := cmp.Or(cmp.Compare(a.TrueClass, b.TrueClass), cmp.Compare(a.PredictedClass, b.PredictedClass))
+		if a.TrueClass == a.PredictedClass {
 			return cmp.Or(by, cmp.Compare(a.Confidence, b.Confidence))
 		}
 		return cmp.Or(by, cmp.Compare(b.Confidence, a.Confidence))
@@ -117,21 +118,21 @@ func (m *Matrix) shown() []CellDocument {
 	out := []CellDocument{}
 	clear(of)
 	for _, d := range sorted {
-		at := [2]int{d.Class, d.Predicted}
+		at := [2]int{d.TrueClass, d.PredictedClass}
 		if of[at]++; of[at] <= most && len(out) < maxDocuments {
-			d.Name, d.Text, d.Note = Short(d.Name), Excerpt(d.Text, maxExcerpt), Short(d.Note)
+			d.Name, d.Text, d.Note = Truncate(d.Name), Excerpt(d.Text, maxExcerptLength), Truncate(d.Note)
 			out = append(out, d)
 		}
 	}
 	return out
 }
 
-// Short shortens a name or cell to the length of an excerpt.
-func Short(text string) string {
-	if len(text) <= maxExcerpt {
+// Truncate shortens a name or cell to the length of an excerpt.
+func Truncate(text string) string {
+	if len(text) <= maxExcerptLength {
 		return text
 	}
-	return Excerpt(text, maxExcerpt)
+	return Excerpt(text, maxExcerptLength)
 }
 
 // Excerpt returns the beginning of a text, with white space collapsed. The result has at most most

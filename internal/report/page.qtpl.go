@@ -23,38 +23,38 @@ func streamdocument(qw422016 *qt422016.Writer, d *Document, sections []*Section)
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="`)
-	qw422016.E().S(policy())
+	qw422016.E().S(securityPolicy())
 	qw422016.N().S(`">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>`)
-	qw422016.E().S(Short(d.Title))
+	qw422016.E().S(Truncate(d.Title))
 	qw422016.N().S(`</title>
 <style>`)
-	qw422016.N().S(Style)
+	qw422016.N().S(StyleSheet)
 	qw422016.N().S(`</style>
 </head>
 <body>
 <header>
 <h1>`)
-	qw422016.E().S(Short(d.Title))
+	qw422016.E().S(Truncate(d.Title))
 	qw422016.N().S(`</h1>
 `)
-	if d.Lead != "" {
+	if d.Intro != "" {
 		qw422016.N().S(`<p class="lead">`)
-		qw422016.E().S(d.Lead)
+		qw422016.E().S(d.Intro)
 		qw422016.N().S(`</p>`)
 	}
 	qw422016.N().S(`
 `)
-	if len(d.Figures) > 0 {
+	if len(d.Metrics) > 0 {
 		qw422016.N().S(`<dl class="figures">`)
-		for _, f := range d.Figures {
+		for _, f := range d.Metrics {
 			qw422016.N().S(`
 <div><dt>`)
-			qw422016.E().S(Short(f.Name))
+			qw422016.E().S(Truncate(f.Name))
 			qw422016.N().S(`</dt><dd>`)
-			qw422016.E().S(Short(f.Value))
+			qw422016.E().S(Truncate(f.Value))
 			qw422016.N().S(`</dd>`)
 			if f.Note != "" {
 				qw422016.N().S(`<dd class="note">`)
@@ -72,7 +72,7 @@ func streamdocument(qw422016 *qt422016.Writer, d *Document, sections []*Section)
 		qw422016.N().S(`<a href="#s`)
 		qw422016.N().D(i)
 		qw422016.N().S(`">`)
-		qw422016.E().S(Short(s.Title))
+		qw422016.E().S(Truncate(s.Title))
 		qw422016.N().S(`</a>`)
 	}
 	qw422016.N().S(`</nav>
@@ -88,7 +88,7 @@ func streamdocument(qw422016 *qt422016.Writer, d *Document, sections []*Section)
 <h2 id="h`)
 		qw422016.N().D(i)
 		qw422016.N().S(`">`)
-		qw422016.E().S(Short(s.Title))
+		qw422016.E().S(Truncate(s.Title))
 		qw422016.N().S(`</h2>
 `)
 		if s.Text != "" {
@@ -119,15 +119,15 @@ func streamdocument(qw422016 *qt422016.Writer, d *Document, sections []*Section)
 			qw422016.N().S(`<div class="charts">`)
 			for _, c := range s.Charts {
 				qw422016.N().S(`<figure><figcaption>`)
-				qw422016.E().S(Short(c.Title))
+				qw422016.E().S(Truncate(c.Title))
 				qw422016.N().S(`</figcaption>`)
 				qw422016.N().S(c.svg())
 				qw422016.N().S(`</figure>`)
 			}
 			qw422016.N().S(`</div>`)
 		}
-		if s.Matrix != nil {
-			streammatrix(qw422016, s.Matrix)
+		if s.ConfusionMatrix != nil {
+			streammatrix(qw422016, s.ConfusionMatrix)
 		}
 		for _, m := range s.Documents {
 			streammarked(qw422016, m)
@@ -162,7 +162,7 @@ func document(d *Document, sections []*Section) string {
 func streamtable(qw422016 *qt422016.Writer, title string, t *Table, sorts bool) {
 	qw422016.N().S(`
 <div class="scroll" role="region" tabindex="0" aria-label="`)
-	qw422016.E().S(Short(title))
+	qw422016.E().S(Truncate(title))
 	qw422016.N().S(`">
 <table`)
 	if sorts {
@@ -172,16 +172,16 @@ func streamtable(qw422016 *qt422016.Writer, title string, t *Table, sorts bool) 
 <thead><tr>`)
 	for c, title := range t.Titles() {
 		qw422016.N().S(`<th scope="col"`)
-		if t.Right(c) {
+		if t.IsRightAligned(c) {
 			qw422016.N().S(` class="n"`)
 		}
 		qw422016.N().S(`>`)
 		if sorts && title != "" {
 			qw422016.N().S(`<button type="button">`)
-			qw422016.E().S(Short(title))
+			qw422016.E().S(Truncate(title))
 			qw422016.N().S(`</button>`)
 		} else {
-			qw422016.E().S(Short(title))
+			qw422016.E().S(Truncate(title))
 		}
 		qw422016.N().S(`</th>`)
 	}
@@ -196,11 +196,11 @@ func streamtable(qw422016 *qt422016.Writer, title string, t *Table, sorts bool) 
 			} else {
 				qw422016.N().S(`<td`)
 			}
-			if t.Right(c) {
+			if t.IsRightAligned(c) {
 				qw422016.N().S(` class="n"`)
 			}
 			qw422016.N().S(`>`)
-			qw422016.E().S(Short(cell))
+			qw422016.E().S(Truncate(cell))
 		}
 	}
 	qw422016.N().S(`
@@ -223,19 +223,19 @@ func table(title string, t *Table, sorts bool) string {
 	return qs422016
 }
 
-func streammatrix(qw422016 *qt422016.Writer, m *Matrix) {
+func streammatrix(qw422016 *qt422016.Writer, m *ConfusionMatrix) {
 	qw422016.N().S(`
 <div class="matrix`)
-	if m.dense() {
+	if m.isDense() {
 		qw422016.N().S(` dense`)
 	}
 	qw422016.N().S(`">
 <div class="scroll" role="region" tabindex="0" aria-label="Confusion matrix: a row for each class, a column for each class predicted">
 <table>
 <thead><tr><th scope="col">class<th scope="col">`)
-	for j, name := range m.predicted() {
+	for j, name := range m.predictedNames() {
 		qw422016.N().S(`<th scope="col" title="`)
-		qw422016.E().S(Short(name))
+		qw422016.E().S(Truncate(name))
 		qw422016.N().S(`">`)
 		qw422016.N().D(j + 1)
 	}
@@ -244,7 +244,7 @@ func streammatrix(qw422016 *qt422016.Writer, m *Matrix) {
 	for i, row := range m.cells() {
 		qw422016.N().S(`
 <tr><th scope="row">`)
-		qw422016.E().S(Short(m.Names[i]))
+		qw422016.E().S(Truncate(m.ClassNames[i]))
 		qw422016.N().S(`<td class="n">`)
 		qw422016.N().D(i + 1)
 		for _, c := range row {
@@ -253,7 +253,7 @@ func streammatrix(qw422016 *qt422016.Writer, m *Matrix) {
 				qw422016.N().S(` style="--s:`)
 				qw422016.N().D(c.Shade)
 				qw422016.N().S(`"`)
-				if c.Right {
+				if c.Correct {
 					qw422016.N().S(` class="right"`)
 				}
 			}
@@ -279,18 +279,18 @@ func streammatrix(qw422016 *qt422016.Writer, m *Matrix) {
 `)
 	}
 	qw422016.N().S(`<script type="application/json">`)
-	qw422016.N().S(m.data())
+	qw422016.N().S(m.jsonData())
 	qw422016.N().S(`</script>
 </div>`)
 }
 
-func writematrix(qq422016 qtio422016.Writer, m *Matrix) {
+func writematrix(qq422016 qtio422016.Writer, m *ConfusionMatrix) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
 	streammatrix(qw422016, m)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func matrix(m *Matrix) string {
+func matrix(m *ConfusionMatrix) string {
 	qb422016 := qt422016.AcquireByteBuffer()
 	writematrix(qb422016, m)
 	qs422016 := string(qb422016.B)
@@ -298,11 +298,11 @@ func matrix(m *Matrix) string {
 	return qs422016
 }
 
-func streammarked(qw422016 *qt422016.Writer, m Marked) {
+func streammarked(qw422016 *qt422016.Writer, m HighlightedText) {
 	qw422016.N().S(`
 <article>
 <h3>`)
-	qw422016.E().S(Short(m.Name))
+	qw422016.E().S(Truncate(m.Name))
 	qw422016.N().S(`</h3>
 `)
 	if m.Text != "" {
@@ -312,14 +312,14 @@ func streammarked(qw422016 *qt422016.Writer, m Marked) {
 	}
 	qw422016.N().S(`
 `)
-	if len(m.Parts) > 0 {
+	if len(m.Spans) > 0 {
 		qw422016.N().S(`<blockquote>`)
-		for _, p := range m.Parts {
+		for _, p := range m.Spans {
 			if p.Effect != 0 {
 				qw422016.N().S(`<mark class="`)
-				qw422016.E().S(p.side())
+				qw422016.E().S(p.cssClass())
 				qw422016.N().S(`" title="`)
-				qw422016.E().S(Short(p.Title))
+				qw422016.E().S(Truncate(p.Title))
 				qw422016.N().S(`">`)
 				qw422016.E().S(p.Text)
 				qw422016.N().S(`</mark>`)
@@ -338,13 +338,13 @@ func streammarked(qw422016 *qt422016.Writer, m Marked) {
 				qw422016.N().S(` open`)
 			}
 			qw422016.N().S(`><summary>`)
-			qw422016.E().S(Short(d.Title))
+			qw422016.E().S(Truncate(d.Title))
 			qw422016.N().S(`</summary>`)
 			streamtable(qw422016, d.Title, d.Table, false)
 			qw422016.N().S(`</details>`)
 		} else {
 			qw422016.N().S(`<p class="note">`)
-			qw422016.E().S(Short(d.Title))
+			qw422016.E().S(Truncate(d.Title))
 			qw422016.N().S(`: none</p>`)
 		}
 	}
@@ -352,13 +352,13 @@ func streammarked(qw422016 *qt422016.Writer, m Marked) {
 </article>`)
 }
 
-func writemarked(qq422016 qtio422016.Writer, m Marked) {
+func writemarked(qq422016 qtio422016.Writer, m HighlightedText) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
 	streammarked(qw422016, m)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func marked(m Marked) string {
+func marked(m HighlightedText) string {
 	qb422016 := qt422016.AcquireByteBuffer()
 	writemarked(qb422016, m)
 	qs422016 := string(qb422016.B)

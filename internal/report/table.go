@@ -10,15 +10,15 @@ import (
 
 // Table collects cells and prints them in aligned columns.
 type Table struct {
-	right []bool     // columns aligned to the right
-	rows  [][]string // the first row is the header
+	rightAligned []bool     // columns aligned to the right
+	rows         [][]string // the first row is the header
 }
 
 // NewTable makes a table. A column whose title begins with '>' is aligned to the right.
 func NewTable(titles ...string) *Table {
 	t := &Table{rows: [][]string{nil}}
 	for _, title := range titles {
-		t.right = append(t.right, strings.HasPrefix(title, ">"))
+		t.rightAligned = append(t.rightAligned, strings.HasPrefix(title, ">"))
 		t.rows[0] = append(t.rows[0], strings.TrimPrefix(title, ">"))
 	}
 	return t
@@ -59,14 +59,14 @@ func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 // Titles returns the titles of the columns.
 func (t *Table) Titles() []string { return t.rows[0] }
 
-// Right reports whether a column is aligned to the right.
-func (t *Table) Right(column int) bool { return t.right[column] }
+// IsRightAligned reports whether a column is aligned to the right.
+func (t *Table) IsRightAligned(column int) bool { return t.rightAligned[column] }
 
 // Rows returns the rows below the titles.
 func (t *Table) Rows() [][]string { return t.rows[1:] }
 
-func (t *Table) widths() []int {
-	width := make([]int, len(t.right))
+func (t *Table) columnWidths() []int {
+	width := make([]int, len(t.rightAligned))
 	for _, row := range t.rows {
 		for c, cell := range row {
 			width[c] = max(width[c], utf8.RuneCountInString(cell))
@@ -77,8 +77,8 @@ func (t *Table) widths() []int {
 
 // Width returns the length of the table's longest line.
 func (t *Table) Width() int {
-	sum := 2 * (len(t.right) - 1)
-	for _, w := range t.widths() {
+	sum := 2 * (len(t.rightAligned) - 1)
+	for _, w := range t.columnWidths() {
 		sum += w
 	}
 	return sum
@@ -86,12 +86,12 @@ func (t *Table) Width() int {
 
 // Write prints the table with two spaces between columns and no trailing spaces.
 func (t *Table) Write(w io.Writer) {
-	width, out := t.widths(), bufio.NewWriter(w)
+	width, out := t.columnWidths(), bufio.NewWriter(w)
 	for _, row := range t.rows {
 		blanks := 0 // spaces before the next cell
 		for c, cell := range row {
 			space := width[c] - utf8.RuneCountInString(cell)
-			if t.right[c] {
+			if t.rightAligned[c] {
 				blanks, space = blanks+space, 0
 			}
 			if text := strings.TrimRight(cell, " "); text != "" {

@@ -17,8 +17,8 @@ import (
 // Integer is an integer type.
 type Integer interface{ ~int | ~int64 | ~int32 }
 
-// Count formats an integer with commas between groups of three digits.
-func Count[T Integer](n T) string {
+// FormatCount formats an integer with commas between groups of three digits.
+func FormatCount[T Integer](n T) string {
 	s := strconv.FormatInt(int64(n), 10)
 	sign := ""
 	if s[0] == '-' {
@@ -30,25 +30,25 @@ func Count[T Integer](n T) string {
 	return sign + s
 }
 
-// Counted formats a number with its noun, in the singular or plural.
-func Counted[T Integer](n T, one, many string) string {
+// FormatCountOf formats a number with its noun, in the singular or plural.
+func FormatCountOf[T Integer](n T, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return Count(n) + " " + many
+	return FormatCount(n) + " " + many
 }
 
-// Documents formats a number of documents.
-func Documents(n int) string { return Counted(n, "document", "documents") }
+// FormatDocuments formats a number of documents.
+func FormatDocuments(n int) string { return FormatCountOf(n, "document", "documents") }
 
-// Bytes formats a number of bytes with three digits and a binary unit.
-func Bytes(n int64) string { return run.FormatBytes(n) }
+// FormatBytes formats a number of bytes with three digits and a binary unit.
+func FormatBytes(n int64) string { return run.FormatBytes(n) }
 
-// Known returns s, or "unknown" if it is empty.
-func Known(s string) string { return cmp.Or(s, "unknown") }
+// OrUnknown returns s, or "unknown" if it is empty.
+func OrUnknown(s string) string { return cmp.Or(s, "unknown") }
 
-// Rate formats a number per second with three digits, such as "23.4 M".
-func Rate(v float64) string {
+// FormatRate formats a number per second with three digits, such as "23.4 M".
+func FormatRate(v float64) string {
 	for _, u := range []struct {
 		size float64
 		name string
@@ -60,16 +60,16 @@ func Rate(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// Error formats an error bound with two digits.
-func Error(v float64) string {
+// FormatError formats an error bound with two digits.
+func FormatError(v float64) string {
 	if v == 0 {
 		return "0"
 	}
 	return strconv.FormatFloat(v, 'e', 1, 64)
 }
 
-// Seconds formats a duration of s seconds in s, ms or µs.
-func Seconds(s float64) string {
+// FormatSeconds formats a duration of s seconds in s, ms or µs.
+func FormatSeconds(s float64) string {
 	switch {
 	case s >= 1:
 		return strconv.FormatFloat(s, 'g', 4, 64) + " s"
@@ -79,31 +79,31 @@ func Seconds(s float64) string {
 	return strconv.FormatFloat(1e6*s, 'g', 3, 64) + " µs"
 }
 
-// Wait formats a waiting time, in minutes if it is at least 100 seconds.
-func Wait(d time.Duration) string {
+// FormatWait formats a waiting time, in minutes if it is at least 100 seconds.
+func FormatWait(d time.Duration) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
 	}
 	return fmt.Sprintf("%d min", int(math.Ceil(d.Minutes())))
 }
 
-// Float formats a number with the smallest number of digits that identifies it.
-func Float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// FormatFloat formats a number with the smallest number of digits that identifies it.
+func FormatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Percent formats a fraction as a percentage with one decimal.
-func Percent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+// FormatPercent formats a fraction as a percentage with one decimal.
+func FormatPercent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// Peak formats the peak memory of a command and the limit of -m; a limit of 0 means none.
-func Peak(peak, limit int64) string {
-	text := "peak memory " + Bytes(peak)
+// FormatPeakMemory formats the peak memory of a command and the limit of -m; a limit of 0 means none.
+func FormatPeakMemory(peak, limit int64) string {
+	text := "peak memory " + FormatBytes(peak)
 	if limit > 0 {
-		text += " of " + Bytes(limit)
+		text += " of " + FormatBytes(limit)
 	}
 	return text
 }
 
-// Shorten shortens s to its last n runes, because the end of a path is more specific.
-func Shorten(s string, n int) string {
+// TruncateStart shortens s to its last n runes, because the end of a path is more specific.
+func TruncateStart(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s

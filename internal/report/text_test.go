@@ -4,10 +4,13 @@ import "testing"
 
 func TestFormatting(t *testing.T) {
 	for got, want := range map[string]string{
-		Count(1234567): "1,234,567", Count(-1000): "-1,000", Count(999): "999", Counted(1, "pair", "pairs"): "1 pair",
-		Bytes(1023): "1023 B", Bytes(1024): "1 KiB", Bytes(1023 << 10): "0.999 MiB", Bytes(238 << 20): "238 MiB",
-		Rate(186e6): "186 M", Rate(999.9e3): "1 M", Rate(12): "12", Shorten("abcdef", 4): "…def",
-		Shorten("abc", 4): "abc", Peak(1<<20, 0): "peak memory 1 MiB", Peak(1<<20, 2<<20): "peak memory 1 MiB of 2 MiB",
+		FormatCount(1234567): "1,234,567", FormatCount(-1000): "-1,000", FormatCount(999): "999",
+		FormatCountOf(1, "pair", "pairs"): "1 pair",
+		FormatBytes(1023):                 "1023 B", FormatBytes(1024): "1 KiB", FormatBytes(1023 << 10): "0.999 MiB",
+		FormatBytes(238 << 20): "238 MiB",
+		FormatRate(186e6):      "186 M", FormatRate(999.9e3): "1 M", FormatRate(12): "12", TruncateStart("abcdef", 4): "…def",
+		TruncateStart("abc", 4): "abc", FormatPeakMemory(1<<20, 0): "peak memory 1 MiB",
+		FormatPeakMemory(1<<20, 2<<20): "peak memory 1 MiB of 2 MiB",
 	} {
 		if got != want {
 			t.Errorf("got %q, expected %q", got, want)

@@ -5,19 +5,21 @@ import (
 	"runtime"
 )
 
-// Available returns the number of bytes that this process can still allocate: the minimum for the
+// AvailableBytes returns the number of bytes that this process can still allocate: the minimum for the
 // host, the control groups of the process (such as a container's) and the limits of the process
 // (ulimit -v and -d), minus the memory that Go's runtime reserves. known is false if the system
 // doesn't report the memory. Memory that the runtime caches is treated as used. Available takes
 // about 100 µs and may be called concurrently.
-func Available() (bytes int64, known bool) {
-	b := AvailableBound()
-	return max(b.Bytes, 0), b.By != ""
+func AvailableBytes() (bytes int64, known bool) {
+	b := AvailableMemory()
+	return max(b.FreeBytes, 0), b.Source != ""
 }
 
-// AvailableBound is like [Available], and also returns the source of the limit. Bytes is negative
+// AvailableMemory is like [AvailableBytes], and also returns the source of the limit. Bytes is negative
 // if a limit is below the runtime's own needs, and math.MaxInt64 if no limit is known.
-func AvailableBound() Bound { return available(os.DirFS("/")).least(ProcessBound()) }
+func AvailableMemory() MemoryLimit { return availableMemory(os.DirFS("/")).min(ProcessMemory()) }
 
-// ProcessBound is like [AvailableBound], but only for the limits of the process.
-func ProcessBound() Bound { return limited(os.DirFS("/"), runtime.GOMAXPROCS(0), cThreads) }
+// ProcessMemory is like [AvailableMemory], but only for the limits of the process.
+func ProcessMemory() MemoryLimit {
+	return processMemory(os.DirFS("/"), runtime.GOMAXPROCS(0), hasCThreads)
+}

@@ -2,11 +2,11 @@
 
 package run
 
-// Available returns false, because this system doesn't report available memory.
-func Available() (bytes int64, known bool) { return 0, false }
+// AvailableBytes returns false, because this system doesn't report available memory.
+func AvailableBytes() (bytes int64, known bool) { return 0, false }
 
-// AvailableBound is like [Available], and also returns the source of the limit.
-func AvailableBound() Bound { return unbounded }
+// AvailableMemory is like [AvailableBytes], and also returns the source of the limit.
+func AvailableMemory() MemoryLimit { return noMemoryLimit }
 
-// ProcessBound is like [AvailableBound], but only for the limits of the process.
-func ProcessBound() Bound { return unbounded }
+// ProcessMemory is like [AvailableMemory], but only for the limits of the process.
+func ProcessMemory() MemoryLimit { return noMemoryLimit }

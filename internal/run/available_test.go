@@ -46,12 +46,12 @@ func TestAvailable(t *testing.T) {
 				root[name] = &fstest.MapFile{Data: []byte(text), Mode: fs.ModePerm}
 			}
 		}
-		got := available(root)
-		if known := got.By != ""; known != c.known || known && got.Bytes != c.want {
-			t.Errorf("%s: %d bytes by %q, expected %d, %v", name, got.Bytes, got.By, c.want, c.known)
+		got := availableMemory(root)
+		if known := got.Source != ""; known != c.known || known && got.FreeBytes != c.want {
+			t.Errorf("%s: %d bytes by %q, expected %d, %v", name, got.FreeBytes, got.Source, c.want, c.known)
 		}
 	}
-	if got, known := Available(); known && got < 1<<20 {
+	if got, known := AvailableBytes(); known && got < 1<<20 {
 		t.Errorf("this machine has %d bytes left", got)
 	}
 }
@@ -63,26 +63,26 @@ func TestLimited(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits string
 		c      bool
-		want   Bound
+		want   MemoryLimit
 	}{
-		"none":       {"Max address space  unlimited  unlimited  bytes\n", false, unbounded},
-		"no numbers": {"Max address space  many\nMax data size\n", false, unbounded},
+		"none":       {"Max address space  unlimited  unlimited  bytes\n", false, noMemoryLimit},
+		"no numbers": {"Max address space  many\nMax data size\n", false, noMemoryLimit},
 		"address space": {"Limit Soft Hard Units\nMax address space  1073741824  unlimited  bytes\n", false,
-			Bound{1024*mib - 1000<<10 - 128*mib, "ulimit -v", 1 << 30}},
+			MemoryLimit{1024*mib - 1000<<10 - 128*mib, "ulimit -v", 1 << 30}},
 		"data, the less": {"Max data size 536870912 unlimited bytes\nMax address space 1073741824 1 bytes\n", false,
-			Bound{512*mib - 300<<10 - 128*mib, "ulimit -d", 1 << 29}},
+			MemoryLimit{512*mib - 300<<10 - 128*mib, "ulimit -d", 1 << 29}},
 		"threads of C": {"Max address space  1073741824  unlimited  bytes\n", true,
-			Bound{1024*mib - 1000<<10 - 128*mib - (4+8-5)*72*mib, "ulimit -v", 1 << 30}},
+			MemoryLimit{1024*mib - 1000<<10 - 128*mib - (4+8-5)*72*mib, "ulimit -v", 1 << 30}},
 	} {
 		root := fstest.MapFS{
 			"proc/self/limits": &fstest.MapFile{Data: []byte(c.limits)},
 			"proc/self/status": &fstest.MapFile{Data: []byte(status)},
 		}
-		if got := limited(root, 4, c.c); got != c.want {
+		if got := processMemory(root, 4, c.c); got != c.want {
 			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
 		}
 	}
-	if got := limited(fstest.MapFS{}, 4, true); got != unbounded {
+	if got := processMemory(fstest.MapFS{}, 4, true); got != noMemoryLimit {
 		t.Errorf("where nothing is known: %+v", got)
 	}
 }

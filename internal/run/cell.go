@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// PlainCell returns a cell that no spreadsheet interprets as a formula. It inserts an apostrophe
+// EscapeCell returns a cell that no spreadsheet interprets as a formula. It inserts an apostrophe
 // before a leading =, +, -, @, TAB or CR, unless the cell is a number.
-func PlainCell(s string) string {
+func EscapeCell(s string) string {
 	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return s
 	}

@@ -2,9 +2,9 @@ package run
 
 import "strconv"
 
-// Round rounds v to digits significant decimal digits, at least one: 3 · 0.1 to twelve digits is
+// RoundSignificant rounds v to digits significant decimal digits, at least one: 3 · 0.1 to twelve digits is
 // 0.3. NaN and infinite values stay unchanged.
-func Round(v float64, digits int) float64 {
+func RoundSignificant(v float64, digits int) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', max(digits, 1)-1, 64), 64) // infinite on overflow
 	return v
 }

@@ -15,11 +15,11 @@ func TestRoundToDigits(t *testing.T) {
 		{0, 3, 0},
 		{5, 0, 5}, {math.MaxFloat64, 1, math.Inf(1)}, {math.Inf(-1), 2, math.Inf(-1)},
 	} {
-		if got := Round(c.v, c.digits); got != c.want {
+		if got := RoundSignificant(c.v, c.digits); got != c.want {
 			t.Errorf("%v with %d digits is %v, expected %v", c.v, c.digits, got, c.want)
 		}
 	}
-	if got := Round(math.NaN(), 3); got == got {
+	if got := RoundSignificant(math.NaN(), 3); got == got {
 		t.Errorf("NaN is %v", got)
 	}
 }

@@ -1,7 +1,7 @@
 package run
 
-// Numbers returns from, from+1, …, to-1.
-func Numbers(from, to int) []int {
+// Range returns from, from+1, …, to-1.
+func Range(from, to int) []int {
 	out := make([]int, to-from)
 	for i := range out {
 		out[i] = from + i
@@ -9,8 +9,8 @@ func Numbers(from, to int) []int {
 	return out
 }
 
-// Pick returns list[i] for each i in at, or nil for a nil list.
-func Pick[T any](list []T, at []int) []T {
+// Select returns list[i] for each i in at, or nil for a nil list.
+func Select[T any](list []T, at []int) []T {
 	if list == nil {
 		return nil
 	}
@@ -21,21 +21,21 @@ func Pick[T any](list []T, at []int) []T {
 	return out
 }
 
-// Nearest returns the known word that is most similar to a mistyped word, or "" if none is similar.
-func Nearest(word string, known []string) (best string) {
+// ClosestWord returns the known word that is most similar to a mistyped word, or "" if none is similar.
+func ClosestWord(word string, known []string) (best string) {
 	least := 1 + len(word)/3
 	for _, k := range known {
-		if d := edits(word, k); d <= least && 2*d < len(word) {
+		if d := editDistance(word, k); d <= least && 2*d < len(word) {
 			best, least = k, d-1
 		}
 	}
 	return best
 }
 
-// edits returns the Levenshtein distance of two words: the number of insertions, deletions and
+// editDistance returns the Levenshtein distance of two words: the number of insertions, deletions and
 // replacements that turn b into a.
-func edits(a, b string) int {
-	row := Numbers(0, len(b)+1)
+func editDistance(a, b string) int {
+	row := Range(0, len(b)+1)
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1
@@ -51,8 +51,8 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// InTurn interleaves lists: the first element of each, then the second of each, and so on.
-func InTurn[T any](lists ...[]T) (out []T) {
+// Interleave interleaves lists: the first element of each, then the second of each, and so on.
+func Interleave[T any](lists ...[]T) (out []T) {
 	for i := 0; ; i++ {
 		before := len(out)
 		for _, list := range lists {

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// InOrder calls f(worker, i) like [Tasks]. ctx doesn't interrupt calls. It returns the error of
+// ForEach calls f(worker, i) like [Tasks]. ctx doesn't interrupt calls. It returns the error of
 // Tasks if ctx is done or a call panics, otherwise the error with the smallest i.
-func InOrder(ctx context.Context, workers, n int, f func(worker, i int) error) error {
+func ForEach(ctx context.Context, workers, n int, f func(worker, i int) error) error {
 	var mu sync.Mutex
 	bad, first := n, error(nil)
 	err := Tasks(ctx, workers, n, func(_ context.Context, w, i int) error {
@@ -27,18 +27,18 @@ func InOrder(ctx context.Context, workers, n int, f func(worker, i int) error) e
 	return first
 }
 
-// Parallel is like [InOrder], for calls that can't fail.
+// Parallel is like [ForEach], for calls that can't fail.
 func Parallel(ctx context.Context, workers, n int, f func(i int)) error {
-	return InOrder(ctx, workers, n, func(_, i int) error {
+	return ForEach(ctx, workers, n, func(_, i int) error {
 		f(i)
 		return nil
 	})
 }
 
-// Chunks is like [InOrder], for chunks lo <= i < hi of 0, …, n-1.
-func Chunks(ctx context.Context, workers, n int, f func(worker, lo, hi int) error) error {
+// ForEachChunk is like [ForEach], for chunks lo <= i < hi of 0, …, n-1.
+func ForEachChunk(ctx context.Context, workers, n int, f func(worker, lo, hi int) error) error {
 	const chunk = 256
-	return InOrder(ctx, workers, (n+chunk-1)/chunk, func(worker, c int) error {
+	return ForEach(ctx, workers, (n+chunk-1)/chunk, func(worker, c int) error {
 		return f(worker, c*chunk, min(n, (c+1)*chunk))
 	})
 }

@@ -8,35 +8,35 @@ import (
 // MemoryError reports that a computation needs more memory than allowed or available. It is
 // returned before that memory is allocated.
 type MemoryError struct {
-	What        string // computation, such as "engine: the Gram matrix"
-	Source      string // source of documents being read, or file:line; "" for other computations
-	Need, Limit int64  // required and allowed memory in bytes
-	By          string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
-	Machine     bool   // Limit is the memory left by the host, the container or a process limit (ulimit)
-	Enough      bool   // Need suffices for the whole computation, not only for one step
+	Computation           string // computation, such as "engine: the Gram matrix"
+	Source                string // source of documents being read, or file:line; "" for other computations
+	NeedBytes, LimitBytes int64  // required and allowed memory in bytes
+	LimitSource           string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
+	IsSystemLimit         bool   // Limit is the memory left by the host, the container or a process limit (ulimit)
+	IsTotalNeed           bool   // Need suffices for the whole computation, not only for one step
 }
 
 // Error names the computation, the required memory and the limit.
 func (e *MemoryError) Error() string {
-	limit, more := "the limit is "+FormatBytes(e.Limit), ""
+	limit, more := "the limit is "+FormatBytes(e.LimitBytes), ""
 	switch {
-	case e.By != "":
-		if limit = e.By; e.Source != "" && !e.Enough {
+	case e.LimitSource != "":
+		if limit = e.LimitSource; e.Source != "" && !e.IsTotalNeed {
 			more = "more than "
 		}
-	case e.Machine:
-		limit = "the system leaves " + FormatBytes(e.Limit)
+	case e.IsSystemLimit:
+		limit = "the system leaves " + FormatBytes(e.LimitBytes)
 	}
-	return fmt.Sprintf("%s needs %s%s of memory, but %s", e.What, more, FormatNeed(e.Need), limit)
+	return fmt.Sprintf("%s needs %s%s of memory, but %s", e.Computation, more, FormatBytesCeil(e.NeedBytes), limit)
 }
 
-// Fits returns a MemoryError if need, which suffices for the whole work, exceeds limit. A limit of
+// CheckMemory returns a MemoryError if need, which suffices for the whole work, exceeds limit. A limit of
 // 0 means none. what describes the work, with the package name.
-func Fits(need, limit int64, what string, args ...any) error {
+func CheckMemory(need, limit int64, what string, args ...any) error {
 	if limit == 0 || need <= limit {
 		return nil
 	}
-	return &MemoryError{What: fmt.Sprintf(what, args...), Need: need, Limit: limit, Enough: true}
+	return &MemoryError{Computation: fmt.Sprintf(what, args...), NeedBytes: need, LimitBytes: limit, IsTotalNeed: true}
 }
 
 // AddBytes adds sizes, and returns math.MaxInt64 on overflow.
@@ -62,5 +62,5 @@ func FormatBytes(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// FormatNeed is like [FormatBytes], but rounds up, so that the result is never too small.
-func FormatNeed(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }
+// FormatBytesCeil is like [FormatBytes], but rounds up, so that the result is never too small.
+func FormatBytesCeil(n int64) string { return FormatBytes(n + min(n/200, math.MaxInt64-n)) }

@@ -10,9 +10,9 @@ import (
 // PanicError reports that a caller's function or a task panicked, on any goroutine. Without it, a
 // panic on a worker's goroutine would end the program.
 type PanicError struct {
-	What  string // function that panicked, such as "engine: kernel mine"
-	Value any    // result of recover, or an error that names runtime.Goexit
-	Stack []byte // stack of the goroutine that panicked, see debug.Stack
+	Function string // function that panicked, such as "engine: kernel mine"
+	Value    any    // result of recover, or an error that names runtime.Goexit
+	Stack    []byte // stack of the goroutine that panicked, see debug.Stack
 }
 
 // errGoexit is PanicError.Value for a task that called runtime.Goexit.
@@ -28,12 +28,12 @@ func NewPanicError(what string, v any) *PanicError {
 	if v == nil {
 		v = errGoexit
 	}
-	return &PanicError{What: what, Value: v, Stack: debug.Stack()}
+	return &PanicError{Function: what, Value: v, Stack: debug.Stack()}
 }
 
 // Error returns What and the value in one line, for users. The verb %+v also prints Stack, for the
 // program's authors.
-func (e *PanicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.What, e.Value) }
+func (e *PanicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.Function, e.Value) }
 
 // Format implements [fmt.Formatter]: %+v prints Error and the stack.
 func (e *PanicError) Format(f fmt.State, verb rune) {
@@ -48,10 +48,10 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-const aTask = "run: a task"
+const taskFunction = "run: a task"
 
-// Guard calls a callback and returns its error, or a [PanicError] with the callback's name.
-func Guard(name string, f func() error) (err error) {
+// CatchPanic calls a callback and returns its error, or a [PanicError] with the callback's name.
+func CatchPanic(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = NewPanicError(name, v)

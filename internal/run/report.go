@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-const reportEvery = 100 * time.Millisecond
+const reportInterval = 100 * time.Millisecond
 
 // Progress describes how much of a stage is done.
 type Progress struct {
@@ -20,10 +20,10 @@ type Progress struct {
 // [StartReporter] to create a Reporter. Add may be called concurrently. Finish must be called
 // exactly once.
 type Reporter struct {
-	done   atomic.Int64
-	stop   chan struct{}
-	ended  sync.WaitGroup
-	failed error // error of a report that panicked; read after ended.Wait
+	done  atomic.Int64
+	stop  chan struct{}
+	ended sync.WaitGroup
+	err   error // error of a report that panicked; read after ended.Wait
 }
 
 // StartReporter calls report with the count every 100 ms, and once more in Finish. Calls never
@@ -41,11 +41,11 @@ func StartReporter(ctx context.Context, name string, report func(done int64)) (c
 		ended := false
 		defer func() {
 			if v := recover(); !ended {
-				r.failed = NewPanicError(name, v)
+				r.err = NewPanicError(name, v)
 			}
-			cancel(r.failed)
+			cancel(r.err)
 		}()
-		tick := time.NewTicker(reportEvery)
+		tick := time.NewTicker(reportInterval)
 		defer tick.Stop()
 		for stopped := false; !stopped; {
 			select {
@@ -68,7 +68,7 @@ func (r *Reporter) Add(n int64) { r.done.Add(n) }
 func (r *Reporter) Finish(err *error) {
 	close(r.stop)
 	r.ended.Wait()
-	if r.failed != nil {
-		*err = r.failed
+	if r.err != nil {
+		*err = r.err
 	}
 }

@@ -83,7 +83,7 @@ func TestReporterPanics(t *testing.T) {
 		calls := 0
 		ctx, r := StartReporter(t.Context(), "test", func(int64) { calls++; c.fail() })
 		<-ctx.Done()
-		time.Sleep(2 * reportEvery)
+		time.Sleep(2 * reportInterval)
 		err := errors.New("another error")
 		r.Finish(&err)
 		var failed *PanicError

@@ -1,5 +1,5 @@
 // Package run contains code for long computations: the loop over workers ([Tasks]), progress
-// ([Progress], [Reporter]), available memory ([Available], [MemoryError]), and panics
+// ([Progress], [Reporter]), available memory ([AvailableBytes], [MemoryError]), and panics
 // ([PanicError]). Public packages export these types under their own names. Package run is
 // independent of the computation.
 package run
@@ -21,5 +21,5 @@ func CheckContext(ctx context.Context, name string) error {
 	return context.Cause(ctx)
 }
 
-// Workers returns workers, or GOMAXPROCS if workers is 0.
-func Workers(workers int) int { return cmp.Or(workers, runtime.GOMAXPROCS(0)) }
+// NumWorkers returns workers, or GOMAXPROCS if workers is 0.
+func NumWorkers(workers int) int { return cmp.Or(workers, runtime.GOMAXPROCS(0)) }

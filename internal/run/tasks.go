@@ -19,14 +19,14 @@ import (
 // returns the cause of ctx; tasks should watch their ctx. If a task panics or calls runtime.Goexit,
 // Tasks returns a [PanicError], which takes precedence over other errors. It fails if workers < 1.
 //
-// Each goroutine first calls the function added by [OnWorker].
+// Each goroutine first calls the function added by [WithWorkerHook].
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
 	if workers < 1 {
 		return fmt.Errorf("run: Tasks: number of workers must be at least 1, got %d", workers)
 	}
-	begin, _ := ctx.Value(onWorker{}).(func(worker int) (end func()))
+	begin, _ := ctx.Value(workerHookKey{}).(func(worker int) (end func()))
 	if begin != nil {
-		ctx = context.WithValue(ctx, onWorker{}, nil) // nested Tasks don't call begin
+		ctx = context.WithValue(ctx, workerHookKey{}, nil) // nested Tasks don't call begin
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -40,7 +40,7 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 				if ended {
 					return
 				}
-				err := NewPanicError(aTask, recover())
+				err := NewPanicError(taskFunction, recover())
 				panicked.CompareAndSwap(nil, err)
 				cancel(err)
 			}()
@@ -67,12 +67,12 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 	return context.Cause(ctx)
 }
 
-// onWorker is the context key of OnWorker.
-type onWorker struct{}
+// workerHookKey is the context key of OnWorker.
+type workerHookKey struct{}
 
-// OnWorker returns a context for [Tasks]: each worker's goroutine calls begin before its first
+// WithWorkerHook returns a context for [Tasks]: each worker's goroutine calls begin before its first
 // task, and the returned function end after its last task, for example to pin workers to CPUs.
 // Nested calls of Tasks don't call begin. begin may be called concurrently.
-func OnWorker(ctx context.Context, begin func(worker int) (end func())) context.Context {
-	return context.WithValue(ctx, onWorker{}, begin)
+func WithWorkerHook(ctx context.Context, begin func(worker int) (end func())) context.Context {
+	return context.WithValue(ctx, workerHookKey{}, begin)
 }

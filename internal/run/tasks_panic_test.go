@@ -95,6 +95,6 @@ func TestTasksPanicWins(t *testing.T) {
 
 func TestTasksRefuses(t *testing.T) {
 	work := func(context.Context, int, int) error { return nil }
-	musttest.Fails(Tasks(t.Context(), 0, 1, work))(t, "0 workers")
-	musttest.Do(t, Tasks(t.Context(), 3, 0, work))
+	musttest.WantError(Tasks(t.Context(), 0, 1, work))(t, "0 workers")
+	musttest.NoError(t, Tasks(t.Context(), 3, 0, work))
 }

@@ -21,7 +21,7 @@ func TestTasksDoesEachTaskOnce(t *testing.T) {
 			busy[w].Add(-1)
 			return nil
 		})
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		for i := range seen {
 			if n := seen[i].Load(); n != 1 {
 				t.Errorf("%d workers: task %d ran %d times", workers, i, n)
@@ -48,6 +48,6 @@ func TestTasksStops(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	musttest.Fails(Tasks(ctx, 2, 1000, func(context.Context, int, int) error { cancel(); return nil }))(t,
+	musttest.WantError(Tasks(ctx, 2, 1000, func(context.Context, int, int) error { cancel(); return nil }))(t,
 		"after the end of the context", context.Canceled)
 }

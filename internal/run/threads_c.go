@@ -2,5 +2,5 @@
 
 package run
 
-// cThreads reports whether the C library creates threads.
-const cThreads = true
+// hasCThreads reports whether the C library creates threads.
+const hasCThreads = true

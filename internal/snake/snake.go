@@ -32,17 +32,17 @@ func Write(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(Plain(v))
+	return enc.Encode(Convert(v))
 }
 
-// Plain converts a value to maps, slices, strings and numbers for package encoding/json. Exported
+// Convert converts a value to maps, slices, strings and numbers for package encoding/json. Exported
 // fields have the key of their json tag, or their name in snake case. Fields of embedded structs
 // become fields of the outer struct. Durations become seconds, and non-finite numbers null. Types
 // with a String method become strings, unless they are strings, have a MarshalJSON method, or are
 // structs with a key in a json tag.
-func Plain(v any) any { return plain(reflect.ValueOf(v)) }
+func Convert(v any) any { return convert(reflect.ValueOf(v)) }
 
-func plain(v reflect.Value) any {
+func convert(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Invalid:
 		return nil
@@ -58,7 +58,7 @@ func plain(v reflect.Value) any {
 		case json.Marshaler:
 			return own
 		case fmt.Stringer:
-			if v.Kind() != reflect.String && !tagged(v) {
+			if v.Kind() != reflect.String && !hasKeyTag(v) {
 				return own.String()
 			}
 		}
@@ -69,50 +69,50 @@ func plain(v reflect.Value) any {
 			return nil
 		}
 	case reflect.Pointer, reflect.Interface:
-		return plain(v.Elem())
+		return convert(v.Elem())
 	case reflect.Slice, reflect.Array:
 		out := make([]any, v.Len())
 		for i := range out {
-			out[i] = plain(v.Index(i))
+			out[i] = convert(v.Index(i))
 		}
 		return out
 	case reflect.Map:
 		out := map[string]any{}
 		for _, key := range v.MapKeys() {
-			out[key.String()] = plain(v.MapIndex(key))
+			out[key.String()] = convert(v.MapIndex(key))
 		}
 		return out
 	case reflect.Struct:
-		return fields(v)
+		return fieldsByKey(v)
 	}
 	return v.Interface()
 }
 
-// fields returns the fields of a struct by key.
-func fields(v reflect.Value) map[string]any {
+// fieldsByKey returns the fields of a struct by key.
+func fieldsByKey(v reflect.Value) map[string]any {
 	out, own := map[string]any{}, map[string]any{}
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
 		name, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "-" || field.Type.Kind() == reflect.Func || !field.IsExported() && !field.Anonymous ||
-			omit == "omitempty" && empty(value) {
+			omit == "omitempty" && isEmpty(value) {
 			continue
 		}
-		if inner, is := embedded(field, value); is {
+		if inner, is := embeddedFields(field, value); is {
 			maps.Copy(out, inner)
 		} else if field.IsExported() {
 			if name == "" {
 				name = Case(field.Name)
 			}
-			own[name] = plain(value)
+			own[name] = convert(value)
 		}
 	}
 	maps.Copy(out, own)
 	return out
 }
 
-// tagged reports whether v is a struct, or points to a struct, with a key in a json tag.
-func tagged(v reflect.Value) bool {
+// hasKeyTag reports whether v is a struct, or points to a struct, with a key in a json tag.
+func hasKeyTag(v reflect.Value) bool {
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -125,8 +125,8 @@ func tagged(v reflect.Value) bool {
 	return false
 }
 
-// embedded returns the fields of an embedded struct without a tag. A nil pointer has none.
-func embedded(field reflect.StructField, v reflect.Value) (map[string]any, bool) {
+// embeddedFields returns the fields of an embedded struct without a tag. A nil pointer has none.
+func embeddedFields(field reflect.StructField, v reflect.Value) (map[string]any, bool) {
 	if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous || name != "" {
 		return nil, false
 	}
@@ -139,10 +139,10 @@ func embedded(field reflect.StructField, v reflect.Value) (map[string]any, bool)
 	if v.Kind() != reflect.Struct {
 		return nil, false
 	}
-	return fields(v), true
+	return fieldsByKey(v), true
 }
 
-func empty(v reflect.Value) bool {
+func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
 		return v.Len() == 0

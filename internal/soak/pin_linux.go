@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowed returns the logical CPUs that the process may use.
-func allowed() (ids []int, err error) {
+// allowedCPUs returns the logical CPUs that the process may use.
+func allowedCPUs() (ids []int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("soak: %w", err)
@@ -22,8 +22,8 @@ func allowed() (ids []int, err error) {
 	return ids, nil
 }
 
-// pin binds the calling goroutine to a logical CPU. The same goroutine must call release.
-func pin(id int) (release func(), err error) {
+// pinThread binds the calling goroutine to a logical CPU. The same goroutine must call release.
+func pinThread(id int) (release func(), err error) {
 	runtime.LockOSThread()
 	var before, one unix.CPUSet
 	one.Set(id)

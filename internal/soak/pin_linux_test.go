@@ -12,9 +12,9 @@ import (
 
 // Workers run on the CPUs to which they are pinned. Afterwards the threads' masks are restored.
 func TestPin(t *testing.T) {
-	ids := musttest.Get(allowed())(t)
+	ids := musttest.Get(allowedCPUs())(t)
 	for _, id := range ids {
-		ctx := newCore(id).on(t.Context(), true)
+		ctx := newCore(id).pinnedContext(t.Context(), true)
 		err := run.Tasks(ctx, 2, 8, func(ctx context.Context, _, _ int) error {
 			var set unix.CPUSet
 			if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -29,10 +29,10 @@ func TestPin(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if after := musttest.Get(allowed())(t); len(after) != len(ids) {
+	if after := musttest.Get(allowedCPUs())(t); len(after) != len(ids) {
 		t.Errorf("processors %v after pinning, expected %v", after, ids)
 	}
-	if release, err := pin(1 << 14); err == nil {
+	if release, err := pinThread(1 << 14); err == nil {
 		t.Error("pinned to a processor that isn't there")
 		release()
 	}

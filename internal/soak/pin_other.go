@@ -9,10 +9,10 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// allowed returns the logical CPUs that the process may use.
-func allowed() ([]int, error) { return run.Numbers(0, runtime.NumCPU()), nil }
+// allowedCPUs returns the logical CPUs that the process may use.
+func allowedCPUs() ([]int, error) { return run.Range(0, runtime.NumCPU()), nil }
 
-// pin returns an error, because pinning needs Linux.
-func pin(int) (release func(), err error) {
+// pinThread returns an error, because pinning needs Linux.
+func pinThread(int) (release func(), err error) {
 	return func() {}, errors.New("soak: pinning threads to CPUs requires Linux")
 }

@@ -19,7 +19,7 @@ import (
 
 // here returns the logical CPUs that the test may use.
 func here() []int {
-	ids, err := allowed()
+	ids, err := allowedCPUs()
 	if err != nil {
 		panic(err)
 	}
@@ -30,7 +30,7 @@ func here() []int {
 // core. Repetitions without flips have no differences.
 func TestEveryFlipIsFound(t *testing.T) {
 	bad, flips := here()[len(here())-1], 0
-	r := musttest.Get(Run(t.Context(), Options{Turns: 3, Alone: 0.3, Corpus: 1 << 20, Seed: 5,
+	r := musttest.Get(Run(t.Context(), Options{MaxRounds: 3, SingleCoreFraction: 0.3, CorpusBytes: 1 << 20, Seed: 5,
 		corrupt: func(core int, values []float32) {
 			if core == bad {
 				at := flips % len(values)
@@ -38,14 +38,15 @@ func TestEveryFlipIsFound(t *testing.T) {
 				flips++
 			}
 		}}))(t)
-	if r.DifferenceCount != flips || flips == 0 || len(r.Differences) != min(flips, maxListed) {
+	if r.DifferenceCount != flips || flips == 0 || len(r.Differences) != min(flips, maxListedDifferences) {
 		t.Errorf("%d differences of %d flips, %d listed", r.DifferenceCount, flips, len(r.Differences))
 	}
 	kinds := map[string]bool{}
 	for i, d := range r.Differences {
 		kinds[d.Kind] = true
-		flip := d.Want ^ d.Got
-		if d.Core != bad || flip == 0 || flip&(flip-1) != 0 || d.Again+d.Elsewhere > 0 || d.Place == "" || d.Error != "" {
+		flip := d.WantBits ^ d.GotBits
+		if d.CoreID != bad || flip == 0 || flip&(flip-1) != 0 || d.SameCoreRepeats+d.OtherCoreRepeats > 0 ||
+			d.Position == "" || d.Error != "" {
 			t.Errorf("difference %d is %+v", i, d)
 		}
 	}
@@ -53,7 +54,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 		t.Errorf("differences of %v, expected tiles, maps and panels", kinds)
 	}
 	for _, c := range r.Cores {
-		if (c.Differences > 0) != (c.ID == bad) || c.Tasks == 0 || c.Values == 0 {
+		if (c.DifferenceCount > 0) != (c.ID == bad) || c.TaskCount == 0 || c.ValueCount == 0 {
 			t.Errorf("processor %d: %+v", c.ID, c)
 		}
 	}
@@ -62,44 +63,45 @@ func TestEveryFlipIsFound(t *testing.T) {
 // Correct cores have no differences.
 func TestNoFalseDifference(t *testing.T) {
 	musttest.SkipRace(t)
-	r, err := Run(t.Context(), Options{Turns: 2, Corpus: 1 << 20, Seed: 6})
-	if err != nil || r.DifferenceCount != 0 || r.Idle() != nil || len(r.Cores) != len(here()) || r.Turns != 2 {
+	r, err := Run(t.Context(), Options{MaxRounds: 2, CorpusBytes: 1 << 20, Seed: 6})
+	if err != nil || r.DifferenceCount != 0 || r.CheckCoverage() != nil || len(r.Cores) != len(here()) || r.Rounds != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
 // Tasks of a core with a stuck bit differ when repeated on this core, but not on another core.
 func TestStuckBit(t *testing.T) {
-	s := &state{report: &Report{}, o: Options{Stage: func(string) {}}}
+	s := &state{report: &Report{}, o: Options{OnStage: func(string) {}}}
 	for id := range 2 {
 		s.cores = append(s.cores, newCore(id))
 	}
 	at := 0
-	wrong := &task{kind: kindMap, isa: asm.Generic, size: "of 4 values", values: 4, plain: func(out []float32) {
+	wrong := &task{kind: kindMap, isa: asm.Generic, size: "of 4 values", values: 4, compute: func(out []float32) {
 		out[2] = math.Float32frombits(uint32(at))
 	}}
 	wrong.want = make([]float32, 4)
 	// The core that computes while at is 1 is stuck: the first core, whose repetitions come first.
 	at = 1
 	calls := 0
-	inner := wrong.plain
-	wrong.plain = func(out []float32) {
-		if calls++; calls > 1+tries {
+	inner := wrong.compute
+	wrong.compute = func(out []float32) {
+		if calls++; calls > 1+repeatCount {
 			at = 0
 		}
 		inner(out)
 	}
-	s.do(t.Context(), s.cores[0], wrong)
+	s.runTask(t.Context(), s.cores[0], wrong)
 	if len(s.report.Differences) != 1 {
 		t.Fatalf("%+v", s.report)
 	}
 	d := s.report.Differences[0]
-	if d.Core != 0 || d.Other != 1 || d.Again != tries || d.Elsewhere != 0 || d.Got != 1 || d.Place != "value 2" {
+	if d.CoreID != 0 || d.OtherCoreID != 1 || d.SameCoreRepeats != repeatCount || d.OtherCoreRepeats != 0 ||
+		d.GotBits != 1 || d.Position != "value 2" {
 		t.Errorf("%+v", d)
 	}
 	// An error is also a difference.
-	s.do(t.Context(), s.cores[1], &task{kind: kindTile, isa: asm.Generic, values: 1, want: []float32{0},
-		tiles: func(context.Context, []float32) error { return fmt.Errorf("an index out of range") }})
+	s.runTask(t.Context(), s.cores[1], &task{kind: kindTile, isa: asm.Generic, values: 1, want: []float32{0},
+		computeTiles: func(context.Context, []float32) error { return fmt.Errorf("an index out of range") }})
 	if s.report.DifferenceCount != 2 || !strings.Contains(s.report.Differences[1].Error, "out of range") {
 		t.Errorf("%+v", s.report)
 	}
@@ -109,25 +111,26 @@ func TestStuckBit(t *testing.T) {
 func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	turns := 0
-	r, err := Run(ctx, Options{ISAs: []asm.ISA{asm.Generic}, Corpus: 1, Stage: func(stage string) {
+	r, err := Run(ctx, Options{ISAs: []asm.ISA{asm.Generic}, CorpusBytes: 1, OnStage: func(stage string) {
 		if strings.HasPrefix(stage, "turn") {
 			if turns++; turns == 2 {
 				cancel()
 			}
 		}
 	}})
-	if err != nil || !r.Interrupted || r.DifferenceCount != 0 || r.Cores[0].Tasks == 0 {
+	if err != nil || !r.Interrupted || r.DifferenceCount != 0 || r.Cores[0].TaskCount == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	musttest.Fails(Run(t.Context(), Options{Cores: []int{1 << 13}}))(t, "processor 8192", "8192")
+	musttest.WantError(Run(t.Context(), Options{Cores: []int{1 << 13}}))(t, "processor 8192", "8192")
 }
 
 // Single cores compute for the requested share of the time: none, or about a tenth.
 func TestAlone(t *testing.T) {
 	for _, part := range []float64{0, 0.1} {
 		together, alone := 0, 0
-		r := musttest.Get(Run(t.Context(), Options{Turns: 10, Alone: part, Corpus: 1, ISAs: []asm.ISA{asm.Generic},
-			Stage: func(stage string) {
+		r := musttest.Get(Run(t.Context(), Options{MaxRounds: 10, SingleCoreFraction: part, CorpusBytes: 1,
+			ISAs: []asm.ISA{asm.Generic},
+			OnStage: func(stage string) {
 				if strings.Contains(stage, "all cores") {
 					together++
 				} else if strings.HasPrefix(stage, "turn") {
@@ -137,7 +140,7 @@ func TestAlone(t *testing.T) {
 		if most := int(part * 100); together != 10 || alone > most || (part > 0 && len(here()) > 1) != (alone > 0) {
 			t.Errorf("a part of %g: %d times all cores and %d times one, expected 10 and up to %d", part, together, alone, most)
 		}
-		if part == 0 && r.Alone != 0 {
+		if part == 0 && r.SingleCoreFraction != 0 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -151,41 +154,41 @@ func TestCorpus(t *testing.T) {
 	if got := corpusBytes(480<<20, 1<<30); got != 128<<20 {
 		t.Errorf("a corpus of %d bytes in 1 GiB of memory", got)
 	}
-	table := musttest.Get(asm.For(asm.Generic))(t)
+	table := musttest.Get(asm.KernelsFor(asm.Generic))(t)
 	const bytes = 2 << 20
-	list := corpusTasks(table, bytes, 1)
-	again := corpusTasks(table, bytes-1<<20, 1)
+	list := newCorpusTasks(table, bytes, 1)
+	again := newCorpusTasks(table, bytes-1<<20, 1)
 	want, got, less := make([]float32, list[0].values), make([]float32, list[0].values), make([]float32, list[0].values)
-	list[0].plain(want)
-	list[0].plain(got)
-	again[0].plain(less)
-	if len(list) != 1 || len(differences(want, got)) != 0 || len(differences(want, less)) == 0 {
+	list[0].compute(want)
+	list[0].compute(got)
+	again[0].compute(less)
+	if len(list) != 1 || len(differingIndices(want, got)) != 0 || len(differingIndices(want, less)) == 0 {
 		t.Errorf("%d tasks; %d differences from itself, %d from that of fewer blocks", len(list),
-			len(differences(want, got)), len(differences(want, less)))
+			len(differingIndices(want, got)), len(differingIndices(want, less)))
 	}
 }
 
 // Values differ if their bits differ: -0 differs from 0, and NaN only from other NaNs.
 func TestDifferences(t *testing.T) {
 	nan, minusZero := float32(math.NaN()), float32(math.Copysign(0, -1))
-	if got := differences([]float32{0, nan, 1}, []float32{minusZero, nan, 1}); !slices.Equal(got, []int{0}) {
+	if got := differingIndices([]float32{0, nan, 1}, []float32{minusZero, nan, 1}); !slices.Equal(got, []int{0}) {
 		t.Errorf("differences at %v, expected at 0", got)
 	}
 }
 
 // Every value of a lower triangle has the correct position.
 func TestPlaces(t *testing.T) {
-	half := &task{values: rowStart(40), half: true}
+	half := &task{values: rowStart(40), lowerTriangle: true}
 	at := 0
 	for row := range 40 {
 		for column := range row + 1 {
-			if got, want := half.place(at), fmt.Sprintf("row %d, column %d", row, column); got != want {
+			if got, want := half.position(at), fmt.Sprintf("row %d, column %d", row, column); got != want {
 				t.Fatalf("value %d is at %s, expected %s", at, got, want)
 			}
 			at++
 		}
 	}
-	if got := (&task{columns: 7}).place(15); got != "row 2, column 1" {
+	if got := (&task{columns: 7}).position(15); got != "row 2, column 1" {
 		t.Errorf("value 15 of rows of 7 is at %s", got)
 	}
 }
@@ -194,15 +197,15 @@ func TestPlaces(t *testing.T) {
 func TestTileTask(t *testing.T) {
 	k := kernel.MustParse("c")
 	for _, length := range []int{12, 150} {
-		s := synthetic.Spec{Documents: 300, Terms: 3000, Length: length, Classes: 3, Seed: 1}
+		s := synthetic.Spec{DocumentCount: 300, TermCount: 3000, MeanLength: length, ClassCount: 3, Seed: 1}
 		m := musttest.Get(corpus.Read(t.Context(), s.String(), corpus.Options{}))(t).Documents
-		x := musttest.Get(sparse.Sphere.Fit(m).Transform(m))(t)
+		x := musttest.Get(sparse.SphereEmbedding.Fit(m).Transform(m))(t)
 		for _, isa := range asm.Available() {
 			e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa)}))(t)
 			want := musttest.Get(e.Gram(t.Context(), k, nil))(t)
-			work := tileTask(e, isa, x.Rows())
+			work := newTileTask(e, isa, x.Rows())
 			out := make([]float32, work.values)
-			musttest.Do(t, work.tiles(t.Context(), out))
+			musttest.NoError(t, work.computeTiles(t.Context(), out))
 			for i := range x.Rows() {
 				if !slices.Equal(out[rowStart(i):rowStart(i+1)], want.Row(i)[:i+1]) {
 					t.Fatalf("%s, documents of %d words: other values in row %d", isa, length, i)
@@ -214,8 +217,8 @@ func TestTileTask(t *testing.T) {
 
 // If a run is too short for a CPU, the error names the CPU.
 func TestIdle(t *testing.T) {
-	r := &Report{Cores: []Core{{ID: 0, Values: 5}, {ID: 3}}}
-	if err := r.Idle(); err == nil || err.Error() != "processor 3 compared no value" {
+	r := &Report{Cores: []Core{{ID: 0, ValueCount: 5}, {ID: 3}}}
+	if err := r.CheckCoverage(); err == nil || err.Error() != "processor 3 compared no value" {
 		t.Error(err)
 	}
 }

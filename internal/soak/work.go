@@ -17,14 +17,14 @@ import (
 
 // task is a computation whose results are always the same, bit for bit.
 type task struct {
-	kind, size string
-	isa        asm.ISA
-	values     int
-	columns    int       // number of values in a row; 0 if values aren't in rows
-	half       bool      // values are a lower triangle: row i has columns 0 to i
-	want       []float32 // first result
-	tiles      func(ctx context.Context, out []float32) error
-	plain      func(out []float32) // used if tiles is nil; runs on the calling goroutine
+	kind, size    string
+	isa           asm.ISA
+	values        int
+	columns       int       // number of values in a row; 0 if values aren't in rows
+	lowerTriangle bool      // values are a lower triangle: row i has columns 0 to i
+	want          []float32 // first result
+	computeTiles  func(ctx context.Context, out []float32) error
+	compute       func(out []float32) // used if tiles is nil; runs on the calling goroutine
 }
 
 const (
@@ -33,10 +33,10 @@ const (
 
 func (t *task) String() string { return fmt.Sprintf("%s %s, %s", t.kind, t.size, t.isa) }
 
-// place describes the position of a value in messages.
-func (t *task) place(at int) string {
+// position describes the position of a value in messages.
+func (t *task) position(at int) string {
 	switch {
-	case t.half:
+	case t.lowerTriangle:
 		row := sort.Search(t.values, func(i int) bool { return rowStart(i+1) > at })
 		return fmt.Sprintf("row %d, column %d", row, at-rowStart(row))
 	case t.columns > 0:
@@ -53,13 +53,14 @@ func rowStart(i int) int { return i * (i + 1) / 2 }
 func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (list []*task, err error) {
 	for k, n := range []int{65, 300, 513, 900} {
 		// Short documents have mostly tail terms. Pairs of near copies are recomputed exactly.
-		s := synthetic.Spec{Documents: n, Terms: 3000, Length: []int{400, 12, 150, 60}[k], Classes: 3, Seed: seed,
-			Copies: 50, Changed: 2}
+		s := synthetic.Spec{DocumentCount: n, TermCount: 3000, MeanLength: []int{400, 12, 150, 60}[k], ClassCount: 3,
+			Seed:              seed,
+			CopiesPerThousand: 50, MaxChangedWords: 2}
 		c, err := corpus.Read(ctx, s.String(), corpus.Options{Workers: 1})
 		if err != nil {
 			return nil, err
 		}
-		x, err := sparse.Sphere.Fit(c.Documents).Transform(c.Documents)
+		x, err := sparse.SphereEmbedding.Fit(c.Documents).Transform(c.Documents)
 		if err != nil {
 			return nil, err
 		}
@@ -68,22 +69,22 @@ func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (lis
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, tileTask(e, isa, n))
+			list = append(list, newTileTask(e, isa, n))
 		}
 	}
 	for _, isa := range sets {
-		table, err := asm.For(isa)
+		table, err := asm.KernelsFor(isa)
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range []int{7, 1000, 16384} {
-			list = append(list, mapTasks(table, n, seed)...)
+			list = append(list, newMapTasks(table, n, seed)...)
 		}
 		for _, values := range []int{3, 40, 300} {
-			list = append(list, panelTask(table, values, seed))
+			list = append(list, newPanelTask(table, values, seed))
 		}
 		if isa == sets[len(sets)-1] {
-			list = append(list, corpusTasks(table, docs, seed)...)
+			list = append(list, newCorpusTasks(table, docs, seed)...)
 		}
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -91,14 +92,14 @@ func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (lis
 	return list, nil
 }
 
-// tileTask computes c of all pairs of documents, tile by tile.
-func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
-	return &task{kind: kindTile, size: fmt.Sprintf("%d documents", n), isa: isa, values: rowStart(n), half: true,
-		tiles: func(ctx context.Context, out []float32) error {
-			return e.Each(ctx, nil, engine.Request{Half: true}, func(t *engine.Tile) error {
+// newTileTask computes c of all pairs of documents, tile by tile.
+func newTileTask(e *engine.Engine, isa asm.ISA, n int) *task {
+	return &task{kind: kindTile, size: fmt.Sprintf("%d documents", n), isa: isa, values: rowStart(n), lowerTriangle: true,
+		computeTiles: func(ctx context.Context, out []float32) error {
+			return e.EachTile(ctx, nil, engine.Request{OmitSymmetric: true}, func(t *engine.Tile) error {
 				for i := range t.Rows {
-					for j, c := range t.C[i*t.Width:][:t.Cols] { // a tile on the diagonal contains each pair twice
-						row, column := max(t.First+i, t.Column+j), min(t.First+i, t.Column+j)
+					for j, c := range t.Values[i*t.Stride:][:t.Cols] { // a tile on the diagonal contains each pair twice
+						row, column := max(t.FirstRow+i, t.FirstColumn+j), min(t.FirstRow+i, t.FirstColumn+j)
 						out[rowStart(row)+column] = c
 					}
 				}
@@ -107,8 +108,8 @@ func tileTask(e *engine.Engine, isa asm.ISA, n int) *task {
 		}}
 }
 
-// mapTasks returns tasks that apply kernel maps to n values of c.
-func mapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
+// newMapTasks returns tasks that apply kernel maps to n values of c.
+func newMapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
 	c, y := make([]float32, n), make([]float32, n)
 	for i := range c {
@@ -130,57 +131,57 @@ func mapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
 		{"arccos 2", func(dst []float32) { k.ArcCosine2(dst, c, y, x) }},
 	} {
 		size := fmt.Sprintf("%s of %d values", m.name, n)
-		list = append(list, &task{kind: kindMap, size: size, isa: k.ISA, values: n, plain: m.of})
+		list = append(list, &task{kind: kindMap, size: size, isa: k.ISA, values: n, compute: m.of})
 	}
 	return list
 }
 
 // block is a block of documents with a panel, as for asm.Kernels.PanelDot.
 type block struct {
-	panel  []float32
-	doc    []uint8
-	start  []int64
-	offset []uint16
-	value  []float32
+	panel   []float32
+	docs    []uint8
+	starts  []int64
+	offsets []uint16
+	values  []float32
 }
 
-func (b *block) dot(k *asm.Kernels, out []float32) {
+func (b *block) computeDot(k *asm.Kernels, out []float32) {
 	clear(out)
-	k.PanelDot(out, b.panel, b.start, b.doc, b.offset, b.value)
+	k.PanelDot(out, b.panel, b.starts, b.docs, b.offsets, b.values)
 }
 
-// panelTask computes dot products of a panel and documents. most is the maximum number of values
+// newPanelTask computes dot products of a panel and documents. most is the maximum number of values
 // per document.
-func panelTask(k *asm.Kernels, most int, seed uint64) *task {
+func newPanelTask(k *asm.Kernels, most int, seed uint64) *task {
 	b := newBlock(k, most, seed)
 	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
-		values: sparse.Block * k.Panel, columns: k.Panel, plain: func(out []float32) { b.dot(k, out) }}
+		values: sparse.BlockSize * k.PanelWidth, columns: k.PanelWidth, compute: func(out []float32) { b.computeDot(k, out) }}
 }
 
 // corpusBytes returns 1.5 times the cache size, but at least 64 MiB and at most an eighth of the
 // memory.
 func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 
-// corpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus. Each
+// newCorpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus. Each
 // task has a part of the blocks, and combines their results into digests: h ← 31h + bits.
-func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
+func newCorpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	const longest, part = 300, 64 << 20
 	first := newBlock(k, longest, seed)
-	own := int64(6 * len(first.value))
+	own := int64(6 * len(first.values))
 	for done := int64(0); done < bytes; {
 		var blocks []*block
 		for size := int64(0); done < bytes && size < part; size, done = size+own, done+own {
 			b := *first // same values as the first block, at another address
-			b.offset, b.value = slices.Clone(b.offset), slices.Clone(b.value)
+			b.offsets, b.values = slices.Clone(b.offsets), slices.Clone(b.values)
 			blocks = append(blocks, &b)
 		}
 		size := fmt.Sprintf("of a large corpus, part %d", len(list)+1)
-		list = append(list, &task{kind: kindPanel, size: size, isa: k.ISA, values: sparse.Block * k.Panel,
-			columns: k.Panel, plain: func(out []float32) {
+		list = append(list, &task{kind: kindPanel, size: size, isa: k.ISA, values: sparse.BlockSize * k.PanelWidth,
+			columns: k.PanelWidth, compute: func(out []float32) {
 				clear(out)
 				dot := make([]float32, len(out))
 				for _, b := range blocks {
-					b.dot(k, dot)
+					b.computeDot(k, dot)
 					for i, v := range dot {
 						out[i] = math.Float32frombits(31*bitsOf(out[i]) + bitsOf(v))
 					}
@@ -194,7 +195,7 @@ func corpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 	const terms = 400
 	r := rand.New(rand.NewPCG(seed, uint64(most)))
-	panel, counts := make([]float32, terms*k.Panel), make([]int, sparse.Block)
+	panel, counts := make([]float32, terms*k.PanelWidth), make([]int, sparse.BlockSize)
 	for i := range panel {
 		panel[i] = r.Float32()
 	}
@@ -202,13 +203,13 @@ func newBlock(k *asm.Kernels, most int, seed uint64) *block {
 		counts[i] = r.IntN(most + 1)
 	}
 	slices.Sort(counts) // required by PanelDot
-	doc, start := make([]uint8, sparse.Block), []int64{0}
+	doc, start := make([]uint8, sparse.BlockSize), []int64{0}
 	var offset []uint16
 	var value []float32
-	for p, d := range r.Perm(sparse.Block) {
+	for p, d := range r.Perm(sparse.BlockSize) {
 		doc[p] = uint8(d)
 		for _, term := range r.Perm(terms)[:counts[p]] {
-			offset, value = append(offset, uint16(term*k.Panel)), append(value, r.Float32())
+			offset, value = append(offset, uint16(term*k.PanelWidth)), append(value, r.Float32())
 		}
 		start = append(start, int64(len(value)))
 	}

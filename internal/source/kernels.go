@@ -13,7 +13,7 @@ import (
 
 // Kernels holds the flags that select kernels.
 type Kernels struct {
-	Specs     cli.List
+	Specs     cli.StringList
 	Embedding string
 }
 
@@ -30,7 +30,7 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 // DeclareEmbedding only declares -embed.
 func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	f.StringVar(&k.Embedding, "embed", "", usage)
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		if k.Embedding == "" {
 			return nil
 		}
@@ -65,35 +65,35 @@ func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	return out, nil
 }
 
-// Variants returns specifications that test other code paths than the catalogue's examples.
-func Variants() []string {
+// VariantSpecs returns specifications that test other code paths than the catalogue's examples.
+func VariantSpecs() []string {
 	return []string{"arccos:n=2.5", "arccos:n=0,bias=100", "arccos:n=0,bias=-0.3", "arccos:n=0,bias=0.3,sigma=0.5",
 		"arccos:n=0,bias=0.3,embed=tf-l1-sqrt", "arccos:n=0,layers=3", "compose(rbf,arccos:n=1)",
 		"compose(polynomial:r=1,degree=2,arccos:n=1,arccos:n=1)", "compose(polynomial:r=1,degree=3,arccos:n=1)",
 		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf):p=0.5", "centred(ned)"}
 }
 
-// Examples returns the specifications of all examples in the catalogue, followed by [Variants].
-func Examples() []string {
+// ExampleSpecs returns the specifications of all examples in the catalogue, followed by [VariantSpecs].
+func ExampleSpecs() []string {
 	var specs []string
 	for _, info := range kernel.Catalogue() {
 		specs = append(specs, info.Examples...)
 	}
-	return append(specs, Variants()...)
+	return append(specs, VariantSpecs()...)
 }
 
-// WarnDoubtful warns if a kernel's matrices may have negative eigenvalues that aren't rounding
+// WarnIndefinite warns if a kernel's matrices may have negative eigenvalues that aren't rounding
 // errors. Conditionally positive definite kernels are accepted, because they can replace positive
 // definite kernels in support vector machines and centred matrices.
-func WarnDoubtful(e *cli.Env, k kernel.Kernel) {
-	if p := kernel.PropertiesOf(k); p.Definite == kernel.NotProven && p.Doubtful() != "" {
-		e.Warn("%s is not known to be positive definite (%s)", k, p.Condition)
+func WarnIndefinite(e *cli.Env, k kernel.Kernel) {
+	if p := kernel.PropertiesOf(k); p.Definiteness == kernel.UnprovenDefiniteness && p.Warning() != "" {
+		e.Warnf("%s is not known to be positive definite (%s)", k, p.Condition)
 	}
 }
 
-// WarnZeros warns about documents whose k(x, x) underflows to 0, because kernel values of these
+// WarnZeroDiagonal warns about documents whose k(x, x) underflows to 0, because kernel values of these
 // documents are nearly 0.
-func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
+func WarnZeroDiagonal(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.IsPrecomputed(k) {
 		return nil
 	}
@@ -105,8 +105,8 @@ func WarnZeros(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.UsesNorms(k) {
 		norms = fmt.Sprintf(", of norms from %.4g to %.4g", min, max)
 	}
-	e.Warn("%s: k(x, x) underflows to 0 for %s of %s%s, so they have almost no influence", k,
-		report.Count(zeros), report.Documents(eng.Len()), norms)
+	e.Warnf("%s: k(x, x) underflows to 0 for %s of %s%s, so they have almost no influence", k,
+		report.FormatCount(zeros), report.FormatDocuments(eng.Len()), norms)
 	return nil
 }
 

@@ -26,38 +26,38 @@ import (
 
 // Documents holds the flags that select documents and control reading.
 type Documents struct {
-	In, Format   string
-	MinDF, MaxDF int
-	Signed       bool
-	ZeroBased    string
-	GroupColumn  string
-	MaxLine      cli.ByteSize
+	Source, Format string
+	MinDF, MaxDF   int
+	Signed         bool
+	ZeroBased      string
+	GroupColumn    string
+	MaxLineBytes   cli.ByteSize
 
 	text textFlags
 
 	Tokenizer       *corpus.Tokenizer           // tokenizer to use instead of the flags; nil for none
 	KeepTexts       int64                       // see corpus.Options
 	KeepRows        int64                       // see corpus.Options
-	Form            corpus.Form                 // form of a model's training documents, see corpus.Options.TrainingForm
+	TrainingForm    corpus.FormatOptions        // form of a model's training documents, see corpus.Options.TrainingForm
 	Need            func(corpus.Size) int64     // see corpus.Options
-	Held            int64                       // other memory in use while documents are read, in bytes
+	OtherBytes      int64                       // other memory in use while documents are read, in bytes
 	Vocabulary      []string                    // terms of the training documents; nil if unknown
 	VocabularyLater func() ([]string, error)    // returns the vocabulary after text is counted; nil for none
-	Adjust          func(*corpus.Options) error // changes the options after flags are applied; nil for none
+	AdjustOptions   func(*corpus.Options) error // changes the options after flags are applied; nil for none
 
 	limits *backend.Limits
 }
 
-const topic = "sources"
+const topicName = "sources"
 
 // Argument declares the source as a positional argument.
-var Argument = cli.Argument{Flag: "in", What: "source"}
+var Argument = cli.Argument{Flag: "in", ValueName: "source"}
 
 // Topic is the help topic about sources.
-var Topic = cli.Topic{Name: topic, Summary: "input formats of -in", Text: forms,
+var Topic = cli.Topic{Name: topicName, Summary: "input formats of -in", Text: topicText,
 	Declare: func(f *cli.Flags) { (&Documents{}).Declare(f, "", &backend.Limits{}) }}
 
-const forms = `
+const topicText = `
 Sources for -in (files may be compressed by gzip or zstd):
   FILE            svmlight/LIBSVM vectors (label index:value ...), label<TAB>text lines, CSV with
                   commas, semicolons or TABs, JSON lines or an array, Parquet, fastText's __label__
@@ -85,7 +85,7 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limit
 	f.IntVar(&d.MaxDF, "max-df", 0, "ignore terms with a document frequency above `N` (default: no limit)")
 	f.BoolVar(&d.Signed, "signed", false, "accept negative values")
 	d.text.declareTokenizer(f)
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		if d.MinDF < 0 || d.MaxDF < 0 {
 			return cli.Usagef("-min-df and -max-df must not be negative")
 		}
@@ -99,18 +99,18 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limit
 // DeclareInput is like Declare, for commands that use all terms.
 func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.Limits) {
 	d.limits = limits
-	f.Group("Documents", topic)
-	f.StringVar(&d.In, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
-	f.ReadsFiles(&d.In, "in", d.Files(&d.In))
-	f.Arguments(Argument)
-	f.Choose(&d.Format, "format", "", "file `FORMAT`: "+strings.Join(corpus.Formats(), ", ")+
+	f.StartGroup("Documents", topicName)
+	f.StringVar(&d.Source, "in", fallback, "read the documents from `SOURCE`: a file, a folder, goroot or synthetic:...")
+	f.RegisterInput(&d.Source, "in", d.Files(&d.Source))
+	f.SetArguments(Argument)
+	f.ChoiceVar(&d.Format, "format", "", "file `FORMAT`: "+strings.Join(corpus.Formats(), ", ")+
 		" (default: detected from name and content)", corpus.Formats(), "auto", "libsvm")
-	f.Choose(&d.ZeroBased, "zero-based", "", "`BOOL`: true if svmlight indices start from 0, false if from 1 "+
+	f.ChoiceVar(&d.ZeroBased, "zero-based", "", "`BOOL`: true if svmlight indices start from 0, false if from 1 "+
 		"(default: as in training, else false)", []string{"true", "false"})
 	d.text.declare(f)
-	f.Var(&d.MaxLine, "max-line", "maximum length `SIZE` of a line (default: 64M, or less if -m requires it)")
-	f.Check(func() error {
-		if parameters, ok := strings.CutPrefix(d.In, "synthetic:"); ok {
+	f.Var(&d.MaxLineBytes, "max-line", "maximum length `SIZE` of a line (default: 64M, or less if -m requires it)")
+	f.AddCheck(func() error {
+		if parameters, ok := strings.CutPrefix(d.Source, "synthetic:"); ok {
 			if _, err := synthetic.Parse(parameters); err != nil {
 				return cli.UsageError{Err: err}
 			}
@@ -119,11 +119,11 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	})
 }
 
-// Like returns the flags for reading source with the terms of train. The labels come from source.
-func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
+// WithTermsOf returns the flags for reading source with the terms of train. The labels come from source.
+func (d *Documents) WithTermsOf(source string, train *corpus.Corpus) *Documents {
 	o := *d
-	o.In, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
-	o.Held += train.Documents.Bytes()
+	o.Source, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
+	o.OtherBytes += train.Documents.Bytes()
 	if d.Need != nil {
 		rest := d.Need(train.Size()) - train.Documents.Bytes()
 		o.Need = func(s corpus.Size) int64 { return s.Bytes() + rest }
@@ -135,7 +135,7 @@ func (d *Documents) Like(source string, train *corpus.Corpus) *Documents {
 	return &o
 }
 
-// Files returns a function that lists the files of *source, for [cli.Flags.ReadsFiles].
+// Files returns a function that lists the files of *source, for [cli.Flags.RegisterInput].
 func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	return func(ctx context.Context) []string {
 		if *source == "-" {
@@ -147,8 +147,8 @@ func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	}
 }
 
-// Missing returns the error for a missing source. what names the purpose, such as "train on".
-func Missing(what string) error {
+// MissingSourceError returns the error for a missing source. what names the purpose, such as "train on".
+func MissingSourceError(what string) error {
 	return cli.Usagef(
 		"no documents to %s: set -in to a file such as train.svm, a folder with one subfolder per class "+
 			"such as mail/, or goroot (the source files of Go)",
@@ -173,27 +173,27 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*cor
 		return nil, err
 	}
 	if table := c.DescribeTable(); table != "" {
-		e.Say("%s: %s", c.Source, table)
+		e.Infof("%s: %s", c.Source, table)
 	}
 	for _, w := range c.Warnings {
 		text := w.Describe(flagOf)
 		switch {
 		case w.Of > 0:
-			text += fmt.Sprintf(" (%s of %s, %.1f%%)", report.Count(w.Count), report.Count(w.Of),
+			text += fmt.Sprintf(" (%s of %s, %.1f%%)", report.FormatCount(w.Count), report.FormatCount(w.Of),
 				100*float64(w.Count)/float64(w.Of))
 		case w.Count > 1:
-			text += " (" + report.Count(w.Count) + " times)"
+			text += " (" + report.FormatCount(w.Count) + " times)"
 		}
 		if w.First != "" {
 			text += ", first at " + w.First
 		}
-		e.Warn("%s", text)
+		e.Warnf("%s", text)
 	}
 	return c, nil
 }
 
-// ReadAs reads the corpus with other n-grams, in the syntax of -ngrams, and without warnings.
-func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) (*corpus.Corpus, error) {
+// ReadWithNGrams reads the corpus with other n-grams, in the syntax of -ngrams, and without warnings.
+func (d *Documents) ReadWithNGrams(ctx context.Context, p *cli.Progress, ngrams string) (*corpus.Corpus, error) {
 	own := *d
 	own.text.ngrams = ngrams
 	return own.read(ctx, p)
@@ -202,14 +202,14 @@ func (d *Documents) ReadAs(ctx context.Context, p *cli.Progress, ngrams string) 
 // SetNGrams changes -ngrams.
 func (d *Documents) SetNGrams(ngrams string) error {
 	d.text.ngrams = ngrams
-	_, err := d.text.withoutStopWords()
+	_, err := d.text.tokenizerWithoutStopWords()
 	return err
 }
 
 // read reads the corpus without warnings.
 func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, error) {
-	d.limits.Limit()
-	p.Stage("reading " + report.Shorten(d.In, 40))
+	d.limits.SetMemoryLimit()
+	p.StartStage("reading " + report.TruncateStart(d.Source, 40))
 	tokenizer, err := d.text.tokenizer()
 	if err != nil {
 		return nil, err
@@ -217,27 +217,28 @@ func (d *Documents) read(ctx context.Context, p *cli.Progress) (*corpus.Corpus, 
 	form := d.text.form
 	form.Format, form.ZeroBased = d.sparseFormat(), d.ZeroBased
 	opt := corpus.Options{
-		Form: form, Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF, Signed: d.Signed,
-		Vocabulary: d.Vocabulary, VocabularyLater: d.VocabularyLater,
-		KeepTexts: d.KeepTexts, KeepRows: d.KeepRows, TrainingForm: d.Form, Tokenizer: tokenizer, ModelTokenizer: d.Tokenizer,
-		Strict: d.text.strict, Labels: d.text.labels, GroupColumn: d.GroupColumn,
-		MaxLineBytes: int(d.MaxLine), MemoryBytes: d.Bytes(), Need: d.Need,
+		FormatOptions: form, Workers: d.limits.Workers, MinDF: d.MinDF, MaxDF: d.MaxDF, Signed: d.Signed,
+		Vocabulary: d.Vocabulary, LoadVocabulary: d.VocabularyLater,
+		KeepTextBytes: d.KeepTexts, KeepRowBytes: d.KeepRows, TrainingFormat: d.TrainingForm, Tokenizer: tokenizer,
+		ModelTokenizer: d.Tokenizer,
+		Strict:         d.text.strict, Labels: d.text.labels, GroupColumn: d.GroupColumn,
+		MaxLineBytes: int(d.MaxLineBytes), MemoryBytes: d.ReadLimitBytes(), EstimateMemory: d.Need,
 		Progress: func(s corpus.Progress) { p.Update(s.Done, s.Total) },
 	}
-	if d.Adjust != nil {
-		if err := d.Adjust(&opt); err != nil {
+	if d.AdjustOptions != nil {
+		if err := d.AdjustOptions(&opt); err != nil {
 			return nil, err
 		}
 	}
 	var c *corpus.Corpus
-	if d.In == "-" {
+	if d.Source == "-" {
 		c, err = corpus.ReadFrom(ctx, os.Stdin, "standard input", opt)
 	} else {
-		c, err = corpus.Read(ctx, d.In, opt)
+		c, err = corpus.Read(ctx, d.Source, opt)
 	}
 	p.Clear()
 	if err != nil {
-		return nil, d.limits.Refusal(nameFlags(err))
+		return nil, d.limits.ExplainMemoryError(nameFlags(err))
 	}
 	return c, nil
 }
@@ -254,10 +255,10 @@ func flagOf(field string) string {
 	case "IDColumn":
 		return "-id-column"
 	}
-	return "-" + strings.ToLower(wordStart.ReplaceAllString(field, "$1-$2"))
+	return "-" + strings.ToLower(wordBoundary.ReplaceAllString(field, "$1-$2"))
 }
 
-var wordStart = regexp.MustCompile("([a-z])([A-Z])")
+var wordBoundary = regexp.MustCompile("([a-z])([A-Z])")
 
 // nameFlags replaces names of option fields by names of flags in an error of package corpus.
 func nameFlags(err error) error {
@@ -267,55 +268,55 @@ func nameFlags(err error) error {
 	return err
 }
 
-// minReading is the number of bytes to read before the memory for the whole source is estimated.
-const minReading = 1 << 20
+// minReadBytes is the number of bytes to read before the memory for the whole source is estimated.
+const minReadBytes = 1 << 20
 
-// Bytes returns the memory limit for reading: the budget minus the memory of the program; 0 for
+// ReadLimitBytes returns the memory limit for reading: the budget minus the memory of the program; 0 for
 // none.
-func (d *Documents) Bytes() int64 {
+func (d *Documents) ReadLimitBytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
 		return 0
 	}
-	return max(limit-backend.RuntimeBytes-d.Held, minReading)
+	return max(limit-backend.RuntimeBytes-d.OtherBytes, minReadBytes)
 }
 
-// Whole increases the need in a memory error of a step to the estimated need of the whole
+// RaiseToTotalNeed increases the need in a memory error of a step to the estimated need of the whole
 // computation, if this estimate is larger.
-func (d *Documents) Whole(err error, c *corpus.Corpus) error {
-	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) && memory.By == "" {
-		held := d.limits.Budget() - memory.Limit
-		memory.Need = max(memory.Need, backend.RuntimeBytes+d.Held+d.Need(c.Size())-held)
+func (d *Documents) RaiseToTotalNeed(err error, c *corpus.Corpus) error {
+	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) && memory.LimitSource == "" {
+		held := d.limits.Budget() - memory.LimitBytes
+		memory.NeedBytes = max(memory.NeedBytes, backend.RuntimeBytes+d.OtherBytes+d.Need(c.Size())-held)
 	}
 	return err
 }
 
-// Line describes the corpus in reports.
-type Line struct {
-	Source    string `json:"source"`
-	Documents int    `json:"documents"`
-	Classes   int    `json:"classes"`
-	Terms     int    `json:"terms"`
-	Values    int64  `json:"values"`
-	Digest    string `json:"sha256"`
+// Summary describes the corpus in reports.
+type Summary struct {
+	Source        string `json:"source"`
+	DocumentCount int    `json:"documents"`
+	ClassCount    int    `json:"classes"`
+	TermCount     int    `json:"terms"`
+	ValueCount    int64  `json:"values"`
+	Digest        string `json:"sha256"`
 
-	Scripts []corpus.Script `json:"scripts,omitempty"` // writing systems without spaces
-	Targets string          `json:"targets,omitempty"` // range of regression targets, such as 25 to 346
+	UnspacedScripts []corpus.Script `json:"scripts,omitempty"` // writing systems without spaces
+	TargetRange     string          `json:"targets,omitempty"` // range of regression targets, such as 25 to 346
 }
 
-// NewLine describes a corpus.
-func NewLine(c *corpus.Corpus) Line {
+// NewSummary describes a corpus.
+func NewSummary(c *corpus.Corpus) Summary {
 	d := c.Digest()
 	terms, _ := c.Documents.TermFrequencies()
-	l := Line{Source: c.Source, Documents: c.Documents.Rows(), Classes: len(c.Classes), Terms: len(terms),
-		Values: c.Documents.NNZ(), Digest: hex.EncodeToString(d[:]), Scripts: c.Scripts}
-	l.SetTargets(c, c.Targets())
+	l := Summary{Source: c.Source, DocumentCount: c.Documents.Rows(), ClassCount: len(c.Classes), TermCount: len(terms),
+		ValueCount: c.Documents.NNZ(), Digest: hex.EncodeToString(d[:]), UnspacedScripts: c.Scripts}
+	l.SetTargetRange(c, c.HasTargets())
 	return l
 }
 
-// SetTargets sets Targets to the range of the labels if regression is set. All labels must be
+// SetTargetRange sets Targets to the range of the labels if regression is set. All labels must be
 // numbers.
-func (l *Line) SetTargets(c *corpus.Corpus, regression bool) {
+func (l *Summary) SetTargetRange(c *corpus.Corpus, regression bool) {
 	if !regression || len(c.Classes) == 0 {
 		return
 	}
@@ -324,22 +325,22 @@ func (l *Line) SetTargets(c *corpus.Corpus, regression bool) {
 		x, _ := strconv.ParseFloat(name, 64)
 		low, high = min(low, x), max(high, x)
 	}
-	l.Targets = fmt.Sprintf("%.6g to %.6g", low, high)
+	l.TargetRange = fmt.Sprintf("%.6g to %.6g", low, high)
 }
 
-// minShare is the minimum fraction of letters in a script for text reports to name the script.
-const minShare = 0.01
+// minScriptShare is the minimum fraction of letters in a script for text reports to name the script.
+const minScriptShare = 0.01
 
-func (l Line) String() string {
-	labels := report.Counted(l.Classes, "class", "classes")
-	if l.Targets != "" {
-		labels = "targets " + l.Targets
+func (l Summary) String() string {
+	labels := report.FormatCountOf(l.ClassCount, "class", "classes")
+	if l.TargetRange != "" {
+		labels = "targets " + l.TargetRange
 	}
-	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.Documents(l.Documents), labels,
-		report.Counted(l.Terms, "term", "terms"), report.Counted(l.Values, "value", "values"))
+	s := fmt.Sprintf("%s: %s, %s, %s, %s", l.Source, report.FormatDocuments(l.DocumentCount), labels,
+		report.FormatCountOf(l.TermCount, "term", "terms"), report.FormatCountOf(l.ValueCount, "value", "values"))
 	part := "\n%.0f%% of the letters are %s"
-	for _, script := range l.Scripts {
-		if script.Share >= minShare {
+	for _, script := range l.UnspacedScripts {
+		if script.Share >= minScriptShare {
 			s += fmt.Sprintf(part, 100*script.Share, script.Name)
 			part = ", %.0f%% %s"
 		}
@@ -350,21 +351,23 @@ func (l Line) String() string {
 	return s
 }
 
-// FileOf returns the file name or JSON name of document i, or "" if it has none.
-func FileOf(c *corpus.Corpus, i int) string {
+// DocumentName returns the file name or JSON name of document i, or "" if it has none.
+func DocumentName(c *corpus.Corpus, i int) string {
 	if c.Names == nil {
 		return ""
 	}
 	return c.Names[i]
 }
 
-// ShortName returns document i's file name or JSON name for tables, or its number, counted from 1.
-func ShortName(c *corpus.Corpus, i int) string { return cmp.Or(FileOf(c, i), strconv.Itoa(i+1)) }
+// DisplayName returns document i's file name or JSON name for tables, or its number, counted from 1.
+func DisplayName(c *corpus.Corpus, i int) string {
+	return cmp.Or(DocumentName(c, i), strconv.Itoa(i+1))
+}
 
-// LabelsOf returns the names of the classes of document i.
-func LabelsOf(c *corpus.Corpus, i int) []string {
+// ClassNamesOf returns the names of the classes of document i.
+func ClassNamesOf(c *corpus.Corpus, i int) []string {
 	labels := []string{}
-	for _, id := range c.Labels.Of(i) {
+	for _, id := range c.Labels.Classes(i) {
 		labels = append(labels, c.Classes[id])
 	}
 	return labels
@@ -374,7 +377,7 @@ func LabelsOf(c *corpus.Corpus, i int) []string {
 func Embed(ctx context.Context, c *corpus.Corpus, emb sparse.Embedding, workers int) (*sparse.Embedded, error) {
 	x, err := corpus.Fit(emb, c).TransformRows(ctx, c.Documents, nil, workers)
 	if err != nil {
-		return nil, c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
+		return nil, c.DescribeError(fmt.Errorf("embedding %s: %w", emb, err))
 	}
 	return x, nil
 }
@@ -388,31 +391,31 @@ func EmbedTogether(
 		return nil, nil, nil, err
 	}
 	if x, err = s.Embedder.TransformRows(ctx, s.Columns, nil, workers); err != nil {
-		return nil, nil, nil, columns.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
+		return nil, nil, nil, columns.DescribeError(fmt.Errorf("embedding %s: %w", emb, err))
 	}
 	if rows != nil {
 		if y, err = s.Embedder.TransformRows(ctx, s.Rows, nil, workers); err != nil {
-			return nil, nil, nil, rows.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
+			return nil, nil, nil, rows.DescribeError(fmt.Errorf("embedding %s: %w", emb, err))
 		}
 	}
 	return s, x, y, nil
 }
 
-// WarnEmptied warns about documents that have no terms after embedding.
-func WarnEmptied(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
-	if n := x.Empty() - c.Documents.EmptyRows(); n > 0 {
-		e.Warn("%s leaves %s without terms; they are orthogonal to all other documents", x.Embedder,
-			report.Documents(n))
+// WarnEmptyDocuments warns about documents that have no terms after embedding.
+func WarnEmptyDocuments(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
+	if n := x.EmptyCount() - c.Documents.EmptyRowCount(); n > 0 {
+		e.Warnf("%s leaves %s without terms; they are orthogonal to all other documents", x.Embedder,
+			report.FormatDocuments(n))
 	}
 }
 
 // EngineBytes estimates the memory of an engine with the scratch memory of its workers, in bytes.
 func EngineBytes(s corpus.Size, workers int) int64 {
-	return engine.HeldBytes(s.Documents, s.Terms+1, s.Values, s.Longest, workers)
+	return engine.EstimatedBytes(s.Documents, s.Terms+1, s.Values, s.LongestRow, workers)
 }
 
-// WorkBytes returns the peak memory in bytes, in addition to the documents, while the documents are
+// ScratchBytes returns the peak memory in bytes, in addition to the documents, while the documents are
 // embedded and while the engine is made.
-func WorkBytes(s corpus.Size) (embedded, inEngine int64) {
-	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.NewBytes(s.Documents, s.Terms+1, s.Values)
+func ScratchBytes(s corpus.Size) (embedded, inEngine int64) {
+	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.MaxEngineBytes(s.Documents, s.Terms+1, s.Values)
 }

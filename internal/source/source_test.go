@@ -14,5 +14,5 @@ func TestEmbedEndsWithTheContext(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=80,length=30,seed=3", corpus.Options{}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(Embed(ctx, c, sparse.Sphere, 1))(t, "after the end of the context", context.Canceled)
+	musttest.WantError(Embed(ctx, c, sparse.SphereEmbedding, 1))(t, "after the end of the context", context.Canceled)
 }

@@ -9,34 +9,34 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// Near is a pair of documents, I and its neighbour Of, with the kernel value or c.
-type Near struct {
-	I, Of int
-	Value float64
+// NeighbourPair is a pair of documents, I and its neighbour Of, with the kernel value or c.
+type NeighbourPair struct {
+	Document, Neighbour int
+	Value               float64
 }
 
-// NearColumns returns the columns of a table of neighbours: the names of both documents, the value
+// NeighbourColumns returns the columns of a table of neighbours: the names of both documents, the value
 // and, if texts is set, the starts of both texts.
-func NearColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[Near] {
-	all := []table.Column[Near]{
-		table.Text("document", func(r *Near) string { return ShortName(rows, r.I) }),
-		table.Text("neighbour", func(r *Near) string { return ShortName(columns, r.Of) }),
-		table.Real(value, func(r *Near) float64 { return r.Value }),
+func NeighbourColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[NeighbourPair] {
+	all := []table.Column[NeighbourPair]{
+		table.TextColumn("document", func(r *NeighbourPair) string { return DisplayName(rows, r.Document) }),
+		table.TextColumn("neighbour", func(r *NeighbourPair) string { return DisplayName(columns, r.Neighbour) }),
+		table.FloatColumn(value, func(r *NeighbourPair) float64 { return r.Value }),
 	}
 	if texts {
-		all = append(all, table.Text("text", func(r *Near) string { return Beginning(rows, r.I) }),
-			table.Text("neighbour_text", func(r *Near) string { return Beginning(columns, r.Of) }))
+		all = append(all, table.TextColumn("text", func(r *NeighbourPair) string { return Snippet(rows, r.Document) }),
+			table.TextColumn("neighbour_text", func(r *NeighbourPair) string { return Snippet(columns, r.Neighbour) }))
 	}
 	return all
 }
 
-// Pairs iterates over the neighbours of each document in order of distance. The first document of
+// NeighbourPairs iterates over the neighbours of each document in order of distance. The first document of
 // near has the number first.
-func Pairs(near *engine.Neighbours, first int) iter.Seq[Near] {
-	return func(yield func(Near) bool) {
+func NeighbourPairs(near *engine.Neighbours, first int) iter.Seq[NeighbourPair] {
+	return func(yield func(NeighbourPair) bool) {
 		for i := range near.Len() {
-			for _, n := range near.Of(i) {
-				if !yield(Near{first + i, int(n.Document), table.Short(n.Value)}) {
+			for _, n := range near.List(i) {
+				if !yield(NeighbourPair{first + i, int(n.Document), table.ShortestFloat64(n.Value)}) {
 					return
 				}
 			}
@@ -44,32 +44,35 @@ func Pairs(near *engine.Neighbours, first int) iter.Seq[Near] {
 	}
 }
 
-// Member is a document in a group of duplicates.
-type Member struct {
-	Group, I int
-	Keep     bool
+// GroupMember is a document in a group of duplicates.
+type GroupMember struct {
+	Group, Document int
+	Keep            bool
 }
 
-// MemberColumns returns the columns of a table of groups: group number, document, keep or drop and,
+// GroupMemberColumns returns the columns of a table of groups: group number, document, keep or drop and,
 // if texts is set, the start of the text.
-func MemberColumns(c *corpus.Corpus, texts bool) []table.Column[Member] {
-	all := []table.Column[Member]{
-		table.Whole("group", func(r *Member) int { return r.Group }),
-		table.Text("document", func(r *Member) string { return ShortName(c, r.I) }),
-		table.Text("action", func(r *Member) string { return map[bool]string{true: "keep", false: "drop"}[r.Keep] }),
+func GroupMemberColumns(c *corpus.Corpus, texts bool) []table.Column[GroupMember] {
+	all := []table.Column[GroupMember]{
+		table.IntColumn("group", func(r *GroupMember) int { return r.Group }),
+		table.TextColumn("document", func(r *GroupMember) string { return DisplayName(c, r.Document) }),
+		table.TextColumn("action", func(r *GroupMember) string {
+			return map[bool]string{true: "keep",
+				false: "drop"}[r.Keep]
+		}),
 	}
 	if texts {
-		all = append(all, table.Text("text", func(r *Member) string { return Beginning(c, r.I) }))
+		all = append(all, table.TextColumn("text", func(r *GroupMember) string { return Snippet(c, r.Document) }))
 	}
 	return all
 }
 
-// Members returns the documents of groups. The first document of each group is kept.
-func Members(groups [][]int32) iter.Seq[Member] {
-	return func(yield func(Member) bool) {
+// GroupMembers returns the documents of groups. The first document of each group is kept.
+func GroupMembers(groups [][]int32) iter.Seq[GroupMember] {
+	return func(yield func(GroupMember) bool) {
 		for g, group := range groups {
 			for k, i := range group {
-				if !yield(Member{g + 1, int(i), k == 0}) {
+				if !yield(GroupMember{g + 1, int(i), k == 0}) {
 					return
 				}
 			}
@@ -77,5 +80,5 @@ func Members(groups [][]int32) iter.Seq[Member] {
 	}
 }
 
-// Beginning returns the start of a document's text on one line.
-func Beginning(c *corpus.Corpus, i int) string { return report.Excerpt(c.Text(i), 200) }
+// Snippet returns the start of a document's text on one line.
+func Snippet(c *corpus.Corpus, i int) string { return report.Excerpt(c.Text(i), 200) }

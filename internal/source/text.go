@@ -15,10 +15,10 @@ import (
 
 // textFlags holds the flags for reading and tokenising text.
 type textFlags struct {
-	near   bool        // keep digits by default
-	form   corpus.Form // form of the text; Format and ZeroBased aren't used
-	labels string
-	strict bool
+	digitsByDefault bool                 // keep digits by default
+	form            corpus.FormatOptions // form of the text; Format and ZeroBased aren't used
+	labels          string
+	strict          bool
 
 	analyzer, ngrams, pattern, stopWords, normalize string
 	views                                           string
@@ -45,8 +45,8 @@ settings, so that predict tokenizes like train.`,
 	}}
 
 func (t *textFlags) declare(f *cli.Flags) {
-	f.Group("Text", "text")
-	defer f.Group("Documents", topic)
+	f.StartGroup("Text", "text")
+	defer f.StartGroup("Documents", topicName)
 	f.StringVar(&t.form.Encoding, "encoding", "", "text encoding `NAME`: utf-8, utf-16, latin-1, windows-1252 "+
 		"or any other web encoding (default: UTF-8, or UTF-16 with a byte order mark)")
 	f.BoolVar(&t.strict, "strict", false, "fail on invalid bytes and binary files (default: skip them with a warning)")
@@ -62,12 +62,12 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"if its values are unique)")
 	f.StringVar(&t.form.LabelSeparator, "label-separator", "", "`SEP` between the labels of a document, "+
 		"or none (default: a comma)")
-	f.Reads(&t.labels, "labels", "read labels from `FILE`, one line per document")
-	f.Check(func() error {
-		if err := (corpus.Form{Columns: t.form.Columns}).Validate(); err != nil {
+	f.InputVar(&t.labels, "labels", "read labels from `FILE`, one line per document")
+	f.AddCheck(func() error {
+		if err := (corpus.FormatOptions{Columns: t.form.Columns}).Validate(); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-columns: %w", err)}
 		}
-		if err := (corpus.Form{Encoding: t.form.Encoding}).Validate(); err != nil {
+		if err := (corpus.FormatOptions{Encoding: t.form.Encoding}).Validate(); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-encoding: %w", err)}
 		}
 		return nil
@@ -79,9 +79,9 @@ var TermFlags = []string{"analyzer", "ngrams", "views", "digits", "case", "token
 	"strip-accents", "min-df", "max-df"}
 
 func (t *textFlags) declareTokenizer(f *cli.Flags) {
-	f.Group("Text", "text")
-	defer f.Group("Documents", topic)
-	f.Choose(&t.analyzer, "analyzer", "word",
+	f.StartGroup("Text", "text")
+	defer f.StartGroup("Documents", topicName)
+	f.ChoiceVar(&t.analyzer, "analyzer", "word",
 		"split text by `ANALYZER`: word, char or char_wb (characters within words)",
 		[]string{"word", "char", "char_wb"})
 	f.StringVar(&t.ngrams, "ngrams", "", "n-gram range, `N` or FROM..TO, such as 1..2 for words and word pairs "+
@@ -92,12 +92,13 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.BoolVar(&t.keepCase, "case", false, "keep capitals")
 	f.StringVar(&t.pattern, "token-pattern", "", "regular expression `RE` of a word, such as "+
 		`[\pL\pN_]{2,}`)
-	f.Reads(&t.stopWords, "stop-words", "ignore the words in `FILE` (separated by white space), or the stop words of a "+
-		"language: "+strings.Join(token.StopLists(), ", "))
-	f.Choose(&t.normalize, "normalize", "", "normalize text to Unicode `FORM` NFC, NFD, NFKC or NFKD",
+	f.InputVar(&t.stopWords, "stop-words",
+		"ignore the words in `FILE` (separated by white space), or the stop words of a "+
+			"language: "+strings.Join(token.StopLists(), ", "))
+	f.ChoiceVar(&t.normalize, "normalize", "", "normalize text to Unicode `FORM` NFC, NFD, NFKC or NFKD",
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
 	f.BoolVar(&t.stripAccents, "strip-accents", false, "remove accents from letters")
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		for _, name := range TermFlags {
 			if own := name == "views" || strings.HasSuffix(name, "-df"); own {
 				continue
@@ -106,7 +107,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 				return cli.Usagef("-%s and -views cannot be combined; set it in each view, as in words:1..2,digits", name)
 			}
 		}
-		_, err := t.withoutStopWords()
+		_, err := t.tokenizerWithoutStopWords()
 		if err != nil {
 			return cli.UsageError{Err: err}
 		}
@@ -114,14 +115,14 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	})
 }
 
-// DefaultDigits makes -digits true by default, for commands that search for near duplicates.
-func (d *Documents) DefaultDigits(f *cli.Flags) {
-	d.text.near, d.text.digits = true, true
+// KeepDigitsByDefault makes -digits true by default, for commands that search for near duplicates.
+func (d *Documents) KeepDigitsByDefault(f *cli.Flags) {
+	d.text.digitsByDefault, d.text.digits = true, true
 	digits := f.Lookup("digits")
 	digits.DefValue, digits.Usage = "true", "keep digits in words (-digits=false removes them)"
 }
 
-func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
+func (t *textFlags) tokenizerWithoutStopWords() (corpus.Tokenizer, error) {
 	if t.views != "" {
 		out, err := token.ParseViews(t.views)
 		if err != nil {
@@ -134,13 +135,13 @@ func (t *textFlags) withoutStopWords() (corpus.Tokenizer, error) {
 		Normalize: t.normalize, StripAccents: t.stripAccents,
 	}
 	if t.analyzer == "word" {
-		out.Analyzer = token.Word
+		out.Analyzer = token.AnalyzerWord
 	}
-	if t.near && (out.Analyzer != token.Word || out.Pattern != "") {
+	if t.digitsByDefault && (out.Analyzer != token.AnalyzerWord || out.Pattern != "") {
 		out.Digits = false
 	}
 	var ok bool
-	if out.MinN, out.MaxN, ok = token.ParseRange(cmp.Or(t.ngrams, "1")); !ok {
+	if out.MinN, out.MaxN, ok = token.ParseNGramRange(cmp.Or(t.ngrams, "1")); !ok {
 		return out, fmt.Errorf("-ngrams must be a range in [1, 100], such as 1..2 or 3, got %q", t.ngrams)
 	}
 	return out, out.Validate()
@@ -151,7 +152,7 @@ const maxStopWords = 16 << 20
 
 // tokenizer returns the tokenizer with stop words.
 func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
-	out, err := t.withoutStopWords()
+	out, err := t.tokenizerWithoutStopWords()
 	if err != nil || t.stopWords == "" {
 		return out.Canonical(), err
 	}

@@ -16,31 +16,31 @@ const MaxValues = 1000
 
 // ParseValues parses NAME=LIST, where LIST contains values and ranges, separated by commas. The
 // names C, nu and epsilon aren't case-sensitive.
-func ParseValues(s string) (kernel.List, error) {
+func ParseValues(s string) (kernel.ParamGrid, error) {
 	name, values, ok := strings.Cut(s, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		return kernel.List{}, fmt.Errorf("%q is not of the form NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
+		return kernel.ParamGrid{}, fmt.Errorf("%q is not of the form NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
 	}
 	for _, own := range []string{"C", "nu", "epsilon"} {
 		if strings.EqualFold(name, own) {
 			name = own
 		}
 	}
-	list := kernel.List{Name: name}
+	list := kernel.ParamGrid{Name: name}
 	for part := range strings.SplitSeq(values, ",") {
 		some, err := parseRange(strings.TrimSpace(part))
 		if err != nil {
-			return kernel.List{}, err
+			return kernel.ParamGrid{}, err
 		}
 		list.Values = append(list.Values, some...)
 		if len(list.Values) > MaxValues {
-			return kernel.List{}, fmt.Errorf("%s has more than %d values", name, MaxValues)
+			return kernel.ParamGrid{}, fmt.Errorf("%s has more than %d values", name, MaxValues)
 		}
 	}
 	for i, v := range list.Values {
 		if slices.Contains(list.Values[:i], v) {
-			return kernel.List{}, fmt.Errorf("%s has the value %v twice", name, v)
+			return kernel.ParamGrid{}, fmt.Errorf("%s has the value %v twice", name, v)
 		}
 	}
 	return list, nil
@@ -59,7 +59,7 @@ func parseRange(s string) ([]float64, error) {
 	at := strings.LastIndexByte(rest, '*')
 	factor := at >= 0
 	if at < 0 {
-		at = stepSign(rest)
+		at = stepSignIndex(rest)
 	}
 	if at < 0 {
 		return nil, fmt.Errorf("%q has no step; use FROM..TO*FACTOR or FROM..TO+STEP, such as 1..1000*10", s)
@@ -83,7 +83,7 @@ func parseRange(s string) ([]float64, error) {
 		return nil, fmt.Errorf("%q: the step must lead from %v to %v in at most %d values", s, first, last,
 			MaxValues)
 	}
-	return steps(int(count+1e-9)+1, func(i float64) float64 {
+	return roundedSequence(int(count+1e-9)+1, func(i float64) float64 {
 		if factor {
 			return first * math.Pow(step, i)
 		}
@@ -91,8 +91,8 @@ func parseRange(s string) ([]float64, error) {
 	}), nil
 }
 
-// stepSign returns the index of the last plus that isn't an exponent's sign.
-func stepSign(s string) int {
+// stepSignIndex returns the index of the last plus that isn't an exponent's sign.
+func stepSignIndex(s string) int {
 	for at := len(s) - 1; at > 0; at-- {
 		if s[at] == '+' && s[at-1] != 'e' && s[at-1] != 'E' {
 			return at
@@ -101,12 +101,12 @@ func stepSign(s string) int {
 	return -1
 }
 
-// steps returns value(0), …, value(n-1), rounded to twelve digits, so that 0.30000000000000004
+// roundedSequence returns value(0), …, value(n-1), rounded to twelve digits, so that 0.30000000000000004
 // becomes 0.3.
-func steps(n int, value func(i float64) float64) []float64 {
+func roundedSequence(n int, value func(i float64) float64) []float64 {
 	var out []float64
 	for i := range n {
-		out = append(out, run.Round(value(float64(i)), 12))
+		out = append(out, run.RoundSignificant(value(float64(i)), 12))
 	}
 	return out
 }
@@ -124,9 +124,9 @@ func ParseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// Alternatives expands lists of values in a kernel specification, such as diffusion:t=0.1|0.5|1, to
+// ExpandAlternatives expands lists of values in a kernel specification, such as diffusion:t=0.1|0.5|1, to
 // all combinations. It fails if a value is empty or if there are more than MaxValues.
-func Alternatives(spec string) ([]string, error) {
+func ExpandAlternatives(spec string) ([]string, error) {
 	at := strings.IndexByte(spec, '|')
 	if at < 0 {
 		return []string{spec}, nil
@@ -141,7 +141,7 @@ func Alternatives(spec string) ([]string, error) {
 		if value == "" {
 			return nil, fmt.Errorf("-kernel %q, column %d: %q has an empty value", spec, from+1, spec[from:to])
 		}
-		some, err := Alternatives(spec[:from] + value + spec[to:])
+		some, err := ExpandAlternatives(spec[:from] + value + spec[to:])
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestValues(t *testing.T) {
-	for s, want := range map[string]kernel.List{
+	for s, want := range map[string]kernel.ParamGrid{
 		"C=1,10,100":       {Name: "C", Values: []float64{1, 10, 100}},
 		"c = 1, 1e2":       {Name: "C", Values: []float64{1, 100}},
 		"NU=0.5":           {Name: "nu", Values: []float64{0.5}},
@@ -37,7 +37,7 @@ func TestValues(t *testing.T) {
 		"C=NaN": "not a number", "C=inf": "not a number", "C=1..2*x": "not a number", "C=x..2*2": "not a number",
 		"C=1..x*2": "not a number",
 	} {
-		musttest.Fails(ParseValues(s))(t, s, want)
+		musttest.WantError(ParseValues(s))(t, s, want)
 	}
 }
 

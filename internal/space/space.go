@@ -15,11 +15,11 @@ import (
 
 // Space is one embedding for the documents of one or two corpora.
 type Space struct {
-	Embedder *sparse.Embedder
-	Columns  *sparse.CSR // documents to which the embedding is fitted
-	Rows     *sparse.CSR // documents to compare with Columns; nil to compare Columns with each other
-	Terms    int         // number of fitted columns
-	Blank    int         // number of texts without terms that have a nonzero weight
+	Embedder   *sparse.Embedder
+	Columns    *sparse.CSR // documents to which the embedding is fitted
+	Rows       *sparse.CSR // documents to compare with Columns; nil to compare Columns with each other
+	TermCount  int         // number of fitted columns
+	BlankCount int         // number of texts without terms that have a nonzero weight
 }
 
 // New fits an embedding to the documents of columns, for comparison with the documents of rows. If
@@ -47,7 +47,7 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 		documents = append(documents, &m)
 	}
 	if rows != nil {
-		if err := share(all, documents); err != nil {
+		if err := shareColumns(all, documents); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +57,7 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 	if err := s.Embedder.Validate(); err != nil {
 		return nil, err
 	}
-	s.Terms = len(s.Embedder.Terms)
+	s.TermCount = len(s.Embedder.Terms)
 	if rows != nil {
 		fresh := map[uint32]bool{}
 		for _, t := range documents[1].Terms {
@@ -66,12 +66,12 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 			}
 		}
 		var err error
-		if s.Embedder, err = widen(s.Embedder, slices.Sorted(maps.Keys(fresh)), s.Embedder.UnseenWeight()); err != nil {
+		if s.Embedder, err = addTerms(s.Embedder, slices.Sorted(maps.Keys(fresh)), s.Embedder.UnseenWeight()); err != nil {
 			return nil, err
 		}
 	}
 	if columns.Vocabulary != nil {
-		if err := s.tellBlanks(all, documents, apart); err != nil {
+		if err := s.countBlanks(all, documents, apart); err != nil {
 			return nil, err
 		}
 	}
@@ -81,9 +81,9 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 	return s, nil
 }
 
-// tellBlanks sets Blank to the number of texts without terms. If apart is set, it adds a column for
+// countBlanks sets Blank to the number of texts without terms. If apart is set, it adds a column for
 // each distinct text without terms, so that different texts are orthogonal.
-func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart bool) error {
+func (s *Space) countBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	type text struct {
 		hash    uint64
@@ -117,10 +117,10 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 				place[key] = column
 			}
 			columns[at][i] = column
-			s.Blank++
+			s.BlankCount++
 		}
 	}
-	if !apart || s.Blank < 2 {
+	if !apart || s.BlankCount < 2 {
 		return nil
 	}
 	if int64(cols)+int64(len(place)) > sparse.MaxCols {
@@ -140,13 +140,13 @@ func (s *Space) tellBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart 
 		documents[at] = own
 	}
 	var err error
-	s.Embedder, err = widen(s.Embedder, slices.Sorted(maps.Values(place)), 1)
+	s.Embedder, err = addTerms(s.Embedder, slices.Sorted(maps.Values(place)), 1)
 	return err
 }
 
-// share maps the documents of two corpora to common columns. For text, the columns are the sorted
+// shareColumns maps the documents of two corpora to common columns. For text, the columns are the sorted
 // terms of both corpora.
-func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
+func shareColumns(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	a, b := all[0], all[1]
 	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {
 		if a.Vocabulary != nil {
@@ -179,7 +179,7 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	terms := slices.Concat(a.Vocabulary, b.Vocabulary)
 	slices.Sort(terms)
 	terms = slices.Compact(terms)
-	views, err := corpus.ViewsOf(a.Tokenizer, terms)
+	views, err := corpus.TokenizerViews(a.Tokenizer, terms)
 	if err != nil {
 		return err
 	}
@@ -205,9 +205,9 @@ func share(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	return nil
 }
 
-// widen returns the embedder with additional terms, in ascending order. Each additional term has
+// addTerms returns the embedder with additional terms, in ascending order. Each additional term has
 // the document frequency 1 and the given weight.
-func widen(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embedder, error) {
+func addTerms(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embedder, error) {
 	if len(terms) == 0 {
 		return f, nil
 	}
@@ -218,12 +218,12 @@ func widen(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embedder
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a], all[b]) })
 	wide := sparse.Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open,
-		Terms: run.Pick(all, order), DF: run.Pick(slices.Concat(f.DF, slices.Repeat([]int32{1}, len(terms))), order)}
+		Terms: run.Select(all, order), DF: run.Select(slices.Concat(f.DF, slices.Repeat([]int32{1}, len(terms))), order)}
 	if f.Weighted() {
-		wide.Weights = run.Pick(slices.Concat(f.Weights, slices.Repeat([]float64{weight}, len(terms))), order)
+		wide.Weights = run.Select(slices.Concat(f.Weights, slices.Repeat([]float64{weight}, len(terms))), order)
 	}
 	if f.Scales() {
-		wide.Shifts = run.Pick(slices.Concat(f.Shifts, make([]float64, len(terms))), order)
+		wide.Shifts = run.Select(slices.Concat(f.Shifts, make([]float64, len(terms))), order)
 	}
 	return sparse.RestoreEmbedder(wide)
 }

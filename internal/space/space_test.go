@@ -22,7 +22,7 @@ func TestSpace(t *testing.T) {
 		}
 		whole, a, b := read(0, 5), read(0, 2), read(2, 5)
 		before := [2][]uint32{slices.Clone(a.Documents.Terms), slices.Clone(b.Documents.Terms)}
-		s := musttest.Get(New(sparse.Sphere, b, a, true))(t)
+		s := musttest.Get(New(sparse.SphereEmbedding, b, a, true))(t)
 		for i := range texts {
 			of, row := s.Rows, i
 			if i >= 2 {
@@ -34,20 +34,21 @@ func TestSpace(t *testing.T) {
 				t.Errorf("%q: %q has columns %v, expected %v", tokenizer, texts[i], terms, wantTerms)
 			}
 		}
-		if !slices.Equal(s.Rows.Views, whole.Documents.Views) || s.Columns.Cols != whole.Documents.Cols || s.Blank != 1 {
-			t.Errorf("%q: views %v of %d columns, %d blank", tokenizer, s.Rows.Views, s.Columns.Cols, s.Blank)
+		if !slices.Equal(s.Rows.Views, whole.Documents.Views) || s.Columns.Cols != whole.Documents.Cols || s.BlankCount != 1 {
+			t.Errorf("%q: views %v of %d columns, %d blank", tokenizer, s.Rows.Views, s.Columns.Cols, s.BlankCount)
 		}
 		if !slices.Equal(a.Documents.Terms, before[0]) || !slices.Equal(b.Documents.Terms, before[1]) {
 			t.Errorf("%q: a corpus has changed", tokenizer)
 		}
 		b.Vocabulary = nil
-		musttest.Fails(New(sparse.Sphere, a, b, true))(t,
+		musttest.WantError(New(sparse.SphereEmbedding, a, b, true))(t,
 			fmt.Sprintf("%q: text that shares terms with vectors", tokenizer))
 	}
 	// Readers set Pairs only if a text has such a script, so tokenizers may differ in Pairs.
 	chinese := musttest.Get(corpus.FromTexts(t.Context(), []string{"手机 good"}, nil, corpus.Options{MinDF: 1}))(t)
 	english := musttest.Get(corpus.FromTexts(t.Context(), []string{"good phone"}, nil, corpus.Options{MinDF: 1}))(t)
-	if _, err := New(sparse.Sphere, chinese, english, true); err != nil || chinese.Tokenizer == english.Tokenizer {
+	if _, err := New(sparse.SphereEmbedding, chinese, english, true); err != nil ||
+		chinese.Tokenizer == english.Tokenizer {
 		t.Errorf("%v, tokenizers %v and %v", err, chinese.Tokenizer, english.Tokenizer)
 	}
 	// Vocabularies may have any order; a repeated term is an error.
@@ -62,7 +63,7 @@ func TestSpace(t *testing.T) {
 		t.Errorf("terms %v with values %v", terms, values)
 	}
 	unsorted.Vocabulary[1] = "c"
-	musttest.Fails(New(sparse.Embedding{}, first, unsorted, true))(t, "a term twice", `"c" twice`)
+	musttest.WantError(New(sparse.Embedding{}, first, unsorted, true))(t, "a term twice", `"c" twice`)
 }
 
 // Vectors have equal numbers of columns, except from files that don't state the number.
@@ -150,7 +151,7 @@ func TestSpaceWeights(t *testing.T) {
 			for j, b := range columns {
 				ta, _ := y.Row(i)
 				tb, _ := x.Row(j)
-				va, vb, got := y.Unit64(i, nil), x.Unit64(j, nil), 0.0
+				va, vb, got := y.UnitVector64(i, nil), x.UnitVector64(j, nil), 0.0
 				for k, term := range ta {
 					if at := slices.Index(tb, term); at >= 0 {
 						got += va[k] * vb[at]
@@ -161,11 +162,11 @@ func TestSpaceWeights(t *testing.T) {
 				}
 			}
 		}
-		if want := 7; s.Blank != want {
-			t.Errorf("idf %t: %d texts without terms, expected %d", idf, s.Blank, want)
+		if want := 7; s.BlankCount != want {
+			t.Errorf("idf %t: %d texts without terms, expected %d", idf, s.BlankCount, want)
 		}
-		if s = musttest.Get(New(e, read(columns), read(rows), false))(t); s.Blank != 7 || s.Columns.Cols != s.Rows.Cols {
-			t.Errorf("idf %t: %d texts without terms in %d columns", idf, s.Blank, s.Columns.Cols)
+		if s = musttest.Get(New(e, read(columns), read(rows), false))(t); s.BlankCount != 7 || s.Columns.Cols != s.Rows.Cols {
+			t.Errorf("idf %t: %d texts without terms in %d columns", idf, s.BlankCount, s.Columns.Cols)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // documents returns the counts of each document.
 func documents(t *testing.T, s Spec) []map[uint32]float64 {
 	g := musttest.Get(s.NewGenerator(t.Context(), 2))(t)
-	list, count := make([]map[uint32]float64, s.Documents), make([]uint32, s.Terms)
+	list, count := make([]map[uint32]float64, s.DocumentCount), make([]uint32, s.TermCount)
 	for i := range list {
 		list[i] = map[uint32]float64{}
 		for _, term := range g.Document(i, count, nil) {
@@ -25,14 +25,14 @@ func documents(t *testing.T, s Spec) []map[uint32]float64 {
 // frequency of N independent words of probability p has standard deviation √(p(1−p)/N); the
 // tolerance is 6 of these.
 func TestLaw(t *testing.T) {
-	s := Spec{Documents: 4000, Terms: 50, Length: 100, Classes: 2, Seed: 5}
-	count := make([][]float64, s.Classes)
-	words := make([]float64, s.Classes)
+	s := Spec{DocumentCount: 4000, TermCount: 50, MeanLength: 100, ClassCount: 2, Seed: 5}
+	count := make([][]float64, s.ClassCount)
+	words := make([]float64, s.ClassCount)
 	for class := range count {
-		count[class] = make([]float64, s.Terms)
+		count[class] = make([]float64, s.TermCount)
 	}
 	for i, counts := range documents(t, s) {
-		class := i % s.Classes
+		class := i % s.ClassCount
 		length := 0.0
 		for term, n := range counts {
 			count[class][term] += n
@@ -44,14 +44,14 @@ func TestLaw(t *testing.T) {
 		words[class] += length
 	}
 	var sum float64
-	z := make([]float64, s.Terms)
+	z := make([]float64, s.TermCount)
 	for r := range z {
 		z[r] = 1 / (float64(r) + 2.7)
 		sum += z[r]
 	}
 	for class := range count {
-		order := randomOrder(s.Terms, newDrawer(s.Seed, uint64(class)))
-		p := make([]float64, s.Terms)
+		order := randomOrder(s.TermCount, newRandomSource(s.Seed, uint64(class)))
+		p := make([]float64, s.TermCount)
 		for r := range z {
 			p[r] += 0.75 * z[r] / sum
 			p[order[r]] += 0.25 * z[r] / sum
@@ -66,15 +66,15 @@ func TestLaw(t *testing.T) {
 		}
 	}
 	if mean := (words[0] +
-		words[1]) / float64(s.Documents); !(math.Abs(mean-100) <= 6*30/math.Sqrt(float64(s.Documents))) {
-		t.Errorf("mean length %v, want 100; its standard deviation is below 30/√%d", mean, s.Documents)
+		words[1]) / float64(s.DocumentCount); !(math.Abs(mean-100) <= 6*30/math.Sqrt(float64(s.DocumentCount))) {
+		t.Errorf("mean length %v, want 100; its standard deviation is below 30/√%d", mean, s.DocumentCount)
 	}
 }
 
 func TestParse(t *testing.T) {
 	got, err := Parse("seed=18446744073709551615,docs=3")
-	want := Default
-	want.Seed, want.Documents = math.MaxUint64, 3
+	want := DefaultSpec
+	want.Seed, want.DocumentCount = math.MaxUint64, 3
 	if err != nil || got != want {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
@@ -86,9 +86,10 @@ func TestParse(t *testing.T) {
 // The number of copies is as specified; each differs from an earlier document by at most Changed
 // words. Other documents are the same as without copies.
 func TestCopies(t *testing.T) {
-	s := Spec{Documents: 400, Terms: 5000, Length: 50, Classes: 3, Seed: 5, Copies: 100, Changed: 3}
+	s := Spec{DocumentCount: 400, TermCount: 5000, MeanLength: 50, ClassCount: 3, Seed: 5, CopiesPerThousand: 100,
+		MaxChangedWords: 3}
 	plain := s
-	plain.Copies = 0
+	plain.CopiesPerThousand = 0
 	list, without := documents(t, s), documents(t, plain)
 	copies := 0
 	for i, own := range list {
@@ -104,7 +105,7 @@ func TestCopies(t *testing.T) {
 			}
 			least = min(least, changed)
 		}
-		if least > float64(s.Changed) {
+		if least > float64(s.MaxChangedWords) {
 			t.Errorf("document %d has %v words that no other has", i, least)
 		}
 	}

@@ -20,7 +20,7 @@ func TestParquet(t *testing.T) {
 		real  float64
 		whole int
 	}
-	rows := make([]row, 2*groupRows+5)
+	rows := make([]row, 2*rowsPerGroup+5)
 	for i := range rows {
 		rows[i] = row{fmt.Sprint("meow\n\x00\"", i%7), []float64{0.5, math.Inf(1), math.MaxFloat64}[i%3], math.MinInt64 + i}
 		if i%5 == 0 {
@@ -28,8 +28,9 @@ func TestParquet(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	musttest.Do(t, WriteAll(t.Context(), &b, "parquet", rows, Text("z, \"text\"", func(r *row) string { return r.text }),
-		Real("b", func(r *row) float64 { return r.real }), Whole("a", func(r *row) int { return r.whole })))
+	musttest.NoError(t, WriteAll(t.Context(), &b, "parquet", rows,
+		TextColumn("z, \"text\"", func(r *row) string { return r.text }),
+		FloatColumn("b", func(r *row) float64 { return r.real }), IntColumn("a", func(r *row) int { return r.whole })))
 	f := musttest.Get(parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len())))(t)
 	var names []string
 	for _, c := range f.Root().Columns() {
@@ -52,7 +53,7 @@ func TestParquet(t *testing.T) {
 			if err == io.EOF {
 				break
 			}
-			musttest.Do(t, err)
+			musttest.NoError(t, err)
 		}
 	}
 	if at != len(rows) || len(f.RowGroups()) != 3 {

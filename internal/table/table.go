@@ -29,34 +29,34 @@ import (
 type Column[R any] struct {
 	Name  string
 	Text  func(r *R) (string, bool)
-	Real  func(r *R) (float64, bool)
-	Whole func(r *R) (int64, bool)
+	Float func(r *R) (float64, bool)
+	Int   func(r *R) (int64, bool)
 }
 
-// Text returns a column of strings; an empty string means no value.
-func Text[R any](name string, of func(r *R) string) Column[R] {
+// TextColumn returns a column of strings; an empty string means no value.
+func TextColumn[R any](name string, of func(r *R) string) Column[R] {
 	return Column[R]{Name: name, Text: func(r *R) (string, bool) { s := of(r); return s, s != "" }}
 }
 
-// Real returns a column of numbers.
-func Real[R any](name string, of func(r *R) float64) Column[R] {
-	return Column[R]{Name: name, Real: func(r *R) (float64, bool) { return of(r), true }}
+// FloatColumn returns a column of numbers.
+func FloatColumn[R any](name string, of func(r *R) float64) Column[R] {
+	return Column[R]{Name: name, Float: func(r *R) (float64, bool) { return of(r), true }}
 }
 
-// Single returns a column of float32 numbers, written as by [Short].
-func Single[R any](name string, of func(r *R) float32) Column[R] {
-	return Real(name, func(r *R) float64 { return Short(of(r)) })
+// Float32Column returns a column of float32 numbers, written as by [ShortestFloat64].
+func Float32Column[R any](name string, of func(r *R) float32) Column[R] {
+	return FloatColumn(name, func(r *R) float64 { return ShortestFloat64(of(r)) })
 }
 
-// Short returns the float64 with the shortest decimal form that identifies v.
-func Short(v float32) float64 {
+// ShortestFloat64 returns the float64 with the shortest decimal form that identifies v.
+func ShortestFloat64(v float32) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	return short
 }
 
-// Whole returns a column of integers.
-func Whole[R any](name string, of func(r *R) int) Column[R] {
-	return Column[R]{Name: name, Whole: func(r *R) (int64, bool) { return int64(of(r)), true }}
+// IntColumn returns a column of integers.
+func IntColumn[R any](name string, of func(r *R) int) Column[R] {
+	return Column[R]{Name: name, Int: func(r *R) (int64, bool) { return int64(of(r)), true }}
 }
 
 // Formats lists the formats of [Write], which are also file extensions.
@@ -71,9 +71,9 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// groupRows is the number of rows in a Parquet row group. A row group is kept in memory until it is
+// rowsPerGroup is the number of rows in a Parquet row group. A row group is kept in memory until it is
 // written.
-const groupRows = 1 << 14
+const rowsPerGroup = 1 << 14
 
 // Write writes a table as csv (RFC 4180), tsv (with TABs instead of commas), jsonl (one JSON object
 // per line) or parquet. In csv and tsv, an apostrophe precedes texts that spreadsheets would
@@ -92,11 +92,11 @@ func Write[R any](ctx context.Context, w io.Writer, format string, rows iter.Seq
 	out := bufio.NewWriter(w)
 	switch format {
 	case "parquet":
-		each, end = parquetRows(out, columns)
+		each, end = newParquetWriter(out, columns)
 	case "jsonl":
-		each, end = lines(out, columns), func() error { return nil }
+		each, end = newJSONLinesWriter(out, columns), func() error { return nil }
 	default:
-		each, end = records(out, map[string]rune{"csv": ',', "tsv": '\t'}[format], columns)
+		each, end = newCSVWriter(out, map[string]rune{"csv": ',', "tsv": '\t'}[format], columns)
 	}
 	n := 0
 	for r := range rows {
@@ -133,10 +133,10 @@ func (c *Column[R]) value(r *R) any {
 	switch {
 	case c.Text != nil:
 		v, is = c.Text(r)
-	case c.Real != nil:
-		v, is = c.Real(r)
+	case c.Float != nil:
+		v, is = c.Float(r)
 	default:
-		v, is = c.Whole(r)
+		v, is = c.Int(r)
 	}
 	if !is {
 		return nil
@@ -162,20 +162,20 @@ func (f field) Name() string { return f.name }
 // Value implements parquet.Field. It isn't called, because values are written as rows.
 func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// parquetRows returns a function that adds a row and a function that ends the file.
-func parquetRows[R any](w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
+// newParquetWriter returns a function that adds a row and a function that ends the file.
+func newParquetWriter[R any](w io.Writer, columns []Column[R]) (func(r *R) error, func() error) {
 	root := schema{Group: parquet.Group{}}
 	for _, c := range columns {
 		node := parquet.Int(64)
 		switch {
 		case c.Text != nil:
 			node = parquet.String()
-		case c.Real != nil:
+		case c.Float != nil:
 			node = parquet.Leaf(parquet.DoubleType)
 		}
 		root.fields = append(root.fields, field{parquet.Optional(node), c.Name})
 	}
-	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.MaxRowsPerRowGroup(groupRows))
+	out := parquet.NewWriter(w, parquet.NewSchema("table", root), parquet.MaxRowsPerRowGroup(rowsPerGroup))
 	row := make(parquet.Row, len(columns))
 	each := func(r *R) error {
 		for k := range columns {
@@ -198,8 +198,8 @@ func parquetRows[R any](w io.Writer, columns []Column[R]) (func(r *R) error, fun
 	return each, out.Close
 }
 
-// lines returns a function that writes a row as a JSON object.
-func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
+// newJSONLinesWriter returns a function that writes a row as a JSON object.
+func newJSONLinesWriter[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -228,9 +228,9 @@ func lines[R any](w io.Writer, columns []Column[R]) func(r *R) error {
 	}
 }
 
-// records writes a header. It returns a function that writes a row and a function that ends the
+// newCSVWriter writes a header. It returns a function that writes a row and a function that ends the
 // file.
-func records[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
+func newCSVWriter[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
 	out, record := csv.NewWriter(w), make([]string, len(columns))
 	out.Comma = comma
 	for k, c := range columns {
@@ -241,7 +241,7 @@ func records[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *
 		for k := range columns {
 			switch v := columns[k].value(r).(type) {
 			case string:
-				record[k] = run.PlainCell(v)
+				record[k] = run.EscapeCell(v)
 			case float64:
 				record[k] = strconv.FormatFloat(v, 'g', -1, 64)
 			case int64:

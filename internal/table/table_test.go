@@ -21,11 +21,11 @@ func TestWrite(t *testing.T) {
 	rows := []row{{"a\t\"<b>\"", 0.1, 0}, {"=1+1", 1e-9, 1}, {"", 3, 2}, {"\xff", float64(float32(0.7)), 3}}
 	columns := func() []Column[row] {
 		return []Column[row]{
-			Text("text", func(r *row) string { return r.text }),
-			{Name: "real", Real: func(r *row) (float64, bool) { return r.real, r.at != 1 }},
-			{Name: "none", Real: func(*row) (float64, bool) { return 0, false }},
-			Single("single", func(r *row) float32 { return float32(r.real) }),
-			Whole("whole", func(r *row) int { return r.at }),
+			TextColumn("text", func(r *row) string { return r.text }),
+			{Name: "real", Float: func(r *row) (float64, bool) { return r.real, r.at != 1 }},
+			{Name: "none", Float: func(*row) (float64, bool) { return 0, false }},
+			Float32Column("single", func(r *row) float32 { return float32(r.real) }),
+			IntColumn("whole", func(r *row) int { return r.at }),
 		}
 	}
 	for format, want := range map[string]string{
@@ -49,6 +49,6 @@ func TestWrite(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, format := range Formats {
-		musttest.Fails(WriteAll(ended, &b, format, rows, columns()...))(t, format, context.Canceled)
+		musttest.WantError(WriteAll(ended, &b, format, rows, columns()...))(t, format, context.Canceled)
 	}
 }

@@ -2,7 +2,7 @@
 // when complete. After a crash or power failure the final name refers to the old file or to the
 // complete new file.
 //
-// On Linux an incomplete file is locked, so that [Sweep] can recognise files that killed processes
+// On Linux an incomplete file is locked, so that [RemoveStale] can recognise files that killed processes
 // left behind.
 package atomicfile
 
@@ -23,11 +23,11 @@ import (
 // after [File.Commit].
 type File struct {
 	path, pattern string
-	before        fs.FileInfo // info of the existing file; nil if there is none
+	existing      fs.FileInfo // info of the existing file; nil if there is none
 	file          *os.File
-	named         string   // the temporary name
+	tempPath      string   // the temporary name
 	lock          *os.File // lock on the temporary file; nil if locks aren't supported
-	done          bool
+	closed        bool
 }
 
 // Create creates a temporary file in the folder of path. Commit replaces a regular file at path.
@@ -42,9 +42,9 @@ func Create(path, pattern string) (*File, error) {
 	before, err := os.Lstat(path)
 	if err == nil {
 		if !before.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s exists and is %s, not a regular file", path, kind(before.Mode()))
+			return nil, fmt.Errorf("%s exists and is %s, not a regular file", path, describeMode(before.Mode()))
 		}
-		made.before, perm = before, 0o600 // no access by others until the file is complete
+		made.existing, perm = before, 0o600 // no access by others until the file is complete
 	}
 	folder, name := filepath.Split(path)
 	if name == "" {
@@ -52,12 +52,12 @@ func Create(path, pattern string) (*File, error) {
 	}
 	if pattern == "" {
 		made.pattern = "." + name + ".*.tmp"
-		Sweep(folder, made.pattern)
+		RemoveStale(folder, made.pattern)
 	}
 	made.pattern = folder + made.pattern // no filepath.Join, because it changes "link/.." to "."
-	making.Lock()
-	defer making.Unlock()
-	if making.ended {
+	openFiles.Lock()
+	defer openFiles.Unlock()
+	if openFiles.ended {
 		return nil, fmt.Errorf("cannot create %s because the program is exiting", path)
 	}
 	if err := made.open(perm); err != nil {
@@ -67,12 +67,12 @@ func Create(path, pattern string) (*File, error) {
 		}
 		return nil, fmt.Errorf("cannot write %s in folder %s: %w", name, filepath.Dir(path), err)
 	}
-	making.files[made] = true
+	openFiles.files[made] = true
 	return made, nil
 }
 
-// cut splits a pattern at its last "*", because folder names may contain "*".
-func cut(pattern string) (before, after string) {
+// splitPattern splits a pattern at its last "*", because folder names may contain "*".
+func splitPattern(pattern string) (before, after string) {
 	at := strings.LastIndexByte(pattern, '*')
 	if at < 0 {
 		return pattern, ""
@@ -82,11 +82,11 @@ func cut(pattern string) (before, after string) {
 
 // open opens the file under a temporary name, with a lock.
 func (f *File) open(perm fs.FileMode) error {
-	before, after := cut(f.pattern)
+	before, after := splitPattern(f.pattern)
 	for {
 		path := fmt.Sprint(before, rand.Uint32(), after)
 		var file *os.File
-		_, err := perform(operation{name: "create", path: path, made: &file}, func([]byte) (_ int, err error) {
+		_, err := perform(operation{name: "create", path: path, created: &file}, func([]byte) (_ int, err error) {
 			file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 			return 0, err
 		})
@@ -97,10 +97,10 @@ func (f *File) open(perm fs.FileMode) error {
 			_ = remove(path)
 			return err
 		}
-		lock := hold(path, true)
+		lock := lockFile(path, true)
 		now, err := os.Lstat(path)
 		if own, _ := file.Stat(); err == nil && os.SameFile(own, now) {
-			f.file, f.named, f.lock = file, path, lock
+			f.file, f.tempPath, f.lock = file, path, lock
 			return nil
 		}
 		lock.Close()
@@ -108,15 +108,15 @@ func (f *File) open(perm fs.FileMode) error {
 	}
 }
 
-// Sweep removes files in a folder that match a pattern of temporary names, unless a process is
+// RemoveStale removes files in a folder that match a pattern of temporary names, unless a process is
 // writing them. "" is the working directory. The pattern must not contain a folder. Sweep does
 // nothing if the system or file system doesn't support locks.
-func Sweep(folder, pattern string) {
+func RemoveStale(folder, pattern string) {
 	if folder != "" && !os.IsPathSeparator(folder[len(folder)-1]) {
 		folder += string(os.PathSeparator)
 	}
 	entries, _ := os.ReadDir(cmp.Or(folder, "."))
-	before, after := cut(pattern)
+	before, after := splitPattern(pattern)
 	for _, e := range entries {
 		number, begins := strings.CutPrefix(e.Name(), before)
 		number, ends := strings.CutSuffix(number, after)
@@ -124,14 +124,14 @@ func Sweep(folder, pattern string) {
 		if !ours || !e.Type().IsRegular() {
 			continue
 		}
-		if lock := hold(folder+e.Name(), false); lock != nil {
+		if lock := lockFile(folder+e.Name(), false); lock != nil {
 			_ = remove(folder + e.Name())
 			lock.Close()
 		}
 	}
 }
 
-func kind(m fs.FileMode) string {
+func describeMode(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
 		return "a folder"
@@ -200,8 +200,8 @@ func (f *File) commit(sync bool) error {
 		return err
 	}
 	defer f.Abort() // removes the temporary file after an error
-	if f.before != nil {
-		keep(f.file, f.before)
+	if f.existing != nil {
+		copyOwnership(f.file, f.existing)
 	}
 	if sync {
 		if err := syncFile(f.file); err != nil {
@@ -209,36 +209,36 @@ func (f *File) commit(sync bool) error {
 		}
 	}
 	// Some file systems report a full disk only when the file is closed.
-	if err := change("close", f.named, "", f.file.Close); err != nil {
+	if err := changePath("close", f.tempPath, "", f.file.Close); err != nil {
 		return err
 	}
-	return rename(f.named, f.path)
+	return rename(f.tempPath, f.path)
 }
 
 // Abort removes the file. It does nothing after [File.Commit].
 func (f *File) Abort() {
-	if f.done {
+	if f.closed {
 		return
 	}
-	f.done = true
+	f.closed = true
 	_ = f.file.Close()
-	_ = remove(f.named)
+	_ = remove(f.tempPath)
 	f.lock.Close()
-	making.Lock()
-	delete(making.files, f)
-	making.Unlock()
+	openFiles.Lock()
+	delete(openFiles.files, f)
+	openFiles.Unlock()
 }
 
 // Err returns an error after [File.Commit] or [File.Abort].
 func (f *File) Err() error {
-	if f.done {
+	if f.closed {
 		return fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
 	}
 	return nil
 }
 
-// making holds the files that aren't committed or aborted yet.
-var making = struct {
+// openFiles holds the files that aren't committed or aborted yet.
+var openFiles = struct {
 	sync.Mutex
 	files map[*File]bool
 	ended bool // AbortAll was called
@@ -247,10 +247,10 @@ var making = struct {
 // AbortAll aborts all incomplete files, and makes [Create] fail from then on. Call it before the
 // program exits. It may be called from any goroutine.
 func AbortAll() {
-	making.Lock()
-	defer making.Unlock()
-	making.ended = true
-	for f := range making.files {
-		_ = os.Remove(f.named)
+	openFiles.Lock()
+	defer openFiles.Unlock()
+	openFiles.ended = true
+	for f := range openFiles.files {
+		_ = os.Remove(f.tempPath)
 	}
 }

@@ -37,8 +37,8 @@ func begin(t *testing.T, path string) *File {
 func TestFileAppearsWhole(t *testing.T) {
 	folder := t.TempDir()
 	path, fresh := filepath.Join(folder, "a"), filepath.Join(folder, "b")
-	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o600))
-	musttest.Do(t, os.WriteFile(fresh, nil, 0o666))
+	musttest.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	musttest.NoError(t, os.WriteFile(fresh, nil, 0o666))
 	f := begin(t, path)
 	musttest.Get(f.Write([]byte("?e")))(t)
 	for at, b := range []string{2: "w", 0: "n"} {
@@ -47,13 +47,13 @@ func TestFileAppearsWhole(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("%q before the file is complete", got)
 	}
-	musttest.Do(t, errors.Join(f.Sync(), f.Commit()))
+	musttest.NoError(t, errors.Join(f.Sync(), f.Commit()))
 	f.Abort()
 	if got, _ := os.ReadFile(path); string(got) != "new" {
 		t.Errorf("%q, expected the new content", got)
 	}
 	whole := begin(t, filepath.Join(folder, "c"))
-	musttest.Do(t, whole.Commit())
+	musttest.NoError(t, whole.Commit())
 	for path, like := range map[string]fs.FileMode{path: 0o600, whole.path: mode(t, fresh)} {
 		if made := mode(t, path); made != like {
 			t.Errorf("%s: permissions %v, expected %v", path, made, like)
@@ -116,20 +116,20 @@ func TestCreateRefuses(t *testing.T) {
 func TestFolderOfPath(t *testing.T) {
 	base := t.TempDir()
 	deep := filepath.Join(base, "other", "deep")
-	musttest.Do(t, os.MkdirAll(deep, 0o777))
+	musttest.NoError(t, os.MkdirAll(deep, 0o777))
 	if err := os.Symlink(deep, filepath.Join(base, "link")); err != nil {
 		t.Skip(err)
 	}
-	musttest.Do(t, os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666))
+	musttest.NoError(t, os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666))
 	f := begin(t, base+"/link/../a") // in the folder other
 	want := []string{"deep"}
-	if f.named != "" {
-		want = []string{filepath.Base(f.named), "deep"}
+	if f.tempPath != "" {
+		want = []string{filepath.Base(f.tempPath), "deep"}
 	}
 	if names := entries(t, filepath.Join(base, "other")); !slices.Equal(names, want) {
 		t.Errorf("other has %q, expected %q", names, want)
 	}
-	musttest.Do(t, f.Commit())
+	musttest.NoError(t, f.Commit())
 	if _, err := os.Stat(filepath.Join(base, "other", "a")); err != nil {
 		t.Error(err)
 	}
@@ -146,15 +146,15 @@ func TestCommitFails(t *testing.T) {
 	path := filepath.Join(folder, "a")
 	f := begin(t, path)
 	f.file.Close()
-	musttest.Fails(f.Commit())(t, "the file can't be closed", fs.ErrClosed)
+	musttest.WantError(f.Commit())(t, "the file can't be closed", fs.ErrClosed)
 	r, w, err := os.Pipe() // a pipe can't be synced
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	defer r.Close()
-	musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
+	musttest.NoError(t, os.WriteFile(path, []byte("old"), 0o666))
 	f = begin(t, path)
 	f.file.Close()
 	f.file = w
-	musttest.Fails(f.Commit())(t, "a file that can't be synced")
+	musttest.WantError(f.Commit())(t, "a file that can't be synced")
 	if got, _ := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("%q, expected the file before", got)
 	}
@@ -163,7 +163,7 @@ func TestCommitFails(t *testing.T) {
 	if err := os.Mkdir(path, 0o777); err != nil { // before Commit
 		t.Fatal(err)
 	}
-	musttest.Fails(f.Commit())(t, "a file that replaces a folder")
+	musttest.WantError(f.Commit())(t, "a file that replaces a folder")
 	if names := entries(t, folder); !slices.Equal(names, []string{"a"}) {
 		t.Errorf("the folder has %q", names)
 	}
@@ -211,19 +211,19 @@ func TestKilled(t *testing.T) {
 	if errors.Is(err, syscall.ENOEXEC) {
 		t.Skip("the program runs in an emulator, and so can't start itself")
 	}
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if line != "made <nil>\n" {
 		t.Errorf("the process says %q, error %v", line, err)
 	}
 	during := len(entries(t, filepath.Dir(path)))
-	musttest.Do(t, child.Process.Kill())
+	musttest.NoError(t, child.Process.Kill())
 	_ = child.Wait()
 	again := begin(t, path)
 	if names := entries(t, filepath.Dir(path)); len(names) != 2 || during != 2 {
 		t.Errorf("the folder had %d files and has %q, expected 2", during, names)
 	}
-	musttest.Do(t, errors.Join(live.Commit(), again.Commit()))
+	musttest.NoError(t, errors.Join(live.Commit(), again.Commit()))
 }
 
 // Sweep removes only unlocked regular files whose names match the pattern with a number.
@@ -235,13 +235,13 @@ func TestSweep(t *testing.T) {
 	}
 	names := []string{".a*b.x.tmp", ".a*b..tmp", ".a*b.1", "a", ".a*b.12.tmp"}
 	for _, name := range names {
-		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), nil, 0o666))
+		musttest.NoError(t, os.WriteFile(filepath.Join(folder, name), nil, 0o666))
 	}
-	musttest.Do(t, os.Mkdir(filepath.Join(folder, ".a*b.2.tmp"), 0o777))
-	Sweep(filepath.Join(folder, "none"), "*")
-	Sweep(folder, "no star")
-	Sweep(folder, ".a*b.*.tmp")
-	want := append(names[:4:4], ".a*b.2.tmp", filepath.Base(held.named))
+	musttest.NoError(t, os.Mkdir(filepath.Join(folder, ".a*b.2.tmp"), 0o777))
+	RemoveStale(filepath.Join(folder, "none"), "*")
+	RemoveStale(folder, "no star")
+	RemoveStale(folder, ".a*b.*.tmp")
+	want := append(names[:4:4], ".a*b.2.tmp", filepath.Base(held.tempPath))
 	slices.Sort(want)
 	if left := entries(t, folder); !slices.Equal(left, want) {
 		t.Errorf("left are %q, expected %q", left, want)
@@ -254,7 +254,7 @@ func TestFileAfterItsEnd(t *testing.T) {
 		folder := t.TempDir()
 		f := begin(t, filepath.Join(folder, "a"))
 		end(f)
-		if making.files[f] {
+		if openFiles.files[f] {
 			t.Errorf("%s: the file still counts as one in the making", name)
 		}
 		before := entries(t, folder)
@@ -274,10 +274,10 @@ func TestFileAfterItsEnd(t *testing.T) {
 
 func TestAbortAll(t *testing.T) {
 	folder := t.TempDir()
-	musttest.Do(t, begin(t, filepath.Join(folder, "whole")).Commit())
+	musttest.NoError(t, begin(t, filepath.Join(folder, "whole")).Commit())
 	begin(t, filepath.Join(folder, "half"))
 	AbortAll()
-	defer func() { making.ended = false }()
+	defer func() { openFiles.ended = false }()
 	if late, err := Create(filepath.Join(folder, "late"), ""); err == nil {
 		late.Abort()
 		t.Error("a file is begun when the program ends")

@@ -5,12 +5,12 @@ import "os"
 // operation is a system call that changes files: create, write, sync, close, rename or remove. This
 // package makes all such calls by perform, which injects faults in builds with the tag campaign.
 type operation struct {
-	name     string
-	file     *os.File  // file to write or sync
-	made     **os.File // result of create
-	path, to string
-	data     []byte
-	offset   int64 // offset of data; -1 for the end of the last write
+	name          string
+	file          *os.File  // file to write or sync
+	created       **os.File // result of create
+	path, newPath string
+	data          []byte
+	offset        int64 // offset of data; -1 for the end of the last write
 }
 
 func syncFile(f *os.File) error {
@@ -18,16 +18,16 @@ func syncFile(f *os.File) error {
 	return err
 }
 
-// change performs an operation that takes file names.
-func change(name, path, to string, do func() error) error {
-	_, err := perform(operation{name: name, path: path, to: to}, func([]byte) (int, error) { return 0, do() })
+// changePath performs an operation that takes file names.
+func changePath(name, path, to string, do func() error) error {
+	_, err := perform(operation{name: name, path: path, newPath: to}, func([]byte) (int, error) { return 0, do() })
 	return err
 }
 
 func rename(path, to string) error {
-	return change("rename", path, to, func() error { return os.Rename(path, to) })
+	return changePath("rename", path, to, func() error { return os.Rename(path, to) })
 }
 
 func remove(path string) error {
-	return change("remove", path, "", func() error { return os.Remove(path) })
+	return changePath("remove", path, "", func() error { return os.Remove(path) })
 }

@@ -59,14 +59,14 @@ func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
-	return n, o.failed(f.errno)
+	return n, o.injectedError(f.errno)
 }
 
-// failed returns the error in the form that package os uses.
-func (o *operation) failed(e syscall.Errno) error {
+// injectedError returns the error in the form that package os uses.
+func (o *operation) injectedError(e syscall.Errno) error {
 	switch {
 	case o.name == "rename":
-		return &os.LinkError{Op: o.name, Old: o.path, New: o.to, Err: e}
+		return &os.LinkError{Op: o.name, Old: o.path, New: o.newPath, Err: e}
 	case o.file != nil:
 		return &os.PathError{Op: o.name, Path: o.file.Name(), Err: e}
 	}
@@ -84,10 +84,10 @@ func (o *operation) record(log *os.File, failed bool) {
 		Data           []byte
 		Offset         int64
 		Failed         bool
-	}{Name: o.name, Path: o.path, To: o.to, Data: o.data, Offset: o.offset, Failed: failed}
+	}{Name: o.name, Path: o.path, To: o.newPath, Data: o.data, Offset: o.offset, Failed: failed}
 	file := o.file
-	if o.made != nil && !failed {
-		file = *o.made
+	if o.created != nil && !failed {
+		file = *o.created
 	}
 	if file != nil {
 		if faults.files[file] == 0 {

@@ -19,7 +19,7 @@ func TestFailsLate(t *testing.T) {
 	for at := range 20 {
 		folder := t.TempDir()
 		path := filepath.Join(folder, "a")
-		musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
+		musttest.NoError(t, os.WriteFile(path, []byte("old"), 0o666))
 		faults.at, faults.how, faults.errno = faults.n+1+at, "short", syscall.ENOSPC
 		f, err := Create(path, "")
 		if err == nil {
@@ -38,7 +38,7 @@ func TestSyncFails(t *testing.T) {
 	defer func() { faults.at = 0 }()
 	for later, want := range []string{"old", "new"} {
 		path := filepath.Join(t.TempDir(), "a")
-		musttest.Do(t, os.WriteFile(path, []byte("old"), 0o666))
+		musttest.NoError(t, os.WriteFile(path, []byte("old"), 0o666))
 		f := musttest.Get(Create(path, ""))(t)
 		defer f.Abort()
 		musttest.Get(f.Write([]byte("new")))(t)
@@ -46,7 +46,7 @@ func TestSyncFails(t *testing.T) {
 		if later == 1 { // after sync, close, rename and remove
 			faults.at += 4
 		}
-		musttest.Fails(f.Commit())(t, fmt.Sprintf("a failure of sync %d", later))
+		musttest.WantError(f.Commit())(t, fmt.Sprintf("a failure of sync %d", later))
 		if got, _ := os.ReadFile(path); string(got) != want {
 			t.Errorf("after sync %d fails: %q, expected %q", later, got, want)
 		}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Free returns the free disk space of a folder in bytes, or false if it is unknown.
-func Free(folder string) (bytes int64, ok bool) {
+// FreeSpace returns the free disk space of a folder in bytes, or false if it is unknown.
+func FreeSpace(folder string) (bytes int64, ok bool) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(cmp.Or(folder, "."), &s); err != nil || s.Blocks == 0 {
 		return 0, false
@@ -19,9 +19,9 @@ func Free(folder string) (bytes int64, ok bool) {
 	return int64(min(s.Bavail, math.MaxInt64/uint64(s.Bsize)) * uint64(s.Bsize)), true
 }
 
-// hold opens a file with an exclusive lock, which is released when the file is closed. It returns
+// lockFile opens a file with an exclusive lock, which is released when the file is closed. It returns
 // nil if the lock isn't available. If wait is set, it waits for the lock.
-func hold(path string, wait bool) *os.File {
+func lockFile(path string, wait bool) *os.File {
 	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS supports exclusive locks only on writable files
 	if err != nil {
 		return nil
@@ -37,8 +37,8 @@ func hold(path string, wait bool) *os.File {
 	return file
 }
 
-// keep gives a file the owner, group and permissions of another file, as far as permitted.
-func keep(file *os.File, of fs.FileInfo) {
+// copyOwnership gives a file the owner, group and permissions of another file, as far as permitted.
+func copyOwnership(file *os.File, of fs.FileInfo) {
 	perm := of.Mode().Perm()
 	if was, ok := of.Sys().(*syscall.Stat_t); ok {
 		if file.Chown(int(was.Uid), int(was.Gid)) != nil && file.Chown(-1, int(was.Gid)) != nil {

@@ -17,7 +17,7 @@ import (
 func TestKeep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	for perm, want := range map[fs.FileMode]fs.FileMode{0o640: 0o600, 0o664: 0o644, 0o604: 0o604} {
-		musttest.Do(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, perm)))
+		musttest.NoError(t, errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, perm)))
 		if os.Getuid() == 0 { // root may set owner and group
 			if err := os.Chown(path, 1234, 5678); err != nil {
 				t.Skip(err)
@@ -26,9 +26,9 @@ func TestKeep(t *testing.T) {
 		}
 		f := musttest.Get(Create(path, ""))(t)
 		if os.Getuid() != 0 {
-			f.before = foreign{f.before}
+			f.existing = foreign{f.existing}
 		}
-		musttest.Do(t, f.Commit())
+		musttest.NoError(t, f.Commit())
 		if got := mode(t, path); got != want {
 			t.Errorf("permissions %v become %v, expected %v", perm, got, want)
 		}

@@ -100,8 +100,8 @@ const (
 	Ln2Lo      float32 = -0x1.bd0106p-13
 	RoundPlain float32 = 0x1.8p+23
 	Round      float32 = 0x1.8p+23 + 254
-	ExpLow     float32 = -104
-	ExpHigh    float32 = 89
+	ExpMin     float32 = -104
+	ExpMax     float32 = 89
 )
 
 // CurvatureFloor replaces curvatures of the solver's problem that aren't positive. Rounding and
@@ -139,8 +139,8 @@ const (
 	Expm17 = Expm16 / 8
 	Expm18 = Expm17 / 9
 
-	Expm1Low = -40.0
-	LogE64   = 1.4426950408889634
-	Ln264    = 0.6931471805599453
-	Round64  = 0x1.8p52
+	Expm1Min     = -40.0
+	Log2EFloat64 = 1.4426950408889634
+	Ln2Float64   = 0.6931471805599453
+	Round64      = 0x1.8p52
 )

@@ -4,12 +4,12 @@ package layout
 
 // Sizes of blocks.
 const (
-	Panel     = 64  // documents in a panel of the assembly kernels
-	RowSums   = 64  // RowSums in assembly requires a multiple of this number of sums
-	Select    = 32  // Select and Min in assembly require a multiple of this number of places
-	ScanBlock = 16  // the solver's kernels require a multiple of this number of scores
-	PeakSums  = 192 // number of float32 in twelve AVX-512 registers
-	TailSlack = 8   // number of entries that TailAdd in assembly reads at a time
+	PanelWidth   = 64  // documents in a panel of the assembly kernels
+	RowSumsBlock = 64  // RowSumsBlock in assembly requires a multiple of this number of sums
+	SelectBlock  = 32  // SelectBlock and Min in assembly require a multiple of this number of places
+	ScanBlock    = 16  // the solver's kernels require a multiple of this number of scores
+	PeakSums     = 192 // number of float32 in twelve AVX-512 registers
+	TailSlack    = 8   // number of entries that TailAdd in assembly reads at a time
 )
 
 // PiecewiseScale is the factor by which piecewise polynomials multiply c, or 2-c for c > 1.
@@ -22,12 +22,12 @@ const (
 // A half-line table has 2^HalfLineBits intervals per power of two, from 2^HalfLineLow to
 // 2^HalfLineHigh.
 const (
-	HalfLineBits = 4
-	HalfLineLow  = -160
-	HalfLineHigh = 160
-	HalfLineRows = (HalfLineHigh - HalfLineLow) << HalfLineBits
-	// HalfLineFirst holds the upper bits of 2^HalfLineLow as float64.
-	HalfLineFirst = (1023 + HalfLineLow) << HalfLineBits
+	HalfLineBits        = 4
+	HalfLineMinExponent = -160
+	HalfLineMaxExponent = 160
+	HalfLineRows        = (HalfLineMaxExponent - HalfLineMinExponent) << HalfLineBits
+	// HalfLineMinBits holds the upper bits of 2^HalfLineLow as float64.
+	HalfLineMinBits = (1023 + HalfLineMinExponent) << HalfLineBits
 )
 
 // Visit has the fields of asm.Visit.

@@ -24,13 +24,13 @@ given. No work, plan or gather of that job may be under way, and with -unused no
 gramcluster clean -store run -unused
 gramcluster clean -store run -job 3f2a -unused`,
 	NoJSON: true,
-	Setup: func(f *cli.Flags) cli.Work {
-		c := &clean{}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		c := &cleanFlags{}
 		f.Usage = "gramcluster clean -store URL [-job JOB] [-unused]"
 		c.declareStore(f)
 		f.StringVar(&c.job, "job", "", "delete the job whose digest begins with `JOB`")
 		f.BoolVar(&c.unused, "unused", false, "delete objects that no job refers to")
-		f.Check(func() error {
+		f.AddCheck(func() error {
 			if c.job == "" && !c.unused {
 				return cli.Usagef("nothing to delete; set -job JOB, -unused or both")
 			}
@@ -40,15 +40,15 @@ gramcluster clean -store run -job 3f2a -unused`,
 	},
 }
 
-type clean struct {
-	host
+type cleanFlags struct {
+	hostFlags
 	job    string
 	unused bool
 }
 
-var digests = regexp.MustCompile(`[0-9a-f]{64}`)
+var digestPattern = regexp.MustCompile(`[0-9a-f]{64}`)
 
-func (c *clean) run(ctx context.Context, e *cli.Env) error {
+func (c *cleanFlags) run(ctx context.Context, e *cli.Env) error {
 	h, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		// Remove the description first, so that an interruption leaves only unused results.
-		for _, prefix := range []string{job.Jobs + digest, job.Results(digest)} {
+		for _, prefix := range []string{job.DescriptionPrefix + digest, job.JobResultsPrefix(digest)} {
 			if err := remove(prefix); err != nil {
 				return err
 			}
@@ -80,31 +80,31 @@ func (c *clean) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
-	say(e, "deleted %d objects, %s", objects, report.Bytes(bytes))
+	logUnlessQuiet(e, "deleted %d objects, %s", objects, report.FormatBytes(bytes))
 	return nil
 }
 
 // removeUnused removes inputs that no job's description refers to, and results without a job.
-func (c *clean) removeUnused(ctx context.Context, h *job.Host, remove func(prefix string) error) error {
+func (c *cleanFlags) removeUnused(ctx context.Context, h *job.Host, remove func(prefix string) error) error {
 	used := map[string]bool{}
-	jobs, err := work.Jobs(ctx, h.Store, "")
+	jobs, err := work.JobDigests(ctx, h.Store, "")
 	if err != nil {
 		return err
 	}
 	for _, digest := range jobs {
 		used[digest] = true
 		// Fail if a description can't be read, because the job's inputs are then unknown.
-		text, err := h.Store.Get(ctx, job.Jobs+digest, nil)
+		text, err := h.Store.Get(ctx, job.DescriptionPrefix+digest, nil)
 		if err != nil {
 			return fmt.Errorf("cannot read job %.12s, so the objects that it needs are unknown (plan it again, or delete it "+
 				"with -job %.12s): %w", digest, digest, err)
 		}
-		for _, d := range digests.FindAllString(string(text), -1) {
+		for _, d := range digestPattern.FindAllString(string(text), -1) {
 			used[d] = true
 		}
 	}
 	var prefixes []string
-	for _, prefix := range []string{shards.Prefix, job.Files, job.AllResults} {
+	for _, prefix := range []string{shards.Prefix, job.FilePrefix, job.ResultsPrefix} {
 		last := ""
 		err := h.Store.List(ctx, prefix, func(o store.Object) error {
 			digest, rest, nested := strings.Cut(strings.TrimPrefix(o.Name, prefix), "/")

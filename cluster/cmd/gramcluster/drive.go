@@ -17,40 +17,41 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-type drive struct {
-	plan
-	out, with string
-	wait      time.Duration
+type driveFlags struct {
+	planFlags
+	out, shellCommand string
+	wait              time.Duration
 }
 
 func driveCommand() *cli.Command {
 	return &cli.Command{
 		Name: "drive", Summary: "run a computation of several jobs: " + strings.Join(kindNames("drive"), ", "),
-		Help: kindsHelp("drive", `
+		Help: kindHelp("drive", `
 Plans a computation of several jobs, each from the results of those before, has a command of yours
 do their tasks, and writes what comes of it. Killed and started again with the same flags, it goes
 on.`),
 		NoJSON: true,
-		Setup: func(f *cli.Flags) cli.Work {
-			d := &drive{}
-			d.plan.declare(f)
-			f.Group("Output", "")
-			f.Writes(&d.out, "o", "write to `FILE`")
-			f.Group("Computing", "")
-			f.StringVar(&d.with, "with", "", "shell `COMMAND` that runs the tasks on standard input (default: this process)")
+		Setup: func(f *cli.Flags) cli.RunFunc {
+			d := &driveFlags{}
+			d.planFlags.declare(f)
+			f.StartGroup("Output", "")
+			f.OutputVar(&d.out, "o", "write to `FILE`")
+			f.StartGroup("Computing", "")
+			f.StringVar(&d.shellCommand, "with", "",
+				"shell `COMMAND` that runs the tasks on standard input (default: this process)")
 			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND ends, give up if no result arrives for `TIME`")
-			f.Check(d.check)
-			byKind(f, "drive", "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]", d.take)
+			f.AddCheck(d.check)
+			selectKind(f, "drive", "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]", d.setKind)
 			return d.run
 		},
 	}
 }
 
-func (d *drive) check() error {
+func (d *driveFlags) check() error {
 	switch {
 	case d.out == "":
 		return cli.Usagef("-o FILE is required")
-	case d.documents.In == "":
+	case d.documents.Source == "":
 		return cli.Usagef("-in SOURCE is required")
 	case d.wait < 0:
 		return cli.Usagef("-wait must be nonnegative, got %v", d.wait)
@@ -60,7 +61,7 @@ func (d *drive) check() error {
 	return nil
 }
 
-func (d *drive) run(ctx context.Context, e *cli.Env) error {
+func (d *driveFlags) run(ctx context.Context, e *cli.Env) error {
 	h, planning, err := d.prepare(ctx, e)
 	if err != nil {
 		return err
@@ -69,48 +70,49 @@ func (d *drive) run(ctx context.Context, e *cli.Env) error {
 	if _, _, err := d.planner.Plan(ctx, planning); err != nil {
 		return err
 	}
-	if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
+	if planning.CorpusDigest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
-	if planning.Corpus, err = h.Corpus(ctx, planning.Digest); err != nil { // tasks in this process use the same corpus
+	// tasks in this process use the same corpus
+	if planning.Corpus, err = h.Corpus(ctx, planning.CorpusDigest); err != nil {
 		return err
 	}
-	failed := func(format string, args ...any) { complain(e, format, args...) }
-	hand := &work.Hand{
-		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
-			if d.with == "" {
-				return work.Here(ctx, jobs.Kinds, j, tasks, failed)
+	failed := func(format string, args ...any) { logMessage(e, format, args...) }
+	hand := &work.Dispatcher{
+		RunTasks: func(ctx context.Context, j *job.Job, tasks []int) error {
+			if d.shellCommand == "" {
+				return work.RunLocal(ctx, jobs.Kinds, j, tasks, failed)
 			}
 			if err := d.command(ctx, e, j, tasks); err != nil {
 				return err
 			}
 			return d.await(ctx, j)
 		},
-		Say: func(format string, args ...any) { failed("gramcluster: "+format, args...) },
-		Begin: func(j *job.Job, n, tasks int) {
-			say(e, "job %d, %.12s: %d of %d tasks left", n, j.Digest, tasks, j.Tasks)
+		Logf: func(format string, args ...any) { failed("gramcluster: "+format, args...) },
+		OnStart: func(j *job.Job, n, tasks int) {
+			logUnlessQuiet(e, "job %d, %.12s: %d of %d tasks left", n, j.Digest, tasks, j.NumTasks)
 		},
 	}
-	return d.planner.(job.Driver).Drive(ctx, &job.Driving{
-		Planning: *planning, ISA: d.isa, Do: hand.Do,
+	return d.planner.(job.Driver).Drive(ctx, &job.DriveArgs{
+		PlanArgs: *planning, ISA: d.isa, RunJob: hand.Run,
 		Output: &job.Output{Path: d.out, Progress: func(int64, int64) {},
-			Say: func(format string, args ...any) { say(e, format, args...) }},
+			Logf: func(format string, args ...any) { logUnlessQuiet(e, format, args...) }},
 	})
 }
 
 // command runs the shell command in the flag -with. The shell command must run the tasks, which it
 // reads from standard input, one line per task. The environment contains the store's address and
 // the job's digest. Output goes to standard error. When ctx is done, the shell receives SIGTERM.
-func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
+func (d *driveFlags) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {
-		fmt.Fprintln(&lines, job.Line{Job: j.Digest, Task: t})
+		fmt.Fprintln(&lines, job.TaskLine{Job: j.Digest, Task: t})
 	}
-	c := exec.CommandContext(ctx, "sh", "-c", d.with)
+	c := exec.CommandContext(ctx, "sh", "-c", d.shellCommand)
 	c.Stdin, c.Stdout, c.Stderr = &lines, e.Stderr, e.Stderr
 	c.Env = append(os.Environ(), "GRAM_STORE="+d.store, "GRAM_JOB="+j.Digest)
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = cli.Grace / 2
+	c.WaitDelay = cli.GracePeriod / 2
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("-with: %w", err)
 	}
@@ -118,7 +120,7 @@ func (d *drive) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int
 }
 
 // await waits until all results exist, or until no result has arrived for the duration -wait.
-func (d *drive) await(ctx context.Context, j *job.Job) error {
+func (d *driveFlags) await(ctx context.Context, j *job.Job) error {
 	last, since := -1, time.Now()
 	for {
 		s, err := work.StatusOf(ctx, j, false, nil)

@@ -25,10 +25,10 @@ func TestDriveLandmarks(t *testing.T) {
 	}
 	must(t, "", args("here")...)
 	same(t, want, got)
-	musttest.Do(t, os.Remove(got))
+	musttest.NoError(t, os.Remove(got))
 
 	status, _, stderr := cluster(t, "", args("with", "-with", "cat >/dev/null; exit 3")...)
-	if _, err := os.Stat(got); status != cli.Failed || err == nil ||
+	if _, err := os.Stat(got); status != cli.ExitFailure || err == nil ||
 		!strings.Contains(stderr, "3 of 3 tasks are missing") {
 		t.Fatalf("without workers: status %d, %s", status, stderr)
 	}

@@ -19,7 +19,7 @@ import (
 func helps() (all []string) {
 	all = []string{"help", "help plan", "drive -help", "help sources", "help text"}
 	for _, k := range jobs.Kinds {
-		all = append(all, verb(k)+" "+k.Name+" -help", "help "+verb(k)+" "+k.Name)
+		all = append(all, planningCommand(k)+" "+k.Name+" -help", "help "+planningCommand(k)+" "+k.Name)
 	}
 	for _, c := range program(nil).Commands[2:] {
 		all = append(all, "help "+c.Name, c.Name+" --help")
@@ -75,13 +75,13 @@ func TestExamples(t *testing.T) {
 		fmt.Fprintf(&table, "%c\t%s\n", 'a'+i%4, text)
 		fmt.Fprintf(&vectors, "%d %d:1 %d:2\n", i%4, 1+i%7, 10+i%11)
 		path := filepath.Join(documents, "mail", string(rune('a'+i%4)), fmt.Sprint(i, ".txt"))
-		musttest.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
-		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
+		musttest.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		musttest.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	for name, text := range map[string]string{
 		"train.tsv": table.String(), "new.tsv": table.String(), "train.svm": vectors.String(),
 	} {
-		musttest.Do(t, os.WriteFile(filepath.Join(documents, name), []byte(text), 0o666))
+		musttest.NoError(t, os.WriteFile(filepath.Join(documents, name), []byte(text), 0o666))
 	}
 	shell(t, documents, "gramcluster plan train -store made -in train.tsv >tasks && "+
 		"gramcluster work -store made <tasks && gramcluster gather -store made -o news.model && rm -r made tasks")
@@ -102,7 +102,7 @@ func TestExamples(t *testing.T) {
 		}
 		t.Run(args, func(t *testing.T) {
 			dir := t.TempDir()
-			musttest.Do(t, os.CopyFS(dir, os.DirFS(documents)))
+			musttest.NoError(t, os.CopyFS(dir, os.DirFS(documents)))
 			if !strings.Contains(shown[0], " plan ") && !strings.Contains(shown[0], " drive ") {
 				first := "gramcluster plan gram -store run -in train.svm >tasks.jsonl; head -c 72 tasks.jsonl >job"
 				shown = append([]string{first}, shown...)

@@ -27,7 +27,7 @@ var imports = map[string][]string{
 func TestImports(t *testing.T) {
 	const module = "github.com/gramengine/gram/cluster/"
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	rule := func(name string) (room string, known bool) {
 		if _, known := imports[name]; !known && strings.HasPrefix(name, "jobs/") {
 			name = "jobs/"

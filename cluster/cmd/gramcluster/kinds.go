@@ -10,9 +10,9 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// verb returns the name of the command that plans jobs of kind k: plan or drive.
-func verb(k job.Kind) string {
-	if _, ok := k.Declare(flag.NewFlagSet("", flag.ContinueOnError)).(job.Driver); ok {
+// planningCommand returns the name of the command that plans jobs of kind k: plan or drive.
+func planningCommand(k job.Kind) string {
+	if _, ok := k.DeclareFlags(flag.NewFlagSet("", flag.ContinueOnError)).(job.Driver); ok {
 		return "drive"
 	}
 	return "plan"
@@ -20,18 +20,18 @@ func verb(k job.Kind) string {
 
 func kindNames(command string) (names []string) {
 	for _, k := range jobs.Kinds {
-		if verb(k) == command {
+		if planningCommand(k) == command {
 			names = append(names, k.Name)
 		}
 	}
 	return names
 }
 
-// kindsHelp returns the help text for a command that needs a kind as its first argument.
-func kindsHelp(command, does string) string {
+// kindHelp returns the help text for a command that needs a kind as its first argument.
+func kindHelp(command, does string) string {
 	text := does + "\n\nKinds:\n"
 	for _, k := range jobs.Kinds {
-		if verb(k) == command {
+		if planningCommand(k) == command {
 			text += fmt.Sprintf("  %-12s %s\n", k.Name, k.Summary)
 		}
 	}
@@ -39,11 +39,11 @@ func kindsHelp(command, does string) string {
 		command)
 }
 
-// byKind makes a command select a kind of job by its first argument. It declares the kind's flags,
+// selectKind makes a command select a kind of job by its first argument. It declares the kind's flags,
 // and passes the kind and the planner to take.
-func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
+func selectKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
 	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)
-	f.Rewrite = func(args []string) ([]string, error) {
+	f.RewriteArgs = func(args []string) ([]string, error) {
 		names := strings.Join(kindNames(command), ", ")
 		switch {
 		case len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help"):
@@ -51,18 +51,18 @@ func byKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner
 		case len(args) == 0 || strings.HasPrefix(args[0], "-"):
 			return nil, cli.Usagef("the kind of job is required, as in %s KIND; valid kinds are %s", command, names)
 		}
-		k, err := job.KindOf(jobs.Kinds, args[0])
+		k, err := job.FindKind(jobs.Kinds, args[0])
 		if err != nil {
 			return nil, cli.Usagef("unknown kind %q; valid kinds are %s", args[0], names)
 		}
-		if of := verb(k); of != command {
+		if of := planningCommand(k); of != command {
 			return nil, cli.Usagef("%s %s does not exist; use %s %s", command, k.Name, of, k.Name)
 		}
 		name := command + " " + k.Name
 		f.Init(name, flag.ContinueOnError)
 		f.Usage, f.Help = fmt.Sprintf("gramcluster %s %s", name, usage), k.Help
-		f.Group("Task", "")
-		take(k, k.Declare(f.FlagSet))
+		f.StartGroup("Task", "")
+		take(k, k.DeclareFlags(f.FlagSet))
 		return args[1:], nil
 	}
 }

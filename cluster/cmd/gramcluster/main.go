@@ -27,7 +27,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{
 		Name: "gramcluster",
-		About: `
+		Description: `
 gramcluster divides a computation of gram among machines. It schedules nothing: tasks are lines
 of text that Spark, Slurm, Kubernetes, xargs or a shell may carry, and results lie in a store that
 all machines reach: a folder, or a bucket of S3, Google or Azure. Results have the bits of one
@@ -47,13 +47,13 @@ gramcluster gather -store DIR -o K.npy                         what gram matrix 
 	}
 }
 
-// say prints a line to standard error, unless -q is set.
-func say(e *cli.Env, format string, args ...any) {
+// logUnlessQuiet prints a line to standard error, unless -q is set.
+func logUnlessQuiet(e *cli.Env, format string, args ...any) {
 	if !e.Quiet {
-		complain(e, format, args...)
+		logMessage(e, format, args...)
 	}
 }
 
-func complain(e *cli.Env, format string, args ...any) {
+func logMessage(e *cli.Env, format string, args ...any) {
 	fmt.Fprintln(e.Stderr, store.Redact(fmt.Sprintf(format, args...)))
 }

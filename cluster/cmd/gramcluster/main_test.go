@@ -28,7 +28,7 @@ func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, st
 func must(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := cluster(t, stdin, args...)
-	if status != cli.Done {
+	if status != cli.ExitSuccess {
 		t.Fatalf("gramcluster %s: status %d, %s%s", strings.Join(args, " "), status, stdout, stderr)
 	}
 	return stdout
@@ -39,14 +39,14 @@ func states(t *testing.T, out string) map[string]int {
 	t.Helper()
 	count := map[string]int{}
 	for line := range strings.Lines(out) {
-		var r work.Report
-		musttest.Do(t, json.Unmarshal([]byte(line), &r))
+		var r work.TaskReport
+		musttest.NoError(t, json.Unmarshal([]byte(line), &r))
 		count[r.State]++
 	}
 	return count
 }
 
-func TestMain(m *testing.M) { jobtest.Main(m) }
+func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
 // binary returns the path of gramcluster.
 func binary(t *testing.T) string {
@@ -54,7 +54,7 @@ func binary(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	return musttest.Get(jobtest.Cluster())(t)
+	return musttest.Get(jobtest.BuildGramcluster())(t)
 }
 
 // gram returns a function that runs gram, for comparison.
@@ -62,7 +62,7 @@ func gram(t *testing.T) func(args ...string) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	return func(args ...string) { jobtest.Grambench(t, "", args...) }
+	return func(args ...string) { jobtest.RunGram(t, "", args...) }
 }
 
 func same(t *testing.T, a, b string) {
@@ -79,7 +79,7 @@ func jobOf(t *testing.T, tasks string) string {
 	t.Helper()
 	var l struct{ Job string }
 	first, _, _ := strings.Cut(tasks, "\n")
-	musttest.Do(t, json.Unmarshal([]byte(first), &l))
+	musttest.NoError(t, json.Unmarshal([]byte(first), &l))
 	return l.Job
 }
 
@@ -107,10 +107,10 @@ func TestGram(t *testing.T) {
 		}
 		got := filepath.Join(dir, fmt.Sprint("got", i, ".npy"))
 		status, _, stderr := cluster(t, "", "gather", "-store", store, "-o", got)
-		if status != cli.Failed || !strings.Contains(stderr, fmt.Sprintf("%d of %d tasks are missing", n-n/2, n)) {
+		if status != cli.ExitFailure || !strings.Contains(stderr, fmt.Sprintf("%d of %d tasks are missing", n-n/2, n)) {
 			t.Errorf("half a job: status %d, %s", status, stderr)
 		}
-		musttest.Fails(os.Stat(got))(t, "the file of half a job")
+		musttest.WantError(os.Stat(got))(t, "the file of half a job")
 		rest := must(t, "", "gather", "-store", store, "-missing")
 		if rest != strings.Join(lines[n/2:], "") {
 			t.Errorf("missing: %s", rest)
@@ -136,10 +136,10 @@ func TestGram(t *testing.T) {
 		object := filepath.Join(store, "results", jobOf(t, tasks), "000000001.a0")
 		b := musttest.Get(os.ReadFile(object))(t)
 		b[len(b)/2] ^= 8
-		musttest.Do(t, os.WriteFile(object, b, 0o666))
-		musttest.Do(t, os.Remove(got))
+		musttest.NoError(t, os.WriteFile(object, b, 0o666))
+		musttest.NoError(t, os.Remove(got))
 		status, _, stderr = cluster(t, "", "gather", "-store", store, "-o", got)
-		if status != cli.Failed || !strings.Contains(stderr, "000000001.a0 is damaged") ||
+		if status != cli.ExitFailure || !strings.Contains(stderr, "000000001.a0 is damaged") ||
 			!strings.Contains(stderr, `"task":1}`) {
 			t.Errorf("damage: status %d, %s", status, stderr)
 		}
@@ -163,7 +163,7 @@ func TestGram(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "unlabelled.svm")
-	musttest.Do(t, os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666))
+	musttest.NoError(t, os.WriteFile(file, []byte(" 1:1 2:1\n 1:2\n 1:-1\n"), 0o666))
 	drive := "drive landmarks -landmarks 5 -store " + dir + " -in " + file
 	small := []string{"-in", "synthetic:docs=20,terms=50,length=5,classes=2,seed=1"}
 	tasks := must(t, "", append([]string{"plan", "gram", "-q", "-store", dir}, small...)...)
@@ -172,55 +172,55 @@ func TestRefusals(t *testing.T) {
 		status      int
 		want        string
 	}{
-		{"", "", cli.Misuse, "Commands:"},
-		{"", "nonsense", cli.Misuse, `unknown command "nonsense"; valid names are plan, drive, work`},
-		{"", "plan", cli.Misuse, "plan KIND; valid kinds are gram"},
-		{"", "plan nonsense", cli.Misuse, "valid kinds are gram"},
-		{"", "plan landmarks", cli.Misuse, "use drive landmarks"},
-		{"", "drive gram", cli.Misuse, "use plan gram"},
-		{"", "drive", cli.Misuse, "valid kinds are landmarks"},
-		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", cli.Misuse, "-o FILE is required"},
-		{"", "drive landmarks -o x -store " + dir, cli.Misuse, "-in SOURCE is required"},
-		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, cli.Misuse, "-wait"},
-		{"", drive + " -o -", cli.Misuse, "-o must be a file"},
-		{"", drive + " -o " + file, cli.Misuse, "would overwrite"},
-		{"", drive + " -o " + dir + "/none/x", cli.Failed, "cannot write x in folder " + dir + "/none"},
-		{"", drive + " -o x -signed", cli.Failed, "has no labels; read them"},
-		{"", "plan train -signed -store " + dir + " -in " + file, cli.Failed, "has no labels; read them"},
-		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, cli.Failed,
+		{"", "", cli.ExitUsage, "Commands:"},
+		{"", "nonsense", cli.ExitUsage, `unknown command "nonsense"; valid names are plan, drive, work`},
+		{"", "plan", cli.ExitUsage, "plan KIND; valid kinds are gram"},
+		{"", "plan nonsense", cli.ExitUsage, "valid kinds are gram"},
+		{"", "plan landmarks", cli.ExitUsage, "use drive landmarks"},
+		{"", "drive gram", cli.ExitUsage, "use plan gram"},
+		{"", "drive", cli.ExitUsage, "valid kinds are landmarks"},
+		{"", "drive landmarks -store " + dir + " -in synthetic:docs=20", cli.ExitUsage, "-o FILE is required"},
+		{"", "drive landmarks -o x -store " + dir, cli.ExitUsage, "-in SOURCE is required"},
+		{"", "drive landmarks -wait -1s -o x -in goroot -store " + dir, cli.ExitUsage, "-wait"},
+		{"", drive + " -o -", cli.ExitUsage, "-o must be a file"},
+		{"", drive + " -o " + file, cli.ExitUsage, "would overwrite"},
+		{"", drive + " -o " + dir + "/none/x", cli.ExitFailure, "cannot write x in folder " + dir + "/none"},
+		{"", drive + " -o x -signed", cli.ExitFailure, "has no labels; read them"},
+		{"", "plan train -signed -store " + dir + " -in " + file, cli.ExitFailure, "has no labels; read them"},
+		{"", "plan train -type nu_svr -kernel linear -signed -store " + dir + " -in " + file, cli.ExitFailure,
 			"has no label, but regression requires a number"},
-		{"", "plan gram -store " + dir + " -in " + file, cli.Failed, "(-signed accepts negative values)"},
-		{"", "plan gram -m 50 -store " + dir + " -in " + file, cli.Failed, "65 MiB of memory, but -m allows 50 MiB"},
-		{"", "gather -m 50 -o x -store " + dir, cli.Failed, "65 MiB of memory, but -m allows 50 MiB"},
-		{"", "plan gram", cli.Misuse, "-store URL is required"},
-		{"", "plan gram -store " + dir, cli.Failed, "-in SOURCE is required"},
-		{"", "plan gram -nonsense", cli.Misuse, "-nonsense"},
-		{"", "plan gram -store " + dir + " more yet", cli.Misuse, `argument "yet"`},
-		{"", "plan gram -store ftp://x -in goroot", cli.Failed, "valid schemes are file, s3, gs and azblob"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", cli.Failed, "nonsense"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block-rows 100", cli.Failed,
+		{"", "plan gram -store " + dir + " -in " + file, cli.ExitFailure, "(-signed accepts negative values)"},
+		{"", "plan gram -m 50 -store " + dir + " -in " + file, cli.ExitFailure, "65 MiB of memory, but -m allows 50 MiB"},
+		{"", "gather -m 50 -o x -store " + dir, cli.ExitFailure, "65 MiB of memory, but -m allows 50 MiB"},
+		{"", "plan gram", cli.ExitUsage, "-store URL is required"},
+		{"", "plan gram -store " + dir, cli.ExitFailure, "-in SOURCE is required"},
+		{"", "plan gram -nonsense", cli.ExitUsage, "-nonsense"},
+		{"", "plan gram -store " + dir + " more yet", cli.ExitUsage, `argument "yet"`},
+		{"", "plan gram -store ftp://x -in goroot", cli.ExitFailure, "valid schemes are file, s3, gs and azblob"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -kernel nonsense", cli.ExitFailure, "nonsense"},
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block-rows 100", cli.ExitFailure,
 			"-block-rows must be a multiple of 128 up to"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block-columns 2048", cli.Failed,
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -block-columns 2048", cli.ExitFailure,
 			"-block-columns must be a multiple of 128"},
-		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", cli.Misuse, "-isa"},
-		{"", "plan gram -store " + dir + " -in /nowhere", cli.Failed, "/nowhere"},
-		{"", "plan gram -store " + dir + " -in goroot -m nonsense", cli.Misuse, "is not a size"},
-		{"x\n", "work -store " + dir, cli.Failed, "task line 1"},
-		{"\n", "work -store " + dir, cli.Done, "no task lines"},
-		{`{"job":"` + strings.Repeat("0", 64) + `","task":0}`, "work -store " + dir, cli.Failed, "missing"},
-		{strings.Replace(tasks, `"task":0`, `"task":7`, 1), "work -store " + dir, cli.Failed,
+		{"", "plan gram -store " + dir + " -in synthetic:docs=20 -isa nonsense", cli.ExitUsage, "-isa"},
+		{"", "plan gram -store " + dir + " -in /nowhere", cli.ExitFailure, "/nowhere"},
+		{"", "plan gram -store " + dir + " -in goroot -m nonsense", cli.ExitUsage, "is not a size"},
+		{"x\n", "work -store " + dir, cli.ExitFailure, "task line 1"},
+		{"\n", "work -store " + dir, cli.ExitSuccess, "no task lines"},
+		{`{"job":"` + strings.Repeat("0", 64) + `","task":0}`, "work -store " + dir, cli.ExitFailure, "missing"},
+		{strings.Replace(tasks, `"task":0`, `"task":7`, 1), "work -store " + dir, cli.ExitFailure,
 			"task must be between 0 and 0, got 7"},
-		{"", "work -store " + dir + " -shard 0/2", cli.Misuse, "-shard requires -job"},
-		{"", "work -store " + dir + " -job 0 -shard 2/2", cli.Misuse, "-shard must be I/N"},
-		{"", "work -store " + dir + " -job 0 -shard auto", cli.Misuse, "JOB_COMPLETION_INDEX"},
-		{"", "work -store " + dir + " -job xyz", cli.Failed, "hexadecimal"},
-		{"", "gather -store " + dir, cli.Misuse, "-o FILE is required"},
-		{"", "gather -store " + dir + " -o x -missing", cli.Misuse, "-o and -missing cannot be combined"},
-		{"", "gather -store " + dir + " -o -", cli.Misuse, "-o must be a file"},
-		{"", "gather -store " + dir + " -o " + dir + "/K.txt", cli.Failed, "1 of 1 tasks are missing"},
-		{"", "status -store " + dir + " -job 00000", cli.Failed, "no job 00000"},
-		{"", "clean -store " + dir, cli.Misuse, "nothing to delete"},
-		{"", "help nonsense", cli.Misuse, "nonsense"},
+		{"", "work -store " + dir + " -shard 0/2", cli.ExitUsage, "-shard requires -job"},
+		{"", "work -store " + dir + " -job 0 -shard 2/2", cli.ExitUsage, "-shard must be I/N"},
+		{"", "work -store " + dir + " -job 0 -shard auto", cli.ExitUsage, "JOB_COMPLETION_INDEX"},
+		{"", "work -store " + dir + " -job xyz", cli.ExitFailure, "hexadecimal"},
+		{"", "gather -store " + dir, cli.ExitUsage, "-o FILE is required"},
+		{"", "gather -store " + dir + " -o x -missing", cli.ExitUsage, "-o and -missing cannot be combined"},
+		{"", "gather -store " + dir + " -o -", cli.ExitUsage, "-o must be a file"},
+		{"", "gather -store " + dir + " -o " + dir + "/K.txt", cli.ExitFailure, "1 of 1 tasks are missing"},
+		{"", "status -store " + dir + " -job 00000", cli.ExitFailure, "no job 00000"},
+		{"", "clean -store " + dir, cli.ExitUsage, "nothing to delete"},
+		{"", "help nonsense", cli.ExitUsage, "nonsense"},
 	} {
 		status, stdout, stderr := cluster(t, c.stdin, strings.Fields(c.args)...)
 		if status != c.status || !strings.Contains(stdout+stderr, c.want) {
@@ -229,7 +229,7 @@ func TestRefusals(t *testing.T) {
 	}
 	must(t, tasks, "work", "-store", dir)
 	status, _, stderr := cluster(t, "", "gather", "-store", dir, "-o", filepath.Join(dir, "K.txt"))
-	if status != cli.Failed || !strings.Contains(stderr, "use -o FILE.npy") {
+	if status != cli.ExitFailure || !strings.Contains(stderr, "use -o FILE.npy") {
 		t.Errorf("an unknown form: status %d, %s", status, stderr)
 	}
 }
@@ -255,7 +255,7 @@ func TestShare(t *testing.T) {
 			name, value, _ := strings.Cut(e, "=")
 			env[name] = value
 		}
-		first, step, err := share(c.shard, func(name string) string { return env[name] })
+		first, step, err := parseShard(c.shard, func(name string) string { return env[name] })
 		if c.first < 0 != (err != nil) || err == nil && (first != c.first || step != c.step) {
 			t.Errorf("-shard %s with %s: %d, %d, error %v", c.shard, c.env, first, step, err)
 		}

@@ -57,7 +57,7 @@ func TestMemory(t *testing.T) {
 					t.Errorf("%s: peak %d bytes, -m allows %d", what, peak, limit)
 					return out
 				}
-				musttest.Do(t, os.RemoveAll(done))
+				musttest.NoError(t, os.RemoveAll(done))
 				continue
 			}
 			found := needs.FindStringSubmatch(out)

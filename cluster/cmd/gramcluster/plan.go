@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-type plan struct {
-	host
+type planFlags struct {
+	hostFlags
 	documents source.Documents
 	tokenizer string
 	kind      job.Kind
@@ -28,30 +28,30 @@ type plan struct {
 func planCommand() *cli.Command {
 	return &cli.Command{
 		Name: "plan", Summary: "print the tasks of a job: " + strings.Join(kindNames("plan"), ", "),
-		Help: kindsHelp("plan", `
+		Help: kindHelp("plan", `
 Reads documents, stores them, and prints the tasks of a job, a line each, for gramcluster work. The
 same documents and flags are the same job: planned twice, nothing is stored again.`),
 		NoJSON: true,
-		Setup: func(f *cli.Flags) cli.Work {
-			p := &plan{}
+		Setup: func(f *cli.Flags) cli.RunFunc {
+			p := &planFlags{}
 			p.declare(f)
 			f.Lookup("q").Usage = "print only task lines"
-			byKind(f, "plan", "-store URL -in SOURCE [flags]", p.take)
+			selectKind(f, "plan", "-store URL -in SOURCE [flags]", p.setKind)
 			return p.run
 		},
 	}
 }
 
-func (p *plan) take(k job.Kind, with job.Planner) { p.kind, p.planner = k, with }
+func (p *planFlags) setKind(k job.Kind, with job.Planner) { p.kind, p.planner = k, with }
 
 // declare declares the flags that plan and drive share.
-func (p *plan) declare(f *cli.Flags) {
+func (p *planFlags) declare(f *cli.Flags) {
 	p.declareStore(f)
 	p.declareComputing(f)
 	f.StringVar(&p.isa, "isa", "", "compute with the instruction set `NAME`, which affects rounding (default: "+
-		string(asm.Best().ISA)+")")
-	f.Check(func() error {
-		if _, err := asm.For(asm.ISA(p.isa)); p.isa != "" && err != nil {
+		string(asm.BestKernels().ISA)+")")
+	f.AddCheck(func() error {
+		if _, err := asm.KernelsFor(asm.ISA(p.isa)); p.isa != "" && err != nil {
 			return cli.Usagef("-isa: %w", err)
 		}
 		return nil
@@ -59,7 +59,7 @@ func (p *plan) declare(f *cli.Flags) {
 	p.documents.Declare(f, "", &p.limits)
 	f.StringVar(&p.tokenizer, "tokenizer", "", "tokenize text by `SPEC`, such as word:ngrams=1..2,digits, instead of by "+
 		"the text flags")
-	f.Check(func() error {
+	f.AddCheck(func() error {
 		if _, err := corpus.ParseTokenizer(p.tokenizer); p.tokenizer != "" && err != nil {
 			return cli.Usagef("-tokenizer: %w", err)
 		}
@@ -67,7 +67,7 @@ func (p *plan) declare(f *cli.Flags) {
 	})
 }
 
-func (p *plan) run(ctx context.Context, e *cli.Env) error {
+func (p *planFlags) run(ctx context.Context, e *cli.Env) error {
 	h, planning, err := p.prepare(ctx, e)
 	if err != nil {
 		return err
@@ -77,12 +77,13 @@ func (p *plan) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := p.planner.(job.Divider); !ok && planning.Corpus != nil {
-		if planning.Digest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
+	if _, ok := p.planner.(job.DocumentSplitter); !ok && planning.Corpus != nil {
+		if planning.CorpusDigest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 			return err
 		}
 	}
-	d := job.Description{Version: job.Version, Kind: p.kind.Name, Corpus: planning.Digest, ISA: p.isa, Tasks: tasks}
+	d := job.Description{Version: job.Version, Kind: p.kind.Name, CorpusDigest: planning.CorpusDigest, ISA: p.isa,
+		NumTasks: tasks}
 	if err := d.SetSpec(spec); err != nil {
 		return err
 	}
@@ -91,12 +92,12 @@ func (p *plan) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if c := planning.Corpus; c != nil {
-		say(e, "%s: %d documents, %d values", c.Source, c.Documents.Rows(), c.Documents.NNZ())
+		logUnlessQuiet(e, "%s: %d documents, %d values", c.Source, c.Documents.Rows(), c.Documents.NNZ())
 	}
-	say(e, "job %s: %s, %d tasks, %s", j.Digest, j.Kind, j.Tasks, j.ISA)
+	logUnlessQuiet(e, "job %s: %s, %d tasks, %s", j.Digest, j.Kind, j.NumTasks, j.ISA)
 	w := bufio.NewWriter(e.Stdout)
-	for t := range j.Tasks {
-		fmt.Fprintln(w, job.Line{Job: j.Digest, Task: t})
+	for t := range j.NumTasks {
+		fmt.Fprintln(w, job.TaskLine{Job: j.Digest, Task: t})
 		if t%1000 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -105,16 +106,16 @@ func (p *plan) run(ctx context.Context, e *cli.Env) error {
 }
 
 // prepare opens the store and reads the documents. The caller must close the store.
-func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Planning, error) {
+func (p *planFlags) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.PlanArgs, error) {
 	if p.isa == "" {
-		p.isa = string(asm.Best().ISA)
+		p.isa = string(asm.BestKernels().ISA)
 	}
-	h, err := p.with(ctx, store.Create)
+	h, err := p.openWith(ctx, store.Create)
 	if err != nil {
 		return nil, nil, err
 	}
-	planning := &job.Planning{Host: h, Source: p.documents.In, Warn: e.Warn}
-	if p.documents.In != "" {
+	planning := &job.PlanArgs{Host: h, Source: p.documents.Source, Warnf: e.Warnf}
+	if p.documents.Source != "" {
 		planning.Corpus, err = p.read(ctx, h, e)
 	}
 	if err != nil {
@@ -123,21 +124,21 @@ func (p *plan) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Plannin
 	return h, planning, nil
 }
 
-func (p *plan) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
-	p.documents.Adjust = func(opt *corpus.Options) error {
-		opt.MemoryBytes = (2*h.Left(nil) + 4) / 5 // later steps need the other three fifths
+func (p *planFlags) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
+	p.documents.AdjustOptions = func(opt *corpus.Options) error {
+		opt.MemoryBytes = (2*h.FreeMemory(nil) + 4) / 5 // later steps need the other three fifths
 		var err error
 		if p.tokenizer != "" {
 			opt.Tokenizer, err = corpus.ParseTokenizer(p.tokenizer)
 		}
-		if r, ok := p.planner.(job.Reader); ok && err == nil {
-			err = r.Reading(ctx, opt)
+		if r, ok := p.planner.(job.ReadConfigurer); ok && err == nil {
+			err = r.ConfigureRead(ctx, opt)
 		}
 		return err
 	}
-	c, err := p.documents.Read(ctx, e, e.Progress(false))
-	if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) && h.Memory > 0 {
-		return nil, h.Fits(nil, memory.Need*5/2, "reading and processing %s", memory.Source)
+	c, err := p.documents.Read(ctx, e, e.NewProgress(false))
+	if memory := (*corpus.MemoryError)(nil); errors.As(err, &memory) && h.MemoryLimit > 0 {
+		return nil, h.CheckMemory(nil, memory.NeedBytes*5/2, "reading and processing %s", memory.Source)
 	}
 	return c, err
 }

@@ -33,7 +33,7 @@ func TestPredict(t *testing.T) {
 		"train.tsv": train.String(), "new.tsv": test.String() + "class a\t\n", "x.svm": vectors.String(),
 		"several.tsv": several.String() + "-\t\n",
 	} {
-		musttest.Do(t, os.WriteFile(path(name), []byte(text), 0o666))
+		musttest.NoError(t, os.WriteFile(path(name), []byte(text), 0o666))
 	}
 	for i, c := range []struct{ in, new, train, outputs string }{
 		{"train.tsv", "new.tsv", "-probabilities 1", "labels probabilities decisions"},
@@ -84,7 +84,7 @@ func TestPredict(t *testing.T) {
 		"gather -to tsv -o other":                                          "-to does not apply to predictions",
 	} {
 		status, _, stderr := cluster(t, "", append(strings.Fields(args), "-store", "store0labels")...)
-		if status != cli.Failed || !strings.Contains(stderr, want) {
+		if status != cli.ExitFailure || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s, expected %s", args, status, stderr, want)
 		}
 	}

@@ -20,18 +20,18 @@ that are damaged as missing. -watch goes on until all are there, with an estimat
 	Examples: `
 gramcluster status -store run -check
 gramcluster status -store s3://bucket/run -watch -every 1m`,
-	Setup: func(f *cli.Flags) cli.Work {
-		s := &status{}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		s := &statusFlags{}
 		f.Usage = "gramcluster status -store URL [-job JOB] [-watch] [flags]"
 		s.declareStore(f)
 		f.StringVar(&s.job, "job", "", "only jobs whose digest begins with `JOB`")
 		f.BoolVar(&s.check, "check", false, "read all results")
 		f.BoolVar(&s.watch, "watch", false, "update until all tasks are done")
-		f.DurationVar(&s.every, "every", 5*time.Second, "update every `TIME`, with -watch")
+		f.DurationVar(&s.interval, "every", 5*time.Second, "update every `TIME`, with -watch")
 		f.Lookup("json").Usage = "print one line of JSON per job"
-		f.Check(func() error {
-			if s.every < 100*time.Millisecond {
-				return cli.Usagef("-every must be at least 100ms, got %v", s.every)
+		f.AddCheck(func() error {
+			if s.interval < 100*time.Millisecond {
+				return cli.Usagef("-every must be at least 100ms, got %v", s.interval)
 			}
 			return nil
 		})
@@ -40,15 +40,15 @@ gramcluster status -store s3://bucket/run -watch -every 1m`,
 	},
 }
 
-type status struct {
-	host
+type statusFlags struct {
+	hostFlags
 	flags        *cli.Flags
 	job          string
 	check, watch bool
-	every        time.Duration
+	interval     time.Duration
 }
 
-func (s *status) run(ctx context.Context, e *cli.Env) error {
+func (s *statusFlags) run(ctx context.Context, e *cli.Env) error {
 	h, err := s.open(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 	// Time and number of results at the first check, for the estimate.
 	begin, before := time.Now(), -1
 	for {
-		found, err := work.Jobs(ctx, h.Store, s.job) // inside the loop, because drive may add jobs
+		found, err := work.JobDigests(ctx, h.Store, s.job) // inside the loop, because drive may add jobs
 		if err != nil {
 			return err
 		}
@@ -69,18 +69,18 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 		for _, digest := range found {
 			j, err := h.Load(ctx, digest)
 			if err != nil && ctx.Err() == nil && len(found) > 1 { // continue with the other jobs
-				complain(e, "gramcluster: job %.12s: %v", digest, err)
+				logMessage(e, "gramcluster: job %.12s: %v", digest, err)
 				bad = true
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			st, err := work.StatusOf(ctx, j, s.check, func(bad error) { complain(e, "gramcluster: %v", bad) })
+			st, err := work.StatusOf(ctx, j, s.check, func(bad error) { logMessage(e, "gramcluster: %v", bad) })
 			if err != nil {
 				return err
 			}
-			stored, tasks = stored+st.Tasks-len(st.Missing()), tasks+st.Tasks
+			stored, tasks = stored+st.NumTasks-len(st.Missing()), tasks+st.NumTasks
 			if err := s.print(e, j, st); err != nil {
 				return err
 			}
@@ -95,35 +95,35 @@ func (s *status) run(ctx context.Context, e *cli.Env) error {
 			return nil
 		}
 		if s.watch && !s.flags.JSON {
-			say(e, "%s", estimate(stored-before, tasks-stored, time.Since(begin)))
+			logUnlessQuiet(e, "%s", formatRemaining(stored-before, tasks-stored, time.Since(begin)))
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(s.every):
+		case <-time.After(s.interval):
 		}
 	}
 }
 
-func (s *status) print(e *cli.Env, j *job.Job, st *work.Status) error {
+func (s *statusFlags) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	if s.flags.JSON {
 		return json.NewEncoder(e.Stdout).Encode(st)
 	}
 	percent := 100.0
-	if st.Tasks > 0 {
-		percent = 100 * float64(st.Tasks-len(st.Missing())) / float64(st.Tasks)
+	if st.NumTasks > 0 {
+		percent = 100 * float64(st.NumTasks-len(st.Missing())) / float64(st.NumTasks)
 	}
-	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.Tasks-len(st.Missing()),
-		st.Tasks, percent, report.Bytes(st.Bytes))
-	if st.Damaged+st.Again > 0 {
-		line += fmt.Sprintf("  %d damaged, %d rewritten", st.Damaged, st.Again)
+	line := fmt.Sprintf("%.12s  %-10s %9d of %d tasks  %5.1f%%  %s", j.Digest, j.Kind, st.NumTasks-len(st.Missing()),
+		st.NumTasks, percent, report.FormatBytes(st.Bytes))
+	if st.NumDamaged+st.NumRewritten > 0 {
+		line += fmt.Sprintf("  %d damaged, %d rewritten", st.NumDamaged, st.NumRewritten)
 	}
 	_, err := fmt.Fprintln(e.Stdout, line)
 	return err
 }
 
-// estimate formats the number of remaining tasks, and the remaining time at the rate so far.
-func estimate(done, left int, took time.Duration) string {
+// formatRemaining formats the number of remaining tasks, and the remaining time at the rate so far.
+func formatRemaining(done, left int, took time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%d tasks left", left)
 	}

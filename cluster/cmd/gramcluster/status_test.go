@@ -53,7 +53,7 @@ func TestWatch(t *testing.T) {
 	if out.Scan() {
 		t.Errorf("it goes on, though all is done: %s", out.Text())
 	}
-	if status := <-ended; status != cli.Done {
+	if status := <-ended; status != cli.ExitSuccess {
 		t.Errorf("exit status %d, %s", status, said)
 	}
 	for _, want := range []string{fmt.Sprintf("%d tasks left\n", n), fmt.Sprintf("%d tasks left, about ", n-n/2)} {
@@ -70,10 +70,10 @@ func TestWatch(t *testing.T) {
 	if err == nil {
 		err = self.Signal(os.Interrupt)
 	}
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	for out.Scan() {
 	}
-	if status := <-ended; status != cli.Signalled+2 || !strings.Contains(said.String(), "interrupted") {
+	if status := <-ended; status != cli.ExitSignalBase+2 || !strings.Contains(said.String(), "interrupted") {
 		t.Errorf("interrupted: exit status %d, %s", status, said)
 	}
 }
@@ -88,7 +88,7 @@ func TestEstimate(t *testing.T) {
 		{0, 7, time.Hour, "7 tasks left"}, {10, 20, time.Minute, "20 tasks left, about 2m0s"},
 		{1000, 1, time.Second, "1 tasks left, about 1s"}, {3, 0, time.Minute, "0 tasks left, about 1s"},
 	} {
-		if got := estimate(c.done, c.left, c.took); got != c.want {
+		if got := formatRemaining(c.done, c.left, c.took); got != c.want {
 			t.Errorf("%d done in %v, %d left: %s, expected %s", c.done, c.took, c.left, got, c.want)
 		}
 	}

@@ -26,7 +26,7 @@ func TestMistypedStore(t *testing.T) {
 		"plan gram": "-in SOURCE is required",
 	} {
 		status, stdout, stderr := cluster(t, "", append(strings.Fields(args), "-store", none)...)
-		if status != cli.Failed || stdout != "" || !strings.Contains(stderr, want) {
+		if status != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%s: status %d, %s%s, expected %s", args, status, stdout, stderr, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestMistypedStore(t *testing.T) {
 	}
 	// If the list of missing tasks can't be printed, the command fails.
 	var errs bytes.Buffer
-	if status := run([]string{"gather", "-missing", "-store", none}, nil, full{}, &errs); status != cli.Failed {
+	if status := run([]string{"gather", "-missing", "-store", none}, nil, full{}, &errs); status != cli.ExitFailure {
 		t.Errorf("status %d, %s", status, &errs)
 	}
 }
@@ -83,13 +83,13 @@ func TestSecrets(t *testing.T) {
 		"plan gram -store DIR -in synthetic:docs=20 -kernel s3://me:hushhush@b", "drive s3://me:hushhush@bucket",
 	} {
 		status, stdout, stderr := cluster(t, "", strings.Fields(strings.ReplaceAll(args, "DIR", dir))...)
-		if status == cli.Done || strings.Contains(stdout+stderr, "hushhush") {
+		if status == cli.ExitSuccess || strings.Contains(stdout+stderr, "hushhush") {
 			t.Errorf("%s: status %d, %s%s", args, status, stdout, stderr)
 		}
 	}
 	lines := "s3://me:hushhush@bucket\n{\"job\":\"sig=hushhush\",\"task\":0}\n"
 	status, stdout, _ := cluster(t, lines, "work", "-store", dir)
-	if status == cli.Done || strings.Contains(stdout, "hushhush") {
+	if status == cli.ExitSuccess || strings.Contains(stdout, "hushhush") {
 		t.Errorf("task lines: status %d, %s", status, stdout)
 	}
 }

@@ -32,8 +32,8 @@ gramcluster work -store run < tasks.jsonl
 gramcluster gather -store run -missing | gramcluster work -store run
 gramcluster work -store run -job 3f2a -shard 0/4`,
 		NoJSON: true,
-		Setup: func(f *cli.Flags) cli.Work {
-			w := &worker{stdin: stdin}
+		Setup: func(f *cli.Flags) cli.RunFunc {
+			w := &workFlags{stdin: stdin}
 			f.Usage = "gramcluster work -store URL [-job JOB [-shard I/N]] [flags]"
 			w.declareStore(f)
 			f.StringVar(&w.job, "job", "", "run tasks of the job whose digest begins with `JOB` instead of reading lines")
@@ -45,20 +45,20 @@ gramcluster work -store run -job 3f2a -shard 0/4`,
 	}
 }
 
-type worker struct {
-	host
+type workFlags struct {
+	hostFlags
 	stdin      io.Reader
 	job, shard string
 }
 
-func (w *worker) run(ctx context.Context, e *cli.Env) error {
+func (w *workFlags) run(ctx context.Context, e *cli.Env) error {
 	first, step := 0, 1
 	if w.shard != "" {
 		if w.job == "" {
 			return cli.Usagef("-shard requires -job")
 		}
 		var err error
-		if first, step, err = share(w.shard, os.Getenv); err != nil {
+		if first, step, err = parseShard(w.shard, os.Getenv); err != nil {
 			return cli.UsageError{Err: err}
 		}
 	}
@@ -77,23 +77,23 @@ func (w *worker) run(ctx context.Context, e *cli.Env) error {
 		err = w.readLines(ctx, e, r)
 	} else {
 		var j *job.Job
-		if j, err = work.Find(ctx, h, w.job); err == nil {
-			for t := first; t < j.Tasks && err == nil; t += step {
-				err = r.Do(ctx, job.Line{Job: j.Digest, Task: t})
+		if j, err = work.FindJob(ctx, h, w.job); err == nil {
+			for t := first; t < j.NumTasks && err == nil; t += step {
+				err = r.Run(ctx, job.TaskLine{Job: j.Digest, Task: t})
 			}
 		}
 	}
 	if err == nil {
 		err = r.Close()
 	}
-	if err == nil && r.Failed() > 0 {
+	if err == nil && r.NumFailed() > 0 {
 		err = cli.ErrReported
 	}
 	return err
 }
 
 // await waits for the first byte or the end of standard input.
-func (w *worker) await(ctx context.Context) error {
+func (w *workFlags) await(ctx context.Context) error {
 	in, begun := bufio.NewReader(w.stdin), make(chan struct{})
 	w.stdin = in
 	go func() {
@@ -110,15 +110,15 @@ func (w *worker) await(ctx context.Context) error {
 
 // readLines runs the tasks listed on standard input. A goroutine reads the lines, so that readLines
 // can return while a read blocks.
-func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
+func (w *workFlags) readLines(ctx context.Context, e *cli.Env, r *work.Runner) error {
 	type line struct {
 		number int
-		task   job.Line
+		task   job.TaskLine
 		err    error
 	}
 	lines, ended := make(chan line), make(chan error, 1)
 	go func() {
-		ended <- job.ReadLines(ctx, w.stdin, func(number int, l job.Line, err error) error {
+		ended <- job.ReadTaskLines(ctx, w.stdin, func(number int, l job.TaskLine, err error) error {
 			select {
 			case lines <- line{number, l, err}:
 				return nil
@@ -133,16 +133,16 @@ func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) erro
 		case l := <-lines:
 			any = true
 			if l.err != nil {
-				err = r.Bad(l.number, l.err)
+				err = r.ReportInvalid(l.number, l.err)
 			} else {
-				err = r.Do(ctx, l.task)
+				err = r.Run(ctx, l.task)
 			}
 			if err != nil {
 				return err
 			}
 		case err := <-ended:
 			if err == nil && !any {
-				say(e, "gramcluster work: standard input has no task lines, so there is nothing to do")
+				logUnlessQuiet(e, "gramcluster work: standard input has no task lines, so there is nothing to do")
 			}
 			return err
 		case <-ctx.Done():
@@ -151,8 +151,8 @@ func (w *worker) readLines(ctx context.Context, e *cli.Env, r *work.Runner) erro
 	}
 }
 
-// share parses -shard I/N. If I is auto, share takes I from the scheduler's environment variables.
-func share(s string, env func(string) string) (first, step int, err error) {
+// parseShard parses -shard I/N. If I is auto, share takes I from the scheduler's environment variables.
+func parseShard(s string, env func(string) string) (first, step int, err error) {
 	of, count, _ := strings.Cut(s, "/")
 	if of == "auto" {
 		switch index, array := env("JOB_COMPLETION_INDEX"), env("SLURM_ARRAY_TASK_ID"); {

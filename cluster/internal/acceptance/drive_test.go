@@ -37,7 +37,7 @@ func TestDriveXargs(t *testing.T) {
 }
 
 func TestDriveParallel(t *testing.T) {
-	servers.Need(t)
+	servers.RequireServers(t)
 	dir := t.TempDir()
 	driven(t, filepath.Join(dir, "store"), "cat >"+dir+"/pass && ../../parallel/parallel.sh $GRAM_STORE "+dir+"/pass 2")
 }
@@ -47,7 +47,7 @@ func TestDriveSlurm(t *testing.T) {
 	// This sbatch supports only --wait and runs elements in sequence, without standard input.
 	sbatch := "#!/bin/sh\ntest \"$1\" = --wait || exit 2\n" +
 		"for i in 0 1 2; do SLURM_ARRAY_TASK_ID=$i bash $2 </dev/null || exit; done\n"
-	musttest.Do(t, os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o755))
+	musttest.NoError(t, os.WriteFile(filepath.Join(dir, "sbatch"), []byte(sbatch), 0o755))
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("GRAM_SHARDS", "3")
 	driven(t, filepath.Join(dir, "store"), "sbatch --wait ../../slurm/gram.sbatch")
@@ -55,12 +55,12 @@ func TestDriveSlurm(t *testing.T) {
 
 // TestDriveSpark runs drive on a Spark cluster of two workers, and kills the first process.
 func TestDriveSpark(t *testing.T) {
-	c := servers.Spark(t, 2)
+	c := servers.StartSpark(t, 2)
 	dir := t.TempDir()
 	path, program, once := filepath.Join(dir, driving.out), filepath.Join(dir, "program"), filepath.Join(dir, "killed")
 	script := fmt.Sprintf("#!/bin/sh\ntest $1 = work && mkdir %s 2>/dev/null && kill -9 $$\n"+
 		"exec gramcluster \"$@\"\n", once)
-	musttest.Do(t, os.WriteFile(program, []byte(script), 0o755))
+	musttest.NoError(t, os.WriteFile(program, []byte(script), 0o755))
 	store := filepath.Join(dir, "store")
 	args := append([]string{program, "landmarks", "-store", store, "-in", driving.source(), "-o", path}, driving.plan...)
 	if out, log, err := c.Submit("../../spark/drive.py", args...); err != nil {

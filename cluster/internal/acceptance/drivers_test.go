@@ -15,7 +15,7 @@ import (
 
 // TestSpark runs all kinds of jobs on a Spark cluster of two workers, and kills the first process.
 func TestSpark(t *testing.T) {
-	servers.Need(t) // before planning
+	servers.RequireServers(t) // before planning
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
 	var jobs []*job
@@ -25,11 +25,11 @@ func TestSpark(t *testing.T) {
 		tasks.WriteString(jobs[i].tasks)
 	}
 	lines := filepath.Join(dir, "tasks.jsonl")
-	musttest.Do(t, os.WriteFile(lines, []byte(tasks.String()), 0o644))
+	musttest.NoError(t, os.WriteFile(lines, []byte(tasks.String()), 0o644))
 	program, once := filepath.Join(dir, "program"), filepath.Join(dir, "killed")
 	script := fmt.Sprintf("#!/bin/sh\nmkdir %s 2>/dev/null && kill -9 $$\nexec gramcluster \"$@\"\n", once)
-	musttest.Do(t, os.WriteFile(program, []byte(script), 0o755))
-	c := servers.Spark(t, 2)
+	musttest.NoError(t, os.WriteFile(program, []byte(script), 0o755))
+	c := servers.StartSpark(t, 2)
 	out, log, err := c.Submit("../../spark/gram.py", store, lines, program)
 	if err != nil {
 		t.Fatalf("spark-submit: %v\n%s\n%s", err, out, log)

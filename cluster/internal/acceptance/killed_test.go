@@ -69,7 +69,7 @@ func TestKilled(t *testing.T) {
 			// check now, because the next round may repair a loss
 			for line := range strings.Lines(run(t, "", "gramcluster", "gather", "-missing", "-store", own.store)) {
 				var missing struct{ Task int }
-				musttest.Do(t, json.Unmarshal([]byte(line), &missing))
+				musttest.NoError(t, json.Unmarshal([]byte(line), &missing))
 				if acknowledged[missing.Task] {
 					t.Errorf("run %d: task %d was acknowledged, and is missing", i, missing.Task)
 				}
@@ -94,7 +94,7 @@ func TestKilled(t *testing.T) {
 
 func copied(t *testing.T, from, to string) {
 	t.Helper()
-	musttest.Do(t, os.CopyFS(to, os.DirFS(from)))
+	musttest.NoError(t, os.CopyFS(to, os.DirFS(from)))
 }
 
 // workUntil runs work and kills it after delay. It returns the acknowledged tasks.
@@ -112,7 +112,7 @@ func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]b
 		if !strings.HasSuffix(line, "\n") {
 			break
 		}
-		musttest.Do(t, json.Unmarshal([]byte(line), &r))
+		musttest.NoError(t, json.Unmarshal([]byte(line), &r))
 		if r.State == "failed" {
 			t.Error(line)
 		}

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("all of these tests build programs: make cluster-test runs them")
 		return
 	}
-	for _, program := range []func() (string, error){jobtest.Gram, jobtest.Cluster} {
+	for _, program := range []func() (string, error){jobtest.BuildGram, jobtest.BuildGramcluster} {
 		path, err := program()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		folder = filepath.Dir(path)
 	}
 	os.Setenv("PATH", folder+string(filepath.ListSeparator)+os.Getenv("PATH")) // for schedulers' scripts
-	jobtest.Main(m)
+	jobtest.RunTests(m)
 }
 
 // run runs a program to its end and returns its output.

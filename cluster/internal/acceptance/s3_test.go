@@ -19,7 +19,7 @@ import (
 // TestS3 runs all kinds of jobs with an S3 server, or the bucket of GRAM_BUCKET, with eight
 // processes per job. Every task is done once.
 func TestS3(t *testing.T) {
-	url := servers.Bucket(t)
+	url := servers.StartBucket(t)
 	bucket, query, _ := strings.Cut(url, "?")
 	url = bucket + "/some/prefix?" + query
 	for _, k := range kinds {
@@ -50,7 +50,7 @@ func TestS3(t *testing.T) {
 // TestS3Writers creates one object from eight goroutines. If the contents differ, one succeeds and
 // all read its contents; if not, all succeed. 12 MiB are a multipart upload.
 func TestS3Writers(t *testing.T) {
-	url := servers.Bucket(t)
+	url := servers.StartBucket(t)
 	for _, size := range []int{0, 100, 1 << 20, 6 << 20, 12 << 20} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			key := fmt.Sprintf("results/%d.a0", size)
@@ -85,7 +85,7 @@ func TestS3Writers(t *testing.T) {
 			}
 			for i, b := range buckets {
 				r, n, err := b.Open(t.Context(), key)
-				musttest.Do(t, err)
+				musttest.NoError(t, err)
 				found, err := io.ReadAll(r)
 				r.Close()
 				if err != nil || n != int64(size) || !bytes.Equal(found, content(winner)) {

@@ -62,24 +62,24 @@ var driveFlags = strings.Fields("-landmarks 5 -loss logistic -tasks 2 -kernel li
 func newDriveJob(t *testing.T) *driveJob {
 	t.Helper()
 	c, err := corpus.Read(t.Context(), "synthetic:docs=530,terms=40,length=5,classes=2,seed=5", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	d := &driveJob{documents: c, dir: t.TempDir(), results: map[string][]byte{}}
-	m := &storetest.Memory{}
+	m := &storetest.MemoryBucket{}
 	h, path := host(store.New(m)), filepath.Join(d.dir, "model")
-	here := &work.Hand{
-		Out: func(ctx context.Context, j *job.Job, tasks []int) error {
-			return work.Here(ctx, []job.Kind{landmarks.Kind}, j, tasks, t.Errorf)
+	here := &work.Dispatcher{
+		RunTasks: func(ctx context.Context, j *job.Job, tasks []int) error {
+			return work.RunLocal(ctx, []job.Kind{landmarks.Kind}, j, tasks, t.Errorf)
 		},
-		Say: t.Errorf, Begin: func(*job.Job, int, int) {},
+		Logf: t.Errorf, OnStart: func(*job.Job, int, int) {},
 	}
-	musttest.Do(t, d.drive(h, path, here))
+	musttest.NoError(t, d.drive(h, path, here))
 	d.want = musttest.Get(os.ReadFile(path))(t)
 	for _, key := range m.Keys() {
 		name, _ := strings.CutSuffix(key, ".a0")
 		switch {
-		case strings.HasPrefix(name, job.Jobs):
+		case strings.HasPrefix(name, job.DescriptionPrefix):
 			d.jobs = append(d.jobs, name)
-		case strings.HasPrefix(name, job.AllResults):
+		case strings.HasPrefix(name, job.ResultsPrefix):
 			d.results[name] = musttest.Get(h.Store.Get(t.Context(), name, nil))(t)
 		}
 	}
@@ -89,7 +89,7 @@ func newDriveJob(t *testing.T) *driveJob {
 	}
 	one := musttest.Get(landmark.Train(t.Context(), c, s, landmark.Options{ISA: "generic", Workers: 1}))(t)
 	var text bytes.Buffer
-	musttest.Do(t, one.Write(t.Context(), &text))
+	musttest.NoError(t, one.Write(t.Context(), &text))
 	if !bytes.Equal(text.Bytes(), d.want) || len(d.results) != 2*len(d.jobs) || len(d.jobs) < 3 {
 		t.Fatalf("%d passes and %d results make a model of %d bytes, one machine another of %d", len(d.jobs), len(d.results),
 			len(d.want), text.Len())
@@ -98,10 +98,10 @@ func newDriveJob(t *testing.T) *driveJob {
 }
 
 // drive does the same as gramcluster drive.
-func (d *driveJob) drive(h *job.Host, path string, hand *work.Hand) error {
+func (d *driveJob) drive(h *job.Host, path string, hand *work.Dispatcher) error {
 	ctx := context.Background()
 	f := flag.NewFlagSet("drive", flag.ContinueOnError)
-	p := landmarks.Kind.Declare(f)
+	p := landmarks.Kind.DeclareFlags(f)
 	if err := f.Parse(driveFlags); err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (d *driveJob) drive(h *job.Host, path string, hand *work.Hand) error {
 	if err != nil {
 		return err
 	}
-	return p.(job.Driver).Drive(ctx, &job.Driving{
-		Planning: job.Planning{Host: h, Corpus: d.documents, Digest: digest}, ISA: "generic",
-		Output: &job.Output{Path: path}, Do: hand.Do,
+	return p.(job.Driver).Drive(ctx, &job.DriveArgs{
+		PlanArgs: job.PlanArgs{Host: h, Corpus: d.documents, CorpusDigest: digest}, ISA: "generic",
+		Output: &job.Output{Path: path}, RunJob: hand.Run,
 	})
 }
 
@@ -149,7 +149,7 @@ func (w *driveWorld) run() error {
 	})
 	for _, key := range w.store.Keys() {
 		name, _, _ := strings.Cut(key, ".a")
-		if strings.HasPrefix(name, job.Jobs) && !slices.Contains(w.jobs, name) {
+		if strings.HasPrefix(name, job.DescriptionPrefix) && !slices.Contains(w.jobs, name) {
 			w.fail("%s is a pass that one machine doesn't take", name)
 		}
 	}
@@ -189,13 +189,13 @@ func (w *driveWorld) drives(p *process, out func(j *job.Job, tasks []int)) error
 		return nil
 	}
 	defer os.Remove(f.Name())
-	err = w.drive(p.host, f.Name(), &work.Hand{
-		Out: func(_ context.Context, j *job.Job, tasks []int) error {
+	err = w.drive(p.host, f.Name(), &work.Dispatcher{
+		RunTasks: func(_ context.Context, j *job.Job, tasks []int) error {
 			w.handed++
 			out(j, tasks)
 			return []error{nil, errInjected}[w.rng.IntN(2)] // the driver ignores the error
 		},
-		Say: w.log, Begin: func(*job.Job, int, int) {},
+		Logf: w.log, OnStart: func(*job.Job, int, int) {},
 	})
 	b, missing := os.ReadFile(f.Name())
 	switch {

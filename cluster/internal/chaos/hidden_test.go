@@ -11,13 +11,13 @@ import (
 func TestHidden(t *testing.T) {
 	for _, refused := range []int{3, 1 << 30} {
 		count := 0
-		s := store.New(&storetest.Faulty{Bucket: &storetest.Memory{}, Decide: func(op, _ string) storetest.Fault {
-			if op == storetest.Create {
+		s := store.New(&storetest.FaultyBucket{Bucket: &storetest.MemoryBucket{}, Decide: func(op, _ string) storetest.Fault {
+			if op == storetest.OpCreate {
 				if count++; count <= refused {
-					return storetest.Hidden
+					return storetest.FalseExists
 				}
 			}
-			return storetest.None
+			return storetest.NoFault
 		}})
 		there, err := s.Put(t.Context(), "some/name", []byte("bytes"))
 		if ends := refused < 10; there || (err == nil) != ends {

@@ -48,7 +48,7 @@ func TestSchedules(t *testing.T) {
 func scheduled(t *testing.T, n int, run func(seed uint64, log func(string, ...any)) error) int {
 	t.Helper()
 	if *seed != 0 {
-		musttest.Do(t, run(*seed, t.Logf))
+		musttest.NoError(t, run(*seed, t.Logf))
 		return 1
 	}
 	if testing.Short() {
@@ -114,8 +114,8 @@ func (w *toyWorld) planner(p *process) {
 // worker runs several tasks in random order, some of them twice.
 func (w *toyWorld) worker(p *process) {
 	var tasks []int
-	for range 1 + w.rng.IntN(2*w.job.job.Tasks) {
-		tasks = append(tasks, w.rng.IntN(w.job.job.Tasks))
+	for range 1 + w.rng.IntN(2*w.job.job.NumTasks) {
+		tasks = append(tasks, w.rng.IntN(w.job.job.NumTasks))
 	}
 	w.work(p, w.job.digest, tasks)
 }
@@ -142,7 +142,7 @@ func (w *toyWorld) gather(h *job.Host) error {
 
 // finish runs one process that plans and works until no operation fails, and checks the output.
 func (w *toyWorld) finish() error {
-	all := run.Numbers(0, w.job.job.Tasks)
+	all := run.Range(0, w.job.job.NumTasks)
 	left, passes, planned := all, 0, false
 	_ = w.end(0.2, func(p *process) {
 		for ; passes < 500 && w.wrong == nil; passes++ {

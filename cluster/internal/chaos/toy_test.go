@@ -32,7 +32,7 @@ func (toy) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 
 type toyWorker []byte
 
-func (w toyWorker) Do(_ context.Context, task int) ([][]byte, error) {
+func (w toyWorker) Run(_ context.Context, task int) ([][]byte, error) {
 	return [][]byte{fmt.Append(nil, task), w}, nil
 }
 
@@ -40,7 +40,7 @@ func (toyWorker) Close() error { return nil }
 
 func (k toy) Gather(ctx context.Context, j *job.Job, _ *job.Output) error {
 	var all []byte
-	for task := range j.Tasks {
+	for task := range j.NumTasks {
 		b, err := j.Result(ctx, task, nil)
 		if err != nil {
 			return err
@@ -65,14 +65,14 @@ func newToyJob(tasks int) *toyJob {
 	if err != nil {
 		panic(err)
 	}
-	t.job = job.Description{Version: job.Version, Kind: "toy", ISA: "generic", Tasks: tasks, Spec: spec}
+	t.job = job.Description{Version: job.Version, Kind: "toy", ISA: "generic", NumTasks: tasks, Spec: spec}
 	text, err := t.job.Encode()
 	if err != nil {
 		panic(err)
 	}
 	t.digest = job.Digest(text)
 	for task := range tasks {
-		parts, _ := toyWorker(t.input).Do(context.Background(), task)
+		parts, _ := toyWorker(t.input).Run(context.Background(), task)
 		t.results = append(t.results, bytes.Join(parts, nil))
 	}
 	return t
@@ -80,7 +80,7 @@ func newToyJob(tasks int) *toyJob {
 
 // plan stores the job, as gramcluster plan does.
 func (t *toyJob) plan(ctx context.Context, h *job.Host) error {
-	if _, err := h.Store.Put(ctx, job.Files+job.Digest(t.input), t.input); err != nil {
+	if _, err := h.Store.Put(ctx, job.FilePrefix+job.Digest(t.input), t.input); err != nil {
 		return err
 	}
 	j, err := h.Save(ctx, t.job)

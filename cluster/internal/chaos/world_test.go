@@ -22,7 +22,7 @@ type world struct {
 	rate    float64 // probability of a fault per operation
 	rot     float64 // probability that a stored byte changes after a step
 	mortal  float64 // probability that a process dies instead of a step
-	store   storetest.Memory
+	store   storetest.MemoryBucket
 	kinds   []job.Kind
 	results map[string][]byte // expected results, indexed by name
 	running []*process
@@ -65,26 +65,26 @@ func (w *world) start(name string, main func(p *process)) *process {
 	p := &process{}
 	decide := func(op, key string) storetest.Fault {
 		if p.dead {
-			return storetest.Before
+			return storetest.FailBefore
 		}
-		fault := storetest.None
+		fault := storetest.NoFault
 		if w.rng.Float64() < w.rate {
 			all := storetest.Faults(op)
 			fault = all[w.rng.IntN(len(all))]
 		}
 		alive := p.wait()
-		w.changed = w.changed || op == storetest.Create
+		w.changed = w.changed || op == storetest.OpCreate
 		if !alive {
 			w.log("%s dies at %s %s", name, op, key)
-			if op == storetest.Create { // the operation may still take effect
-				return []storetest.Fault{storetest.Before, storetest.After, storetest.Torn}[w.rng.IntN(3)]
+			if op == storetest.OpCreate { // the operation may still take effect
+				return []storetest.Fault{storetest.FailBefore, storetest.FailAfter, storetest.Truncate}[w.rng.IntN(3)]
 			}
-			return storetest.Before
+			return storetest.FailBefore
 		}
 		w.log("%s: %s %s, fault %d", name, op, key, fault)
 		return fault
 	}
-	p.host = host(store.New(&storetest.Faulty{Bucket: &w.store, Decide: decide}))
+	p.host = host(store.New(&storetest.FaultyBucket{Bucket: &w.store, Decide: decide}))
 	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
 		main(p)
@@ -157,12 +157,12 @@ func (w *world) hasRotted(name string) bool {
 // work does tasks in a process, as gramcluster work does.
 func (w *world) work(p *process, digest string, tasks []int) {
 	said := writer(func(line []byte) error {
-		var r work.Report
+		var r work.TaskReport
 		if err := json.Unmarshal(line, &r); err != nil {
 			w.fail("report %s: %v", line, err)
 		}
 		w.log("reports %s", strings.TrimSpace(string(line)))
-		if !p.dead && r.State != work.Failed {
+		if !p.dead && r.State != work.StateFailed {
 			w.acknowledged[resultName(digest, r.Task)], w.changed = true, true
 		}
 		return nil
@@ -170,7 +170,7 @@ func (w *world) work(p *process, digest string, tasks []int) {
 	r := work.NewRunner(p.host, w.kinds, said)
 	defer r.Close()
 	for _, task := range tasks {
-		if err := r.Do(context.Background(), job.Line{Job: digest, Task: task}); err != nil {
+		if err := r.Run(context.Background(), job.TaskLine{Job: digest, Task: task}); err != nil {
 			w.fail("%v", err)
 		}
 		if p.dead {

@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "write files to a new folder in `DIR` (default: the temporary directory)")
 	flag.IntVar(&o.processes, "processes", 4, "number of processes `N` that share the tasks")
 	flag.IntVar(&o.rounds, "rounds", 5, "number of measurements `N`")
-	flag.IntVar(&o.warm, "warm", 3072, "allocate and free `N` MiB of memory before each process, because a virtual\n"+
+	flag.IntVar(&o.warmups, "warm", 3072, "allocate and free `N` MiB of memory before each process, because a virtual\n"+
 		"machine may charge the process for the time its host takes to find memory")
 	flag.Parse()
 	if err := o.run(ctx, os.Stdout); err != nil {
@@ -43,45 +43,45 @@ func main() {
 
 type options struct {
 	gram, gramcluster, in, dir string
-	processes, rounds, warm    int
+	processes, rounds, warmups int
 }
 
 // Indices of a round's measurements: gram alone, then the three steps of gramcluster.
 const (
-	alone = iota
-	plan
-	work
-	gather
-	parts
+	stepGram = iota
+	stepPlan
+	stepWork
+	stepGather
+	numSteps
 )
 
-type spent struct{ user, system float64 }
+type cpuTime struct{ user, system float64 }
 
-func (a spent) plus(b spent) spent { return spent{a.user + b.user, a.system + b.system} }
+func (a cpuTime) plus(b cpuTime) cpuTime { return cpuTime{a.user + b.user, a.system + b.system} }
 
-func (a spent) sum() float64 { return a.user + a.system }
+func (a cpuTime) sum() float64 { return a.user + a.system }
 
-type round [parts]spent
+type round [numSteps]cpuTime
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
-	if flag.NArg() > 0 || o.processes < 1 || o.rounds < 1 || o.warm < 0 {
+	if flag.NArg() > 0 || o.processes < 1 || o.rounds < 1 || o.warmups < 0 {
 		return errors.New("-processes and -rounds must be positive, -warm nonnegative, without arguments")
 	}
 	var rounds []round
 	for i := range o.rounds {
-		r, err := o.round(ctx, i%2 == 1)
+		r, err := o.measureRound(ctx, i%2 == 1)
 		if err != nil {
 			return err
 		}
 		rounds = append(rounds, r)
 	}
-	_, err := io.WriteString(w, table(rounds, o.processes))
+	_, err := io.WriteString(w, formatTable(rounds, o.processes))
 	return err
 }
 
-// round measures gram and gramcluster once, in a new folder. If turned is set, gramcluster runs
+// measureRound measures gram and gramcluster once, in a new folder. If turned is set, gramcluster runs
 // first.
-func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
+func (o *options) measureRound(ctx context.Context, turned bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
 	if err != nil {
 		return r, err
@@ -90,11 +90,11 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 	want, got, store := filepath.Join(dir, "want.npy"), filepath.Join(dir, "got.npy"), filepath.Join(dir, "store")
 	steps := []func() error{
 		func() error {
-			_, err := o.measure(ctx, &r[alone], "", o.gram, "matrix", "-q", "-workers", "1", "-in", o.in, "-o", want)
+			_, err := o.measure(ctx, &r[stepGram], "", o.gram, "matrix", "-q", "-workers", "1", "-in", o.in, "-o", want)
 			return err
 		},
 		func() error {
-			lines, err := o.measure(ctx, &r[plan], "", o.gramcluster, "plan", "gram", "-q", "-workers", "1", "-store", store,
+			lines, err := o.measure(ctx, &r[stepPlan], "", o.gramcluster, "plan", "gram", "-q", "-workers", "1", "-store", store,
 				"-in", o.in)
 			shares := make([]strings.Builder, o.processes)
 			at := 0
@@ -104,11 +104,12 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 			}
 			for i := range shares {
 				if err == nil {
-					_, err = o.measure(ctx, &r[work], shares[i].String(), o.gramcluster, "work", "-workers", "1", "-store", store)
+					_, err = o.measure(ctx, &r[stepWork], shares[i].String(), o.gramcluster, "work", "-workers", "1", "-store", store)
 				}
 			}
 			if err == nil {
-				_, err = o.measure(ctx, &r[gather], "", o.gramcluster, "gather", "-q", "-workers", "1", "-store", store, "-o", got)
+				_, err = o.measure(ctx, &r[stepGather], "", o.gramcluster, "gather", "-q", "-workers", "1", "-store", store, "-o",
+					got)
 			}
 			return err
 		},
@@ -121,12 +122,12 @@ func (o *options) round(ctx context.Context, turned bool) (r round, err error) {
 			return r, err
 		}
 	}
-	return r, same(want, got)
+	return r, compareFiles(want, got)
 }
 
 // measure runs a program and returns the program's output. It adds the program's CPU time to *to.
-func (o *options) measure(ctx context.Context, to *spent, stdin, program string, args ...string) (string, error) {
-	for at, memory := 0, tiles.Make(o.warm<<18); at < len(memory); at += 1024 {
+func (o *options) measure(ctx context.Context, to *cpuTime, stdin, program string, args ...string) (string, error) {
+	for at, memory := 0, tiles.MakeFloats(o.warmups<<18); at < len(memory); at += 1024 {
 		memory[at] = 1
 	}
 	debug.FreeOSMemory()
@@ -136,11 +137,11 @@ func (o *options) measure(ctx context.Context, to *spent, stdin, program string,
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s %s: %w\n%s%s", program, args[0], err, &out, &problems)
 	}
-	*to = to.plus(spent{cmd.ProcessState.UserTime().Seconds(), cmd.ProcessState.SystemTime().Seconds()})
+	*to = to.plus(cpuTime{cmd.ProcessState.UserTime().Seconds(), cmd.ProcessState.SystemTime().Seconds()})
 	return out.String(), nil
 }
 
-func same(a, b string) error {
+func compareFiles(a, b string) error {
 	f, err := os.Open(a)
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 // A row has medians. The ratio is computed from sums within a round.
 func TestTable(t *testing.T) {
 	rounds := []round{
-		{alone: {2, 1}, plan: {0.25, 0.25}, work: {1, 0.5}, gather: {0.5, 0.5}},
-		{alone: {2, 2}, plan: {0.25, 0}, work: {1, 1}, gather: {0.25, 1.5}},
+		{stepGram: {2, 1}, stepPlan: {0.25, 0.25}, stepWork: {1, 0.5}, stepGather: {0.5, 0.5}},
+		{stepGram: {2, 2}, stepPlan: {0.25, 0}, stepWork: {1, 1}, stepGather: {0.25, 1.5}},
 	}
 	const want = "| CPU time in s | user | system | both |\n" +
 		"| --- | --- | --- | --- |\n" +
@@ -22,7 +22,7 @@ func TestTable(t *testing.T) {
 		"| `gramcluster gather` | 0.38 | 1.00 | 1.38 (1.00 to 1.75) |\n" +
 		"| `gramcluster`, total | 1.62 | 1.88 | 3.50 (3.00 to 4.00) |\n" +
 		"| ratio | | | 1.00 (1.00 to 1.00) |\n"
-	if got := table(rounds, 4); got != want {
+	if got := formatTable(rounds, 4); got != want {
 		t.Errorf("the table is\n%s, expected\n%s", got, want)
 	}
 }
@@ -31,17 +31,17 @@ func TestSame(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		musttest.Do(t, os.WriteFile(path, []byte(text), 0o666))
+		musttest.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 		return path
 	}
 	a := file("a", "matrix")
 	texts := map[string]bool{"matrix": true, "matrox": false, "matri": false, "matrix2": false, "": false}
 	for text, equal := range texts {
-		if err := same(a, file("b", text)); (err == nil) != equal {
+		if err := compareFiles(a, file("b", text)); (err == nil) != equal {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
-	if same(a, filepath.Join(dir, "none")) == nil {
+	if compareFiles(a, filepath.Join(dir, "none")) == nil {
 		t.Error("no file passes")
 	}
 }

@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// Bucket returns the URL of an empty bucket. If GRAM_BUCKET is set, Bucket returns its value.
+// StartBucket returns the URL of an empty bucket. If GRAM_BUCKET is set, Bucket returns its value.
 // Otherwise, Bucket starts versitygw, an S3 server for a folder, and sets the AWS credentials in
 // the environment.
 //
 // Go builds and caches the server, with the version and checksums in versitygw/go.mod and go.sum.
-func Bucket(t testing.TB) (url string) {
+func StartBucket(t testing.TB) (url string) {
 	t.Helper()
 	if url := os.Getenv("GRAM_BUCKET"); url != "" {
 		return url
 	}
-	Need(t)
+	RequireServers(t)
 	build := exec.Command("go", "tool", "-n", "versitygw")
-	build.Dir = here("versitygw")
+	build.Dir = sourcePath("versitygw")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
 	var why strings.Builder
 	build.Stderr = &why
@@ -43,6 +43,6 @@ func Bucket(t testing.TB) (url string) {
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	server := exec.Command(strings.TrimSpace(string(binary)), "-q", "--port", address, "posix", "--sidecar", sidecar, root)
 	server.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+access, "ROOT_SECRET_KEY="+secret)
-	start(t, server, listening(address))
+	start(t, server, acceptsConnections(address))
 	return fmt.Sprintf("s3://gram-test?endpoint=http://%s&use_path_style=true", address)
 }

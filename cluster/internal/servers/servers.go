@@ -24,16 +24,16 @@ import (
 	"time"
 )
 
-// Need skips the test unless GRAM_SERVERS is set.
-func Need(t testing.TB) {
+// RequireServers skips the test unless GRAM_SERVERS is set.
+func RequireServers(t testing.TB) {
 	t.Helper()
 	if os.Getenv("GRAM_SERVERS") == "" {
 		t.Skip("GRAM_SERVERS is not set; run this test with `make cluster-check`, which installs the servers")
 	}
 }
 
-// here returns the path of a file in the folder of this source file.
-func here(name string) string {
+// sourcePath returns the path of a file in the folder of this source file.
+func sourcePath(name string) string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), name)
 }
@@ -53,19 +53,19 @@ func freePort(t testing.TB) int {
 	}
 }
 
-// log collects the output of a process. It may be read while the process runs.
-type log struct {
+// processLog collects the output of a process. It may be read while the process runs.
+type processLog struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (l *log) Write(p []byte) (int, error) {
+func (l *processLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
-func (l *log) String() string {
+func (l *processLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
@@ -74,7 +74,7 @@ func (l *log) String() string {
 // start runs cmd as a process group until the test ends, and waits until ready accepts its log.
 func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	t.Helper()
-	out := &log{}
+	out := &processLog{}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -101,9 +101,9 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// listening returns a function that reports whether a server accepts connections at address. It is
+// acceptsConnections returns a function that reports whether a server accepts connections at address. It is
 // used as the argument ready of start.
-func listening(address string) func(string) bool {
+func acceptsConnections(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {

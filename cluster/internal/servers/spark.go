@@ -12,25 +12,25 @@ import (
 	"testing"
 )
 
-// Cluster is a Spark cluster with one master and several workers with one core each.
-type Cluster struct {
+// SparkCluster is a Spark cluster with one master and several workers with one core each.
+type SparkCluster struct {
 	URL  string // spark://HOST:PORT
 	home string
 	env  []string
 }
 
-// Spark starts a master and workers as local processes, from the Spark installation in SPARK_HOME
+// StartSpark starts a master and workers as local processes, from the Spark installation in SPARK_HOME
 // (see `make cluster-check`). Workers inherit the current environment.
-func Spark(t testing.TB, workers int) *Cluster {
+func StartSpark(t testing.TB, workers int) *SparkCluster {
 	t.Helper()
-	Need(t)
+	RequireServers(t)
 	home := os.Getenv("SPARK_HOME")
 	if home == "" {
 		t.Fatal("SPARK_HOME is not set; `make cluster-check` installs Spark and sets it")
 	}
 	temp := t.TempDir()
-	c := &Cluster{home: home, env: append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+temp,
-		"SPARK_DAEMON_MEMORY=512m", "PYSPARK_PYTHON="+python(home))}
+	c := &SparkCluster{home: home, env: append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+temp,
+		"SPARK_DAEMON_MEMORY=512m", "PYSPARK_PYTHON="+pythonPath(home))}
 	c.URL = fmt.Sprintf("spark://127.0.0.1:%d", freePort(t))
 	_, port, _ := strings.Cut(strings.TrimPrefix(c.URL, "spark://"), ":")
 	for i := range workers + 1 {
@@ -41,16 +41,16 @@ func Spark(t testing.TB, workers int) *Cluster {
 		}
 		cmd := exec.Command(filepath.Join(home, "bin", "spark-class"), args...)
 		cmd.Env = c.env
-		start(t, cmd, ready.MatchString)
+		start(t, cmd, sparkReady.MatchString)
 	}
 	return c
 }
 
-// ready matches the log of a running master and of a registered worker.
-var ready = regexp.MustCompile(`I have been elected leader|Successfully registered with master`)
+// sparkReady matches the log of a running master and of a registered worker.
+var sparkReady = regexp.MustCompile(`I have been elected leader|Successfully registered with master`)
 
-// python returns the interpreter of the virtual environment that contains home, or python3.
-func python(home string) string {
+// pythonPath returns the interpreter of the virtual environment that contains home, or python3.
+func pythonPath(home string) string {
 	for dir := home; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		p := filepath.Join(dir, "bin", "python")
 		if _, err := os.Stat(p); err == nil {
@@ -61,7 +61,7 @@ func python(home string) string {
 }
 
 // Submit runs a Python program on the cluster and returns its standard output and standard error.
-func (c *Cluster) Submit(program string, args ...string) (stdout, stderr string, err error) {
+func (c *SparkCluster) Submit(program string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(filepath.Join(c.home, "bin", "spark-submit"), append([]string{"--master", c.URL,
 		"--conf", "spark.ui.enabled=false", "--conf", "spark.scheduler.minRegisteredResourcesRatio=1",
 		"--executor-memory", "512m", "--driver-memory", "512m", program}, args...)...)

@@ -25,9 +25,9 @@ import (
 // Kind implements `gramcluster plan duplicates`.
 var Kind = job.Kind{
 	Name: "duplicates", Summary: "find groups of near-duplicate documents",
-	Declare: declare,
-	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:       gather,
 	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
@@ -43,28 +43,28 @@ Example:
 
 // spec holds the settings in Description.Spec.
 type spec struct {
-	Embedding string  `json:"embedding"`
-	Within    float64 `json:"within"`
-	blocks.Half
+	Embedding   string  `json:"embedding"`
+	MaxDistance float64 `json:"within"`
+	blocks.LowerTriangle
 }
 
 type planner struct {
-	embedding string
-	within    float64
-	block     int
+	embedding   string
+	maxDistance float64
+	blockSize   int
 }
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
-	f.Float64Var(&p.within, "within", 0.02, "maximum cosine distance `C` of two duplicates")
-	f.StringVar(&p.embedding, "embed", sparse.Sphere.String(), "compare documents embedded as `EMBEDDING`")
-	f.IntVar(&p.block, "block", 131072, "number of documents `N` per block; each task compares two blocks")
+	f.Float64Var(&p.maxDistance, "within", 0.02, "maximum cosine distance `C` of two duplicates")
+	f.StringVar(&p.embedding, "embed", sparse.SphereEmbedding.String(), "compare documents embedded as `EMBEDDING`")
+	f.IntVar(&p.blockSize, "block", 131072, "number of documents `N` per block; each task compares two blocks")
 	return p
 }
 
-// Reading implements job.Reader. It keeps rare words and digits, because they distinguish
+// ConfigureRead implements job.Reader. It keeps rare words and digits, because they distinguish
 // documents.
-func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
+func (p *planner) ConfigureRead(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
 	}
@@ -77,19 +77,20 @@ func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+func (p *planner) Plan(_ context.Context, from *job.PlanArgs) (any, int, error) {
 	if from.Corpus == nil {
 		return nil, 0, errors.New("-in SOURCE is required")
 	}
-	s := spec{p.embedding, p.within, blocks.Half{Rows: from.Corpus.Documents.Rows(), Block: p.block}}
+	s := spec{p.embedding, p.maxDistance, blocks.LowerTriangle{NumRows: from.Corpus.Documents.Rows(),
+		BlockSize: p.blockSize}}
 	_, err := s.validate()
-	return s, s.Tasks(), err
+	return s, s.NumTasks(), err
 }
 
 func (s *spec) validate() (sparse.Embedding, error) {
 	e, err := sparse.ParseEmbedding(s.Embedding)
-	if err == nil && !(s.Within >= 0 && s.Within < 1) {
-		err = fmt.Errorf("-within must be in [0, 1), got %v", s.Within)
+	if err == nil && !(s.MaxDistance >= 0 && s.MaxDistance < 1) {
+		err = fmt.Errorf("-within must be in [0, 1), got %v", s.MaxDistance)
 	}
 	if err == nil {
 		err = s.Validate()
@@ -97,16 +98,16 @@ func (s *spec) validate() (sparse.Embedding, error) {
 	return e, err
 }
 
-// opened is a job with its documents. Each task embeds its own documents.
-type opened struct {
+// worker is a job with its documents. Each task embeds its own documents.
+type worker struct {
 	spec
 	job    *job.Job
 	corpus *corpus.Corpus
 	space  *space.Space
 }
 
-func open(ctx context.Context, j *job.Job) (*opened, error) {
-	o := &opened{job: j}
+func open(ctx context.Context, j *job.Job) (*worker, error) {
+	o := &worker{job: j}
 	if err := j.DecodeSpec(&o.spec); err != nil {
 		return nil, err
 	}
@@ -114,10 +115,10 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("duplicates: %w", err)
 	}
-	if o.corpus, err = j.Host.Corpus(ctx, j.Corpus); err != nil {
+	if o.corpus, err = j.Host.Corpus(ctx, j.CorpusDigest); err != nil {
 		return nil, err
 	}
-	if err := o.Check("duplicates", j.Tasks, o.corpus.Documents.Rows()); err != nil {
+	if err := o.CheckCounts("duplicates", j.NumTasks, o.corpus.Documents.Rows()); err != nil {
 		return nil, err
 	}
 	o.space, err = space.New(e, o.corpus, nil, true)
@@ -125,10 +126,10 @@ func open(ctx context.Context, j *job.Job) (*opened, error) {
 }
 
 // Close implements job.Worker.
-func (o *opened) Close() error { return nil }
+func (o *worker) Close() error { return nil }
 
-func (o *opened) documents(task int) []int {
-	i, j := blocks.Place(task)
+func (o *worker) documents(task int) []int {
+	i, j := blocks.BlockOfTask(task)
 	all := appendSpan(nil, o.Span(j))
 	if i != j {
 		all = appendSpan(all, o.Span(i))
@@ -143,18 +144,19 @@ func appendSpan(all []int, span [2]int) []int {
 	return all
 }
 
-// Do implements job.Worker. A result is a list of pairs of document indices, as little-endian
+// Run implements job.Worker. A result is a list of pairs of document indices, as little-endian
 // uint32. Pairs of a document and a later copy come first. Near-duplicate pairs follow, each with
 // the larger index first.
-func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
+func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 	documents, h, m := o.documents(task), o.job.Host, o.space.Columns
 	var values int64
 	for _, i := range documents {
 		values += m.Offsets[i+1] - m.Offsets[i]
 	}
 	n := len(documents)
-	bytes := engine.NewBytes(n, o.space.Embedder.Cols(), values+int64(n)) + engine.GroupsBytes(n, o.space.Embedder.Cols())
-	if err := h.Fits(o.corpus, bytes, "the pairs of %d documents", n); err != nil {
+	bytes := engine.MaxEngineBytes(n, o.space.Embedder.Cols(), values+int64(n)) +
+		engine.GroupsBytes(n, o.space.Embedder.Cols())
+	if err := h.CheckMemory(o.corpus, bytes, "the pairs of %d documents", n); err != nil {
 		return nil, err
 	}
 	x, err := o.space.Embedder.TransformRows(ctx, m, documents, h.Workers)
@@ -166,8 +168,8 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 		b = binary.LittleEndian.AppendUint32(b, uint32(documents[i]))
 		return binary.LittleEndian.AppendUint32(b, uint32(documents[j]))
 	}
-	_, _, err = engine.EachNear(ctx, x, o.Within, engine.Options{
-		ISA: o.job.ISA, Workers: h.Workers, MemoryBytes: h.Left(o.corpus),
+	_, _, err = engine.EachNearPair(ctx, x, o.MaxDistance, engine.Options{
+		ISA: o.job.ISA, Workers: h.Workers, MemoryBytes: h.FreeMemory(o.corpus),
 	}, func(list []uint32) error {
 		for _, i := range list[1:] {
 			copies = add(copies, int(list[0]), int(i))
@@ -175,16 +177,16 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 		return nil
 	}, func(i, j int, _ int64, _ bool) error {
 		if near = add(near, j, i); len(near)%(1<<24) == 0 { // append may double the memory of near
-			return h.Fits(o.corpus, bytes+3*int64(len(near)), "the near pairs of %d documents", n)
+			return h.CheckMemory(o.corpus, bytes+3*int64(len(near)), "the near pairs of %d documents", n)
 		}
 		return nil
 	})
 	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// connect decodes the pairs of documents in b and adds them to kept. It fails if an index isn't
+// unionPairs decodes the pairs of documents in b and adds them to kept. It fails if an index isn't
 // below n.
-func connect(kept *engine.NonDuplicates, b []byte, n int) error {
+func unionPairs(kept *engine.Deduplicator, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("length of %d bytes is not a multiple of 8", len(b))
 	}
@@ -194,27 +196,27 @@ func connect(kept *engine.NonDuplicates, b []byte, n int) error {
 		case int64(max(i, j)) >= int64(n) || i == j:
 			return fmt.Errorf("documents %d and %d must differ and be below %d", i, j, n)
 		case i < j:
-			kept.Copy(int(i), int(j))
+			kept.AddCopy(int(i), int(j))
 		default:
-			kept.Near(int(j), int(i))
+			kept.AddNear(int(j), int(i))
 		}
 	}
 	return nil
 }
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) error {
-	if out.To != "" && out.To != "tsv" {
-		return fmt.Errorf("-to must be tsv, got %s", out.To)
+	if out.Format != "" && out.Format != "tsv" {
+		return fmt.Errorf("-to must be tsv, got %s", out.Format)
 	}
 	o, err := open(ctx, j)
 	if err != nil {
 		return err
 	}
-	kept := engine.NewNonDuplicates(o.Rows)
-	if err := j.Each(ctx, out, func(_ int, b []byte) error { return connect(kept, b, o.Rows) }); err != nil {
+	kept := engine.NewDeduplicator(o.NumRows)
+	if err := j.EachResult(ctx, out, func(_ int, b []byte) error { return unionPairs(kept, b, o.NumRows) }); err != nil {
 		return err
 	}
-	return out.File(func(w io.Writer) error {
-		return table.Write(ctx, w, "tsv", source.Members(kept.Groups()), source.MemberColumns(o.corpus, false)...)
+	return out.WriteFile(func(w io.Writer) error {
+		return table.Write(ctx, w, "tsv", source.GroupMembers(kept.Groups()), source.GroupMemberColumns(o.corpus, false)...)
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func TestMain(m *testing.M) { jobtest.Main(m) }
+func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
 const copies = "synthetic:docs=700,terms=900,length=30,copies=200,changed=1,seed=5"
 
@@ -30,12 +30,12 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(c.block, c.flags), func(t *testing.T) {
 			t.Parallel()
 			j, got, err := jobtest.Run(t, Kind, copies, "groups.tsv", append(c.flags, "-block", c.block)...)
-			musttest.Do(t, err)
-			if j.Tasks != c.tasks {
-				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
+			musttest.NoError(t, err)
+			if j.NumTasks != c.tasks {
+				t.Errorf("%d tasks, expected %d", j.NumTasks, c.tasks)
 			}
 			args := append([]string{"duplicates", "-q", "-in", copies}, c.flags...)
-			if want := jobtest.Grambench(t, "groups.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
+			if want := jobtest.RunGram(t, "groups.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes differ from the %d of gram duplicates", len(got), len(want))
 			}
 		})
@@ -43,7 +43,7 @@ func TestLikeGrambench(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "g.tsv", map[string]string{
+	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "g.tsv", map[string]string{
 		"-within -1":  "-within must be in [0, 1), got -1",
 		"-within NaN": "-within must be in [0, 1), got NaN",
 		"-block 0":    "-block must be between 1 and 2147483647, got 0",
@@ -51,7 +51,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "g.tsv") }
+func TestOther(t *testing.T) { jobtest.CheckBlocksRejected(t, Kind, "g.tsv") }
 
 // Any bytes are either refused, or hold pairs of valid documents.
 func FuzzConnect(f *testing.F) {
@@ -59,8 +59,8 @@ func FuzzConnect(f *testing.F) {
 	f.Add([]byte{255, 255, 255, 255, 1, 0, 0, 0})
 	f.Add([]byte{1, 0, 0, 0, 1, 0, 0, 0, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		kept := engine.NewNonDuplicates(5)
-		if err := connect(kept, b, 5); err != nil {
+		kept := engine.NewDeduplicator(5)
+		if err := unionPairs(kept, b, 5); err != nil {
 			return
 		}
 		for _, group := range kept.Groups() {

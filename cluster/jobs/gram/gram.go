@@ -24,9 +24,9 @@ import (
 // Kind implements `gramcluster plan gram`.
 var Kind = job.Kind{
 	Name: "gram", Summary: "compute the Gram matrix of one kernel, one block per task",
-	Declare: declare,
-	Open:    open,
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         open,
+	Gather:       gather,
 	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
@@ -41,14 +41,14 @@ Example:
 
 // spec holds the settings in Description.Spec.
 type spec struct {
-	Kernel    string `json:"kernel"`
-	Documents int    `json:"documents"`
-	Rows      int    `json:"rows"`    // height of a strip, h
-	Columns   int    `json:"columns"` // maximum width of a block, w
+	Kernel        string `json:"kernel"`
+	NumDocuments  int    `json:"documents"`
+	StripHeight   int    `json:"rows"`    // height of a strip, h
+	MaxBlockWidth int    `json:"columns"` // maximum width of a block, w
 }
 
-// maxSide bounds the height and width of a block.
-const maxSide = 1 << 16
+// maxBlockSize bounds the height and width of a block.
+const maxBlockSize = 1 << 16
 
 type planner struct {
 	kernel, embedding string
@@ -67,7 +67,7 @@ func declare(f *flag.FlagSet) job.Planner {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+func (p *planner) Plan(_ context.Context, from *job.PlanArgs) (any, int, error) {
 	if from.Corpus == nil {
 		return nil, 0, errors.New("-in SOURCE is required")
 	}
@@ -75,59 +75,59 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := checkSides(p.rows, p.columns); err != nil {
+	if err := checkBlockSize(p.rows, p.columns); err != nil {
 		return nil, 0, err
 	}
 	s := spec{k.String(), from.Corpus.Documents.Rows(), p.rows, p.columns}
-	if s.Documents == 0 {
+	if s.NumDocuments == 0 {
 		return nil, 0, errors.New("-in has no documents")
 	}
-	tasks := s.tasks()
-	if tasks > job.MostTasks {
+	tasks := s.numTasks()
+	if tasks > job.MaxTasks {
 		return nil, 0, fmt.Errorf("%d tasks exceed the maximum of %d; raise -block-rows and -block-columns", tasks,
-			job.MostTasks)
+			job.MaxTasks)
 	}
 	return s, tasks, nil
 }
 
-func checkSides(rows, columns int) error {
-	if rows < device.Columns || rows > maxSide || rows%device.Columns != 0 {
-		return fmt.Errorf("-block-rows must be a multiple of %d up to %d, got %d", device.Columns, maxSide, rows)
+func checkBlockSize(rows, columns int) error {
+	if rows < device.ColumnAlignment || rows > maxBlockSize || rows%device.ColumnAlignment != 0 {
+		return fmt.Errorf("-block-rows must be a multiple of %d up to %d, got %d", device.ColumnAlignment, maxBlockSize, rows)
 	}
-	if columns < 2*rows || columns > maxSide || columns%device.Columns != 0 {
+	if columns < 2*rows || columns > maxBlockSize || columns%device.ColumnAlignment != 0 {
 		return fmt.Errorf("-block-columns must be a multiple of %d from %d (twice -block-rows) to %d, got %d",
-			device.Columns, 2*rows, maxSide, columns)
+			device.ColumnAlignment, 2*rows, maxBlockSize, columns)
 	}
 	return nil
 }
 
 // strip returns the end row of strip i, and the number of blocks in the strip.
 func (s *spec) strip(i int) (end, blocks int) {
-	end = min((i+1)*s.Rows, s.Documents)
-	return end, (end + s.Columns - 1) / s.Columns
+	end = min((i+1)*s.StripHeight, s.NumDocuments)
+	return end, (end + s.MaxBlockWidth - 1) / s.MaxBlockWidth
 }
 
-func (s *spec) strips() int { return (s.Documents + s.Rows - 1) / s.Rows }
+func (s *spec) numStrips() int { return (s.NumDocuments + s.StripHeight - 1) / s.StripHeight }
 
-func (s *spec) tasks() (tasks int) {
-	for i := range s.strips() {
+func (s *spec) numTasks() (numTasks int) {
+	for i := range s.numStrips() {
 		_, blocks := s.strip(i)
-		tasks += blocks
+		numTasks += blocks
 	}
-	return tasks
+	return numTasks
 }
 
-// specOf decodes and checks the settings in a description, and parses the kernel.
-func specOf(d *job.Description) (s spec, k kernel.Kernel, err error) {
+// decodeSpec decodes and checks the settings in a description, and parses the kernel.
+func decodeSpec(d *job.Description) (s spec, k kernel.Kernel, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, nil, err
 	}
-	if err := checkSides(s.Rows, s.Columns); err != nil {
+	if err := checkBlockSize(s.StripHeight, s.MaxBlockWidth); err != nil {
 		return s, nil, fmt.Errorf("gram: %w", err)
 	}
-	if s.Documents < 1 || s.Documents > math.MaxInt32 || s.tasks() != d.Tasks {
-		return s, nil, fmt.Errorf("gram: blocks of %d x %d do not match %d documents and %d tasks", s.Rows,
-			s.Columns, s.Documents, d.Tasks)
+	if s.NumDocuments < 1 || s.NumDocuments > math.MaxInt32 || s.numTasks() != d.NumTasks {
+		return s, nil, fmt.Errorf("gram: blocks of %d x %d do not match %d documents and %d tasks", s.StripHeight,
+			s.MaxBlockWidth, s.NumDocuments, d.NumTasks)
 	}
 	k, err = kernel.Parse(s.Kernel)
 	return s, k, err
@@ -141,7 +141,7 @@ type worker struct {
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
-	s, k, err := specOf(&j.Description)
+	s, k, err := decodeSpec(&j.Description)
 	if err != nil {
 		return nil, err
 	}
@@ -149,30 +149,31 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Len() != s.Documents {
-		return nil, fmt.Errorf("gram: found %d documents, but the job has %d", e.Len(), s.Documents)
+	if e.Len() != s.NumDocuments {
+		return nil, fmt.Errorf("gram: found %d documents, but the job has %d", e.Len(), s.NumDocuments)
 	}
-	c, err := j.Host.Corpus(ctx, j.Corpus)
+	c, err := j.Host.Corpus(ctx, j.CorpusDigest)
 	if err == nil {
-		err = j.Host.Fits(c, e.Info().Bytes+4*int64(s.most()), "the documents and a %d×%d block", s.Rows, s.Columns)
+		err = j.Host.CheckMemory(c, e.Info().Bytes+4*int64(s.maxBlockValues()), "the documents and a %d×%d block",
+			s.StripHeight, s.MaxBlockWidth)
 	}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return &worker{s, k, e, tiles.Make(s.most())}, nil
+	return &worker{s, k, e, tiles.MakeFloats(s.maxBlockValues())}, nil
 }
 
-// Do implements job.Worker.
-func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
+// Run implements job.Worker.
+func (w *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
-	values := w.values[:b.values()]
-	transpose := asm.Best().Transpose // doesn't round, so all instruction sets give the same bits
-	q := engine.Request{Rows: b.rows, Columns: b.columns, Half: true}
-	err := w.engine.Each(ctx, w.kernel, q, func(t *engine.Tile) error {
-		b.each(t.Column, t.Cols, t.First, t.Rows, func(row, rows, column, columns int) {
-			from := t.C[(column-t.First)*t.Width+row-t.Column:]
-			at, width := b.place(row, column)
-			transpose(values[at:], width, from, t.Width, columns, rows)
+	values := w.values[:b.numValues()]
+	transpose := asm.BestKernels().Transpose // doesn't round, so all instruction sets give the same bits
+	q := engine.Request{RowRange: b.rows, ColumnRange: b.columns, OmitSymmetric: true}
+	err := w.engine.EachTile(ctx, w.kernel, q, func(t *engine.Tile) error {
+		b.eachTile(t.FirstColumn, t.Cols, t.FirstRow, t.Rows, func(row, rows, column, columns int) {
+			from := t.Values[(column-t.FirstRow)*t.Stride+row-t.FirstColumn:]
+			at, width := b.locate(row, column)
+			transpose(values[at:], width, from, t.Stride, columns, rows)
 		})
 		return nil
 	})
@@ -186,11 +187,11 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 func (w *worker) Close() error { return w.engine.Close() }
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) error {
-	s, _, err := specOf(&j.Description)
+	s, _, err := decodeSpec(&j.Description)
 	if err != nil {
 		return err
 	}
-	if out.To != "npy" && (out.To != "" || !strings.HasSuffix(out.Path, ".npy")) {
+	if out.Format != "npy" && (out.Format != "" || !strings.HasSuffix(out.Path, ".npy")) {
 		return fmt.Errorf("a Gram matrix is written in NumPy format, got -o %s; use -o FILE.npy or -to npy", out.Path)
 	}
 	return s.gatherNPY(ctx, j, out)

@@ -21,13 +21,13 @@ import (
 // pieces.
 const (
 	stripBytes = 128 << 20
-	pieceBytes = 8 << 20
+	writeBytes = 8 << 20
 )
 
 // gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. Tiles below the
 // diagonal are read twice, because the matrix also contains their transposes.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
-	if err := j.Host.Fits(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
+	if err := j.Host.CheckMemory(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
 		return err
 	}
 	f, err := atomicfile.Create(out.Path, "")
@@ -35,16 +35,16 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 		return err
 	}
 	defer f.Abort()
-	header := matrixio.NPYHeader("<f4", fmt.Sprintf("(%d, %d)", s.Documents, s.Documents))
+	header := matrixio.NPYHeader("<f4", fmt.Sprintf("(%d, %d)", s.NumDocuments, s.NumDocuments))
 	if _, err := f.WriteAt(header, 0); err != nil {
 		return err
 	}
-	near, err := j.Host.Store.Near(filepath.Dir(out.Path))
+	near, err := j.Host.Store.WithLocalCopies(filepath.Dir(out.Path))
 	if err != nil {
 		return err
 	}
 	defer near.Close()
-	n, side := s.Documents, s.side()
+	n, side := s.NumDocuments, s.tileSize()
 	workers, width := s.stripWidth(j.Host)
 	down, across := (n+side-1)/side, (n+width-1)/width
 	held := make([]strip, min(workers, down*across))
@@ -72,17 +72,17 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 	return f.Commit()
 }
 
-func (s *spec) tileBytes() int64 { return 4 * int64(s.side()) * int64(s.side()) }
+func (s *spec) tileBytes() int64 { return 4 * int64(s.tileSize()) * int64(s.tileSize()) }
 
 // stripWidth returns the number of workers, and the number of columns per strip. A strip has at
 // least one tile and at most stripBytes. All strips together take at most half of the memory.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
-	if h.Memory > 0 {
-		workers = max(int(min(int64(workers), h.Left(nil)/(2*s.tileBytes()))), 1)
-		room = min(room, h.Left(nil)/2/int64(workers))
+	if h.MemoryLimit > 0 {
+		workers = max(int(min(int64(workers), h.FreeMemory(nil)/(2*s.tileBytes()))), 1)
+		room = min(room, h.FreeMemory(nil)/2/int64(workers))
 	}
-	return workers, max(int(room/s.tileBytes()), 1) * s.side()
+	return workers, max(int(room/s.tileBytes()), 1) * s.tileSize()
 }
 
 // strip is a row of adjacent tiles, which a worker holds in memory.
@@ -92,7 +92,7 @@ type strip struct {
 	store         *store.Store
 	rows, columns [2]int
 	values        []float32
-	part          []byte
+	buf           []byte
 
 	view *store.View // view of the result of task
 	task int
@@ -102,12 +102,12 @@ type strip struct {
 func (p *strip) fill(ctx context.Context) error {
 	height, width := p.rows[1]-p.rows[0], p.columns[1]-p.columns[0]
 	if len(p.values) < height*width {
-		p.values = tiles.Make(height * width)
-		p.part = make([]byte, 4*p.side()*p.side())
+		p.values = tiles.MakeFloats(height * width)
+		p.buf = make([]byte, 4*p.tileSize()*p.tileSize())
 	}
-	transpose := asm.Best().Transpose // doesn't round, so all instruction sets give the same bits
-	for column := p.columns[0]; column < p.columns[1]; column += p.side() {
-		dst, columns := p.values[column-p.columns[0]:], min(p.side(), p.columns[1]-column)
+	transpose := asm.BestKernels().Transpose // doesn't round, so all instruction sets give the same bits
+	for column := p.columns[0]; column < p.columns[1]; column += p.tileSize() {
+		dst, columns := p.values[column-p.columns[0]:], min(p.tileSize(), p.columns[1]-column)
 		if column > p.rows[0] {
 			tile, err := p.tile(ctx, column, columns, p.rows[0], height)
 			if err != nil {
@@ -136,16 +136,16 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 		if err := p.close(); err != nil {
 			return nil, err
 		}
-		if p.view, err = p.store.View(ctx, p.job.ResultName(task), p.part); err != nil {
+		if p.view, err = p.store.OpenView(ctx, p.job.ResultName(task), p.buf); err != nil {
 			return nil, err
 		}
 		p.task = task
-		if found, want := p.view.Len(), 4*int64(b.values()); found != want {
+		if found, want := p.view.Len(), 4*int64(b.numValues()); found != want {
 			return nil, fmt.Errorf("gram: the result of task %d has %d bytes instead of %d", task, found, want)
 		}
 	}
-	at, _ := b.place(row, column)
-	part, err := p.view.Part(ctx, 4*int64(at), 4*int64(at+rows*columns))
+	at, _ := b.locate(row, column)
+	part, err := p.view.ReadRange(ctx, 4*int64(at), 4*int64(at+rows*columns))
 	if err != nil {
 		return nil, err
 	}
@@ -154,10 +154,10 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 
 // write writes the strip to the file. begin is the offset of the matrix in the file.
 func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) error {
-	n, width := p.Documents, p.columns[1]-p.columns[0]
+	n, width := p.NumDocuments, p.columns[1]-p.columns[0]
 	rows := 1 // in the file, rows are adjacent only if the strip has all columns
 	if width == n {
-		rows = max(pieceBytes/4/n, 1)
+		rows = max(writeBytes/4/n, 1)
 	}
 	for i := p.rows[0]; i < p.rows[1]; i += rows {
 		if err := ctx.Err(); err != nil {

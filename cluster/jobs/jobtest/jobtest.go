@@ -29,11 +29,11 @@ import (
 // gather.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
-	return RunOn(t, asm.Best().ISA, k, source, name, flags...)
+	return RunISA(t, asm.BestKernels().ISA, k, source, name, flags...)
 }
 
-// RunOn is like Run, but uses the given instruction set.
-func RunOn(
+// RunISA is like Run, but uses the given instruction set.
+func RunISA(
 	t testing.TB, isa asm.ISA, k job.Kind, source, name string, flags ...string,
 ) (*job.Job, []byte, error) {
 	t.Helper()
@@ -41,56 +41,56 @@ func RunOn(
 	s := musttest.Get(store.Create(ctx, t.TempDir()))(t)
 	f := flag.NewFlagSet(k.Name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	planner := k.Declare(f)
+	planner := k.DeclareFlags(f)
 	if err := f.Parse(flags); err != nil {
 		return nil, nil, err
 	}
 	opt := corpus.Options{}
-	if r, ok := planner.(job.Reader); ok {
-		if err := r.Reading(ctx, &opt); err != nil {
+	if r, ok := planner.(job.ReadConfigurer); ok {
+		if err := r.ConfigureRead(ctx, &opt); err != nil {
 			return nil, nil, err
 		}
 	}
 	c := musttest.Get(corpus.Read(ctx, source, opt))(t)
 	hosts := []*job.Host{{Store: s, Workers: 1}, {Store: s, Workers: 3}}
 	digest := musttest.Get(shards.Write(ctx, s, c))(t)
-	spec, tasks, err := planner.Plan(ctx, &job.Planning{
-		Host: hosts[0], Source: source, Corpus: c, Digest: digest, Warn: t.Logf,
+	spec, tasks, err := planner.Plan(ctx, &job.PlanArgs{
+		Host: hosts[0], Source: source, Corpus: c, CorpusDigest: digest, Warnf: t.Logf,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	text := musttest.Get(json.Marshal(spec))(t)
 	j := musttest.Get(hosts[0].Save(ctx, job.Description{
-		Version: job.Version, Kind: k.Name, Corpus: digest, ISA: string(isa), Tasks: tasks, Spec: text,
+		Version: job.Version, Kind: k.Name, CorpusDigest: digest, ISA: string(isa), NumTasks: tasks, Spec: text,
 	}))(t)
 	var reports bytes.Buffer
 	for h, host := range hosts {
 		r := work.NewRunner(host, []job.Kind{k}, &reports)
 		for at, task := range rand.New(rand.NewPCG(1, 1)).Perm(tasks) {
 			if at%len(hosts) == h {
-				musttest.Do(t, r.Do(ctx, job.Line{Job: j.Digest, Task: task}))
+				musttest.NoError(t, r.Run(ctx, job.TaskLine{Job: j.Digest, Task: task}))
 			}
 		}
-		if r.Failed() > 0 {
+		if r.NumFailed() > 0 {
 			t.Fatalf("tasks failed:\n%s", &reports)
 		}
-		musttest.Do(t, r.Close())
+		musttest.NoError(t, r.Close())
 	}
-	out := output(t, name)
+	out := newOutput(t, name)
 	if err := work.Gather(ctx, []job.Kind{k}, j, out); err != nil {
 		return j, nil, err
 	}
-	return j, read(t, out.Path), nil
+	return j, readPath(t, out.Path), nil
 }
 
-func output(t testing.TB, name string) *job.Output {
+func newOutput(t testing.TB, name string) *job.Output {
 	path := filepath.Join(t.TempDir(), name)
-	return &job.Output{Path: path, Say: t.Logf, Progress: func(int64, int64) {}}
+	return &job.Output{Path: path, Logf: t.Logf, Progress: func(int64, int64) {}}
 }
 
-// Refused checks that planning with each set of flags fails with the corresponding error text.
-func Refused(t testing.TB, k job.Kind, source, name string, says map[string]string) {
+// CheckRejected checks that planning with each set of flags fails with the corresponding error text.
+func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {
 		_, _, err := Run(t, k, source, name, strings.Fields(flags)...)
@@ -100,9 +100,11 @@ func Refused(t testing.TB, k job.Kind, source, name string, says map[string]stri
 	}
 }
 
-// Other checks that Open and Gather fail after change has changed the job's description. It returns
+// CheckChangedRejected checks that Open and Gather fail after change has changed the job's description. It returns
 // both errors.
-func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)) (opened, gathered error) {
+func CheckChangedRejected(
+	t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description),
+) (opened, gathered error) {
 	t.Helper()
 	d := j.Description
 	change(&d)
@@ -110,38 +112,38 @@ func Other(t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description)
 	if _, opened = k.Open(t.Context(), other); opened == nil {
 		t.Error("no error from Open for a changed description")
 	}
-	if gathered = k.Gather(t.Context(), other, output(t, "out")); gathered == nil {
+	if gathered = k.Gather(t.Context(), other, newOutput(t, "out")); gathered == nil {
 		t.Error("no error from Gather for a changed description")
 	}
 	return opened, gathered
 }
 
-// OtherTasks checks that a kind rejects a job with an additional task, and the output format "x".
+// CheckTasksRejected checks that a kind rejects a job with an additional task, and the output format "x".
 // It returns the valid job.
-func OtherTasks(t testing.TB, k job.Kind, file, format string, flags ...string) *job.Job {
+func CheckTasksRejected(t testing.TB, k job.Kind, file, format string, flags ...string) *job.Job {
 	t.Helper()
 	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, flags...)
-	musttest.Do(t, err)
-	opened, gathered := Other(t, k, j, func(d *job.Description) { d.Tasks++ })
+	musttest.NoError(t, err)
+	opened, gathered := CheckChangedRejected(t, k, j, func(d *job.Description) { d.NumTasks++ })
 	for _, err := range []error{opened, gathered} {
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("the job has ", j.Tasks+1)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("the job has ", j.NumTasks+1)) {
 			t.Errorf("got error %v, want one about tasks", err)
 		}
 	}
-	out := output(t, "out")
-	out.To = "x"
+	out := newOutput(t, "out")
+	out.Format = "x"
 	if err := k.Gather(t.Context(), j, out); err == nil || !strings.Contains(err.Error(), "-to must be "+format) {
 		t.Errorf("unknown format: got error %v", err)
 	}
 	return j
 }
 
-// OtherHalf checks that a kind rejects a job with a wrong number of tasks or documents. The kind
+// CheckBlocksRejected checks that a kind rejects a job with a wrong number of tasks or documents. The kind
 // must use the blocks of package blocks, and write .tsv files.
-func OtherHalf(t testing.TB, k job.Kind, file string) {
+func CheckBlocksRejected(t testing.TB, k job.Kind, file string) {
 	t.Helper()
-	j := OtherTasks(t, k, file, "tsv", "-block", "40")
-	opened, _ := Other(t, k, j, func(d *job.Description) {
+	j := CheckTasksRejected(t, k, file, "tsv", "-block", "40")
+	opened, _ := CheckChangedRejected(t, k, j, func(d *job.Description) {
 		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
 	})
 	if opened == nil || !strings.Contains(opened.Error(), "found 60 documents, but the job has 50") {
@@ -149,43 +151,43 @@ func OtherHalf(t testing.TB, k job.Kind, file string) {
 	}
 }
 
-// read returns the contents of a file, or the names and contents of all files in a folder.
-func read(t testing.TB, path string) (b []byte) {
+// readPath returns the contents of a file, or the names and contents of all files in a folder.
+func readPath(t testing.TB, path string) (b []byte) {
 	t.Helper()
 	if entries, err := os.ReadDir(path); err == nil {
 		for _, e := range entries {
-			b = append(append(b, e.Name()...), read(t, filepath.Join(path, e.Name()))...)
+			b = append(append(b, e.Name()...), readPath(t, filepath.Join(path, e.Name()))...)
 		}
 		return b
 	}
 	return musttest.Get(os.ReadFile(path))(t)
 }
 
-// folder returns the temporary folder for compiled programs. The first call creates it.
-var folder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gramcluster-test-") })
+// programFolder returns the temporary folder for compiled programs. The first call creates it.
+var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gramcluster-test-") })
 
-// Main runs the tests of a package and removes the compiled programs.
-func Main(m *testing.M) {
+// RunTests runs the tests of a package and removes the compiled programs.
+func RunTests(m *testing.M) {
 	code := m.Run()
-	if dir, err := folder(); err == nil {
+	if dir, err := programFolder(); err == nil {
 		os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
 
-// Gram and Cluster return the paths of gram and gramcluster. The first call builds the program.
+// BuildGram and Cluster return the paths of gram and gramcluster. The first call builds the program.
 var (
-	Gram    = built("github.com/gramengine/gram", "gram")
-	Cluster = built("github.com/gramengine/gram/cluster", "gramcluster")
+	BuildGram        = buildOnce("github.com/gramengine/gram", "gram")
+	BuildGramcluster = buildOnce("github.com/gramengine/gram/cluster", "gramcluster")
 )
 
-func built(module, name string) func() (string, error) {
+func buildOnce(module, name string) func() (string, error) {
 	return sync.OnceValues(func() (string, error) {
 		path, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 		if err != nil {
 			return "", fmt.Errorf("go list: %w", err)
 		}
-		dir, err := folder()
+		dir, err := programFolder()
 		if err != nil {
 			return "", err
 		}
@@ -199,11 +201,11 @@ func built(module, name string) func() (string, error) {
 	})
 }
 
-// Grambench runs gram and returns its output. If name isn't empty, it adds -o and returns the
+// RunGram runs gram and returns its output. If name isn't empty, it adds -o and returns the
 // contents of the output file.
-func Grambench(t testing.TB, name string, args ...string) []byte {
+func RunGram(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
-	program := musttest.Get(Gram())(t)
+	program := musttest.Get(BuildGram())(t)
 	path := filepath.Join(t.TempDir(), name)
 	if name != "" {
 		args = append(args, "-o", path)
@@ -215,7 +217,7 @@ func Grambench(t testing.TB, name string, args ...string) []byte {
 		t.Fatalf("gram %v: %v\n%s", args, err, &stderr)
 	}
 	if name != "" {
-		return read(t, path)
+		return readPath(t, path)
 	}
 	return stdout.Bytes()
 }

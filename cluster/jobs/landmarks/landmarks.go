@@ -22,9 +22,9 @@ import (
 // Kind implements `gramcluster drive landmarks`.
 var Kind = job.Kind{
 	Name: "landmarks", Summary: "train a landmark model: one job per pass, some documents per task",
-	Declare: declare,
-	Open:    open,
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         open,
+	Gather:       gather,
 	Help: `
 Needs documents with labels, a store, and a COMMAND that has task lines done by other machines.
 
@@ -40,8 +40,8 @@ Example:
 
 // spec holds the settings in Description.Spec.
 type spec struct {
-	Settings landmark.Settings `json:"settings"`
-	Request  string            `json:"request"` // digest of the request
+	Settings      landmark.Settings `json:"settings"`
+	RequestDigest string            `json:"request"` // digest of the request
 }
 
 const defaultTasks = 64
@@ -75,11 +75,11 @@ func declare(f *flag.FlagSet) job.Planner {
 }
 
 // Plan implements job.Planner. It only checks the flags, because Drive plans the passes.
-func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+func (p *planner) Plan(_ context.Context, from *job.PlanArgs) (any, int, error) {
 	if _, err := p.settings(); err != nil {
 		return nil, 0, err
 	}
-	return nil, 0, machines.Labelled(from.Corpus)
+	return nil, 0, machines.CheckLabelled(from.Corpus)
 }
 
 func (p *planner) settings() (landmark.Settings, error) {
@@ -99,40 +99,40 @@ func (p *planner) settings() (landmark.Settings, error) {
 }
 
 // Drive implements job.Driver.
-func (p *planner) Drive(ctx context.Context, d *job.Driving) error {
+func (p *planner) Drive(ctx context.Context, d *job.DriveArgs) error {
 	s, err := p.settings()
 	if err != nil {
 		return err
 	}
 	m, err := landmark.Train(ctx, d.Corpus, s, landmark.Options{
-		ISA: d.ISA, Workers: d.Host.Workers, MemoryBytes: d.Host.Left(d.Corpus),
-		Pass: func(ctx context.Context, q *landmark.Request, add func(int, *landmark.Sums) error) error {
-			return p.pass(ctx, d, s, q, add)
+		ISA: d.ISA, Workers: d.Host.Workers, MemoryBytes: d.Host.FreeMemory(d.Corpus),
+		RunPass: func(ctx context.Context, q *landmark.Request, add func(int, *landmark.Sums) error) error {
+			return p.runPass(ctx, d, s, q, add)
 		},
 	})
 	if err != nil {
 		return err
 	}
-	return d.Output.File(func(w io.Writer) error { return m.Write(ctx, w) })
+	return d.Output.WriteFile(func(w io.Writer) error { return m.Write(ctx, w) })
 }
 
-// attempts is the maximum number of attempts to get an undamaged result of a task.
-const attempts = 3
+// maxAttempts is the maximum number of attempts to get an undamaged result of a task.
+const maxAttempts = 3
 
-// pass runs the pass for request q as a job, and calls add with the sums of each block.
-func (p *planner) pass(
-	ctx context.Context, d *job.Driving, s landmark.Settings, q *landmark.Request, add func(int, *landmark.Sums) error,
+// runPass runs the pass for request q as a job, and calls add with the sums of each block.
+func (p *planner) runPass(
+	ctx context.Context, d *job.DriveArgs, s landmark.Settings, q *landmark.Request, add func(int, *landmark.Sums) error,
 ) error {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("landmarks: %w", err)
 	}
 	digest := job.Digest(text)
-	if _, err := d.Host.Store.Put(ctx, job.Files+digest, text); err != nil {
+	if _, err := d.Host.Store.Put(ctx, job.FilePrefix+digest, text); err != nil {
 		return err
 	}
-	of := job.Description{Version: job.Version, Kind: Kind.Name, Corpus: d.Digest, ISA: d.ISA,
-		Tasks: min(p.tasks, q.Blocks())}
+	of := job.Description{Version: job.Version, Kind: Kind.Name, CorpusDigest: d.CorpusDigest, ISA: d.ISA,
+		NumTasks: min(p.tasks, q.NumBlocks())}
 	if err := of.SetSpec(spec{s, digest}); err != nil {
 		return err
 	}
@@ -140,21 +140,21 @@ func (p *planner) pass(
 	if err != nil {
 		return err
 	}
-	if err := d.Do(ctx, j); err != nil {
+	if err := d.RunJob(ctx, j); err != nil {
 		return err
 	}
-	for t := range j.Tasks {
+	for t := range j.NumTasks {
 		b, err := j.Result(ctx, t, nil)
-		for again := 1; job.Missing(err) && again < attempts; again++ {
-			if err = d.Do(ctx, j); err == nil {
+		for again := 1; job.IsMissing(err) && again < maxAttempts; again++ {
+			if err = d.RunJob(ctx, j); err == nil {
 				b, err = j.Result(ctx, t, nil)
 			}
 		}
 		if err != nil {
 			return err
 		}
-		first, end := blocks(q, j.Tasks, t)
-		sums, err := decode(b, q, first, end)
+		first, end := blockRange(q, j.NumTasks, t)
+		sums, err := decodeSums(b, q, first, end)
 		if err != nil {
 			return fmt.Errorf("landmarks: result of task %d of job %.12s: %w", t, j.Digest, err)
 		}
@@ -167,15 +167,15 @@ func (p *planner) pass(
 	return nil
 }
 
-// blocks returns the half-open range of a task's blocks.
-func blocks(q *landmark.Request, tasks, task int) (first, end int) {
-	return task * q.Blocks() / tasks, (task + 1) * q.Blocks() / tasks
+// blockRange returns the half-open range of a task's blocks.
+func blockRange(q *landmark.Request, tasks, task int) (first, end int) {
+	return task * q.NumBlocks() / tasks, (task + 1) * q.NumBlocks() / tasks
 }
 
-type opened struct {
-	j *job.Job
-	q *landmark.Request
-	p *landmark.Passing
+type worker struct {
+	job     *job.Job
+	request *landmark.Request
+	pass    *landmark.PassWorker
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
@@ -183,23 +183,24 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err := j.DecodeSpec(&s); err != nil {
 		return nil, err
 	}
-	text, err := j.Host.File(ctx, s.Request)
+	text, err := j.Host.File(ctx, s.RequestDigest)
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{j: j}
-	if o.q, err = parse(text); err != nil {
+	o := &worker{job: j}
+	if o.request, err = parseRequest(text); err != nil {
 		return nil, err
 	}
-	if j.Tasks < 1 || j.Tasks > o.q.Blocks() {
-		return nil, fmt.Errorf("landmarks: number of tasks must be between 1 and %d, got %d", o.q.Blocks(), j.Tasks)
+	if j.NumTasks < 1 || j.NumTasks > o.request.NumBlocks() {
+		return nil, fmt.Errorf("landmarks: number of tasks must be between 1 and %d, got %d", o.request.NumBlocks(),
+			j.NumTasks)
 	}
-	c, err := j.Host.Corpus(ctx, j.Corpus)
+	c, err := j.Host.Corpus(ctx, j.CorpusDigest)
 	if err != nil {
 		return nil, err
 	}
-	o.p, err = landmark.NewPassing(ctx, c, s.Settings, o.q, landmark.Options{
-		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Left(c),
+	o.pass, err = landmark.NewPassWorker(ctx, c, s.Settings, o.request, landmark.Options{
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.FreeMemory(c),
 	})
 	if err != nil {
 		return nil, err
@@ -207,14 +208,14 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return o, nil
 }
 
-// Do implements job.Worker. Blocks are computed concurrently and written in order.
-func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	first, end := blocks(o.q, o.j.Tasks, task)
+// Run implements job.Worker. Blocks are computed concurrently and written in order.
+func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
+	first, end := blockRange(o.request, o.job.NumTasks, task)
 	parts := make([][]byte, end-first)
-	err := run.Tasks(ctx, max(o.j.Host.Workers, 1), end-first, func(ctx context.Context, _, i int) error {
-		s, err := o.p.Block(ctx, first+i)
+	err := run.Tasks(ctx, max(o.job.Host.Workers, 1), end-first, func(ctx context.Context, _, i int) error {
+		s, err := o.pass.BlockSums(ctx, first+i)
 		if err == nil {
-			parts[i] = encode(s)
+			parts[i] = encodeSums(s)
 		}
 		return err
 	})
@@ -222,7 +223,7 @@ func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
 }
 
 // Close implements job.Worker.
-func (o *opened) Close() error { return o.p.Close() }
+func (o *worker) Close() error { return o.pass.Close() }
 
 func gather(context.Context, *job.Job, *job.Output) error {
 	return errors.New("landmarks: a job is only one pass; use gramcluster drive landmarks to train a model")

@@ -26,7 +26,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func TestMain(m *testing.M) { jobtest.Main(m) }
+func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
 // source has three blocks of documents; the last block is short.
 const source = "synthetic:docs=1300,terms=900,length=40,classes=4,seed=5"
@@ -55,7 +55,7 @@ func (d *driven) drive(ctx context.Context, source string, flags ...string) erro
 	defer s.Close()
 	f := flag.NewFlagSet("", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	p := Kind.Declare(f)
+	p := Kind.DeclareFlags(f)
 	if err := f.Parse(flags); err != nil {
 		return err
 	}
@@ -69,28 +69,29 @@ func (d *driven) drive(ctx context.Context, source string, flags ...string) erro
 		return err
 	}
 	d.jobs = nil
-	return p.(job.Driver).Drive(ctx, &job.Driving{
-		Planning: job.Planning{Host: hosts[0], Source: source, Corpus: c, Digest: digest}, ISA: string(asm.Best().ISA),
-		Output: &job.Output{Path: d.path},
-		Do: func(ctx context.Context, j *job.Job) error {
+	return p.(job.Driver).Drive(ctx, &job.DriveArgs{
+		PlanArgs: job.PlanArgs{Host: hosts[0], Source: source, Corpus: c, CorpusDigest: digest},
+		ISA:      string(asm.BestKernels().ISA),
+		Output:   &job.Output{Path: d.path},
+		RunJob: func(ctx context.Context, j *job.Job) error {
 			if d.before != nil {
 				if err := d.before(len(d.jobs)); err != nil {
 					return err
 				}
 			}
 			d.jobs = append(d.jobs, j.Digest)
-			for task := j.Tasks - 1; task >= 0; task-- {
+			for task := j.NumTasks - 1; task >= 0; task-- {
 				var out bytes.Buffer
 				r := work.NewRunner(hosts[task%2], []job.Kind{Kind}, &out)
-				if err := errors.Join(r.Do(ctx, job.Line{Job: j.Digest, Task: task}), r.Close()); err != nil {
+				if err := errors.Join(r.Run(ctx, job.TaskLine{Job: j.Digest, Task: task}), r.Close()); err != nil {
 					return err
 				}
-				var report work.Report
+				var report work.TaskReport
 				if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 					return err
 				}
-				if d.done[report.State]++; report.State == work.Failed {
-					return errors.New(report.Why)
+				if d.done[report.State]++; report.State == work.StateFailed {
+					return errors.New(report.Reason)
 				}
 			}
 			if d.after != nil {
@@ -124,7 +125,7 @@ func TestLikeGrambench(t *testing.T) {
 			d := newDriven(t)
 			flags := append([]string{"-landmarks", "150", "-tasks", c.tasks}, c.flags...)
 			kind := "landmark:m=150"
-			musttest.Do(t, d.drive(t.Context(), c.source, flags...))
+			musttest.NoError(t, d.drive(t.Context(), c.source, flags...))
 			args := []string{"train", "-q", "-in", c.source}
 			for i := 0; i < len(c.flags); i += 2 {
 				if c.flags[i] == "-loss" {
@@ -133,7 +134,7 @@ func TestLikeGrambench(t *testing.T) {
 					args = append(args, c.flags[i:i+2]...)
 				}
 			}
-			want := jobtest.Grambench(t, "a.model", append(args, "-type", kind)...)
+			want := jobtest.RunGram(t, "a.model", append(args, "-type", kind)...)
 			if got := d.model(); !bytes.Equal(got, want) {
 				t.Errorf("the model differs from that of gram train after %d passes", len(d.jobs))
 			}
@@ -149,7 +150,7 @@ func TestLikeGrambench(t *testing.T) {
 func TestStartedAgain(t *testing.T) {
 	flags := []string{"-landmarks", "60", "-loss", "logistic", "-tasks", "2"}
 	whole := newDriven(t)
-	musttest.Do(t, whole.drive(t.Context(), source, flags...))
+	musttest.NoError(t, whole.drive(t.Context(), source, flags...))
 	d, killed := newDriven(t), errors.New("killed")
 	for at := range whole.jobs {
 		d.before = func(pass int) error {
@@ -158,16 +159,16 @@ func TestStartedAgain(t *testing.T) {
 			}
 			return nil
 		}
-		musttest.Fails(d.drive(t.Context(), source, flags...))(t, fmt.Sprintf("killed before pass %d", at), killed)
-		musttest.Fails(os.Stat(d.path))(t, fmt.Sprintf("the model of a run killed before pass %d", at))
+		musttest.WantError(d.drive(t.Context(), source, flags...))(t, fmt.Sprintf("killed before pass %d", at), killed)
+		musttest.WantError(os.Stat(d.path))(t, fmt.Sprintf("the model of a run killed before pass %d", at))
 	}
 	d.before = nil
-	musttest.Do(t, d.drive(t.Context(), source, flags...))
+	musttest.NoError(t, d.drive(t.Context(), source, flags...))
 	if !bytes.Equal(d.model(), whole.model()) || !reflect.DeepEqual(d.jobs, whole.jobs) {
 		t.Error("started again, the model or the passes differ")
 	}
-	if d.done[work.Done] != 2*len(whole.jobs) {
-		t.Errorf("%d tasks done, expected %d, each once", d.done[work.Done], 2*len(whole.jobs))
+	if d.done[work.StateDone] != 2*len(whole.jobs) {
+		t.Errorf("%d tasks done, expected %d, each once", d.done[work.StateDone], 2*len(whole.jobs))
 	}
 
 	// rot damages a result
@@ -178,7 +179,7 @@ func TestStartedAgain(t *testing.T) {
 		}
 		b := musttest.Get(os.ReadFile(objects[0]))(t)
 		b[len(b)/2] ^= 1
-		musttest.Do(t, os.WriteFile(objects[0], b, 0o600))
+		musttest.NoError(t, os.WriteFile(objects[0], b, 0o600))
 	}
 	rot(whole.jobs[1])
 	last := whole.jobs[len(whole.jobs)-1]
@@ -188,21 +189,21 @@ func TestStartedAgain(t *testing.T) {
 			rot(last)
 		}
 	}
-	musttest.Do(t, errors.Join(os.Remove(d.path), d.drive(t.Context(), source, flags...)))
-	if !bytes.Equal(d.model(), whole.model()) || d.done[work.Done] != 2*len(whole.jobs)+2 {
-		t.Errorf("after two rotten results %d tasks were done, or another model came out", d.done[work.Done])
+	musttest.NoError(t, errors.Join(os.Remove(d.path), d.drive(t.Context(), source, flags...)))
+	if !bytes.Equal(d.model(), whole.model()) || d.done[work.StateDone] != 2*len(whole.jobs)+2 {
+		t.Errorf("after two rotten results %d tasks were done, or another model came out", d.done[work.StateDone])
 	}
 }
 
 // Damaged jobs, requests and results are refused.
 func TestDamaged(t *testing.T) {
 	d := newDriven(t)
-	musttest.Do(t, d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"))
+	musttest.NoError(t, d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"))
 	s := musttest.Get(store.Create(t.Context(), d.folder))(t)
 	defer s.Close()
 	j := musttest.Get((&job.Host{Store: s, Workers: 1}).Load(t.Context(), d.jobs[0]))(t)
 	for _, tasks := range []int{0, 4} {
-		opened, _ := jobtest.Other(t, Kind, j, func(d *job.Description) { d.Tasks = tasks })
+		opened, _ := jobtest.CheckChangedRejected(t, Kind, j, func(d *job.Description) { d.NumTasks = tasks })
 		if opened == nil || !strings.Contains(opened.Error(), "must be between 1 and 3") {
 			t.Errorf("%d tasks: error %v", tasks, opened)
 		}
@@ -210,11 +211,11 @@ func TestDamaged(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"rows":-1}`: "documents -1 is out", `{"rows":1} 1`: "data after the JSON value", `{"more":1}`: "unknown field",
 	} {
-		musttest.Fails(parse([]byte(text)))(t, "request "+text, want)
+		musttest.WantError(parseRequest([]byte(text)))(t, "request "+text, want)
 	}
-	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}
+	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, Points: []float64{1, 2}}
 	for n := range 12 {
-		musttest.Fails(decode(make([]byte, n), q, 0, 1))(t, fmt.Sprintf("a result of %d bytes", n), "ends in block 0")
+		musttest.WantError(decodeSums(make([]byte, n), q, 0, 1))(t, fmt.Sprintf("a result of %d bytes", n), "ends in block 0")
 	}
 }
 
@@ -235,14 +236,15 @@ func TestRefused(t *testing.T) {
 
 // Any bytes are either refused, or decoded to sums that encode to the same bytes.
 func FuzzDecode(f *testing.F) {
-	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, At: []float64{1, 2}}
-	a := encode(&landmark.Sums{Products: []float64{0.1, math.Inf(1)}, Parts: []landmark.Part{
-		{First: 0, Sums: []float64{1, 2, 3}}, {First: 500, Sums: []float64{4, math.Copysign(0, -1), 6}}}})
-	b := encode(&landmark.Sums{Products: []float64{3, 4}, Parts: []landmark.Part{{First: 512, Sums: []float64{7, 8, 9}}}})
+	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, Points: []float64{1, 2}}
+	a := encodeSums(&landmark.Sums{Products: []float64{0.1, math.Inf(1)}, Ranges: []landmark.RangeSums{
+		{FirstRow: 0, Sums: []float64{1, 2, 3}}, {FirstRow: 500, Sums: []float64{4, math.Copysign(0, -1), 6}}}})
+	b := encodeSums(&landmark.Sums{Products: []float64{3, 4},
+		Ranges: []landmark.RangeSums{{FirstRow: 512, Sums: []float64{7, 8, 9}}}})
 	good := append(a, b...)
-	musttest.Get(decode(good, q, 0, 2))(f)
+	musttest.Get(decodeSums(good, q, 0, 2))(f)
 	for i, bad := range [][]byte{good[:len(good)-1], append(b, a...), append(good, 0), a, {}} {
-		if _, err := decode(bad, q, 0, 2); err == nil {
+		if _, err := decodeSums(bad, q, 0, 2); err == nil {
 			f.Errorf("bad result %d passes", i)
 		}
 		f.Add(bad)
@@ -250,11 +252,11 @@ func FuzzDecode(f *testing.F) {
 	f.Add(good)
 	f.Add(bytes.Repeat([]byte{255}, 40))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		all, err := decode(b, q, 0, 2)
+		all, err := decodeSums(b, q, 0, 2)
 		if err != nil {
 			return
 		}
-		if again := append(encode(all[0]), encode(all[1])...); !bytes.Equal(again, b) {
+		if again := append(encodeSums(all[0]), encodeSums(all[1])...); !bytes.Equal(again, b) {
 			t.Fatalf("%x is written as %x", b, again)
 		}
 	})
@@ -266,12 +268,12 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"rows":-1}`)
 	f.Add(`{"rows":1,"more":2} 3`)
 	f.Fuzz(func(t *testing.T, text string) {
-		q, err := parse([]byte(text))
+		q, err := parseRequest([]byte(text))
 		if err != nil {
 			return
 		}
 		b := musttest.Get(json.Marshal(q))(t)
-		if again, err := parse(b); err != nil || again.Rows != q.Rows || len(again.Step) != len(q.Step) {
+		if again, err := parseRequest(b); err != nil || again.Rows != q.Rows || len(again.Directions) != len(q.Directions) {
 			t.Fatalf("%q reads as %+v and then as %+v, error %v", text, q, again, err)
 		}
 	})

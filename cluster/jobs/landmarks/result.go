@@ -9,46 +9,46 @@ import (
 	"github.com/gramengine/gram/internal/learn/landmark"
 )
 
-// parse parses a request in JSON. It doesn't check that the request fits the documents.
-func parse(text []byte) (*landmark.Request, error) {
+// parseRequest parses a request in JSON. It doesn't check that the request fits the documents.
+func parseRequest(text []byte) (*landmark.Request, error) {
 	q := &landmark.Request{}
 	if err := job.Decode(text, q); err != nil {
 		return nil, fmt.Errorf("landmarks: invalid request: %w", err)
 	}
-	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.PassRows {
+	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.BlockRows {
 		return nil, fmt.Errorf("landmarks: number of documents %d is out of range", q.Rows)
 	}
 	return q, nil
 }
 
-// encode encodes the sums of a block, in little-endian order. First come the number of products,
+// encodeSums encodes the sums of a block, in little-endian order. First come the number of products,
 // the number of parts, and the number of sums per part, as uint32. The products follow as float64.
 // Each part then has its row as uint64 and its sums as float64.
-func encode(s *landmark.Sums) []byte {
+func encodeSums(s *landmark.Sums) []byte {
 	of := 0
-	if len(s.Parts) > 0 {
-		of = len(s.Parts[0].Sums)
+	if len(s.Ranges) > 0 {
+		of = len(s.Ranges[0].Sums)
 	}
-	b := make([]byte, 0, 12+8*(len(s.Products)+len(s.Parts)*(1+of)))
-	for _, n := range []int{len(s.Products), len(s.Parts), of} {
+	b := make([]byte, 0, 12+8*(len(s.Products)+len(s.Ranges)*(1+of)))
+	for _, n := range []int{len(s.Products), len(s.Ranges), of} {
 		b = binary.LittleEndian.AppendUint32(b, uint32(n))
 	}
-	b = numbers(b, s.Products)
-	for _, p := range s.Parts {
-		b = numbers(binary.LittleEndian.AppendUint64(b, uint64(p.First)), p.Sums)
+	b = encodeFloats(b, s.Products)
+	for _, p := range s.Ranges {
+		b = encodeFloats(binary.LittleEndian.AppendUint64(b, uint64(p.FirstRow)), p.Sums)
 	}
 	return b
 }
 
-func numbers(b []byte, v []float64) []byte {
+func encodeFloats(b []byte, v []float64) []byte {
 	for _, x := range v {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 	}
 	return b
 }
 
-// decode decodes the sums of blocks first to end-1.
-func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
+// decodeSums decodes the sums of blocks first to end-1.
+func decodeSums(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
 	for block := first; block < end; block++ {
 		if len(b) < 12 {
 			return nil, fmt.Errorf("data ends in block %d", block)
@@ -60,13 +60,13 @@ func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums
 			return nil, fmt.Errorf("data ends in block %d", block)
 		}
 		s := &landmark.Sums{}
-		s.Products, b = floats(b, int(products))
+		s.Products, b = decodeFloats(b, int(products))
 		for range parts {
-			p := landmark.Part{First: int(binary.LittleEndian.Uint64(b))}
-			p.Sums, b = floats(b[8:], int(of))
-			s.Parts = append(s.Parts, p)
+			p := landmark.RangeSums{FirstRow: int(binary.LittleEndian.Uint64(b))}
+			p.Sums, b = decodeFloats(b[8:], int(of))
+			s.Ranges = append(s.Ranges, p)
 		}
-		if err := q.Check(block, s); err != nil {
+		if err := q.CheckSums(block, s); err != nil {
 			return nil, err
 		}
 		all = append(all, s)
@@ -77,7 +77,7 @@ func decode(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums
 	return all, nil
 }
 
-func floats(b []byte, n int) ([]float64, []byte) {
+func decodeFloats(b []byte, n int) ([]float64, []byte) {
 	v := make([]float64, n)
 	for i := range v {
 		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))

@@ -20,15 +20,15 @@ import (
 // -epsilon take lists.
 type Flags struct {
 	Settings
-	Lists map[string][]string // values of the flags, by parameter name
+	Values map[string][]string // values of the flags, by parameter name
 
-	embedding string
-	several   bool
+	embedding  string
+	allowLists bool
 }
 
-// parameters describes the flags for training parameters. list is true for flags that take lists in
+// parameterFlags describes the flags for training parameters. list is true for flags that take lists in
 // a search.
-var parameters = []struct {
+var parameterFlags = []struct {
 	name, usage string
 	list        bool
 }{
@@ -45,20 +45,20 @@ var parameters = []struct {
 
 // Declare declares the flags. If several is set, flags may take lists, as in a search.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
-	f.several, f.Lists = several, map[string][]string{}
+	f.allowLists, f.Values = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"
 	if several {
 		kernel = "search the kernel `SPEC`, repeatable; | separates parameter values"
 	}
-	to.Var(repeated(func(spec string) error {
-		some, err := source.Alternatives(spec)
-		f.Lists["kernel"] = append(f.Lists["kernel"], some...)
+	to.Var(repeatableFlag(func(spec string) error {
+		some, err := source.ExpandAlternatives(spec)
+		f.Values["kernel"] = append(f.Values["kernel"], some...)
 		return err
 	}), "kernel", kernel)
 	to.StringVar(&f.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
-	for _, p := range parameters {
+	for _, p := range parameterFlags {
 		usage := p.usage
 		if text := params.Default(&svm.Settings{}, p.name); text != "" {
 			usage += " (default " + text + ")"
@@ -66,12 +66,12 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		if p.list && several {
 			usage += ", or a comma-separated list"
 		}
-		to.Var(repeated(func(text string) error { return f.add(p.name, text, p.list) }), p.name, usage)
+		to.Var(repeatableFlag(func(text string) error { return f.addValue(p.name, text, p.list) }), p.name, usage)
 	}
 	to.Uint64Var(&f.Seed, "seed", 1, "`SEED` for assigning documents to folds")
 }
 
-func (f *Flags) add(name, text string, list bool) error {
+func (f *Flags) addValue(name, text string, list bool) error {
 	switch {
 	case list:
 		values := strings.Split(text, ",")
@@ -80,31 +80,31 @@ func (f *Flags) add(name, text string, list bool) error {
 				return fmt.Errorf("%s twice", v)
 			}
 		}
-		f.Lists[name] = values
+		f.Values[name] = values
 		return nil
 	case name == "weight" && text == "balanced":
 		name, text = "balanced", "true"
 	case name != "weight":
-		f.Lists[name] = nil
+		f.Values[name] = nil
 	}
-	f.Lists[name] = append(f.Lists[name], text)
+	f.Values[name] = append(f.Values[name], text)
 	return nil
 }
 
-// repeated is the value of a flag that may be repeated.
-type repeated func(text string) error
+// repeatableFlag is the value of a flag that may be repeated.
+type repeatableFlag func(text string) error
 
-func (r repeated) String() string        { return "" }
-func (r repeated) Set(text string) error { return r(text) }
-func (r repeated) Several()              {}
+func (r repeatableFlag) String() string        { return "" }
+func (r repeatableFlag) Set(text string) error { return r(text) }
+func (r repeatableFlag) Several()              {}
 
-// Take checks the flags against the documents and sets the defaults. Afterwards, Settings has the
+// Resolve checks the flags against the documents and sets the defaults. Afterwards, Settings has the
 // first value of each list.
-func (f *Flags) Take(c *corpus.Corpus) error {
+func (f *Flags) Resolve(c *corpus.Corpus) error {
 	if c == nil {
 		return errors.New("-in SOURCE is required")
 	}
-	kernels := f.Lists["kernel"]
+	kernels := f.Values["kernel"]
 	if len(kernels) == 0 {
 		kernels = []string{svm.DefaultKernel}
 	}
@@ -117,20 +117,20 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 			return fmt.Errorf("kernel %s occurs twice in the search", k)
 		}
 	}
-	f.Lists["kernel"] = kernels
+	f.Values["kernel"] = kernels
 	l, t, err := learn.Parse(f.Type)
 	if err == nil && l.Type == "" {
 		err = fmt.Errorf("-type must be c_svc, nu_svc, one_class, epsilon_svr or nu_svr, got %s", f.Type)
 	}
 	if err == nil && l.Type.Classifies() {
-		err = Labelled(c)
+		err = CheckLabelled(c)
 	}
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.Lists)) {
-		values := f.Lists[name]
-		if !f.several && len(values) > 1 && name != "weight" {
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		values := f.Values[name]
+		if !f.allowLists && len(values) > 1 && name != "weight" {
 			return errors.New("-kernel, -scheme, -c, -nu and -epsilon take a single value here; " +
 				"use plan search to compare values")
 		}
@@ -141,16 +141,16 @@ func (f *Flags) Take(c *corpus.Corpus) error {
 		for _, text := range slices.Backward(values) { // set the first value last
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
-				return fmt.Errorf("-%s must be %s, got %s", name, wrong.Wanted, text)
+				return fmt.Errorf("-%s must be %s, got %s", name, wrong.Allowed, text)
 			} else if err != nil {
 				return err
 			}
 		}
 	}
-	if err := l.Suit(t, c); err != nil {
+	if err := l.AdaptTrainer(t, c); err != nil {
 		return err
 	}
 	f.Parameters = params.Values(t)
-	_, err = f.SVM()
+	_, err = f.SolverSettings()
 	return err
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Problem prepares documents for training. If once is set, each task trains with one kernel, as in
+// NewProblem prepares documents for training. If once is set, each task trains with one kernel, as in
 // gram train. Otherwise, a task trains with several kernels that share dot products, as in gram
 // grid. The memory limit is per task. Without a limit, Problem uses three quarters of the free
 // memory, like gram.
-func Problem(
-	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.Task,
+func NewProblem(
+	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.PlannedRun,
 ) (*svm.Problem, error) {
-	memory := h.Memory
-	if free := run.AvailableBound(); memory == 0 && free.By != "" {
-		memory = max(free.Bytes/4*3, 1)
+	memory := h.MemoryLimit
+	if free := run.AvailableMemory(); memory == 0 && free.Source != "" {
+		memory = max(free.FreeBytes/4*3, 1)
 	}
-	held := job.ProgramBytes + shards.Bytes(c) // memory in use during the job
+	held := job.ProgramBytes + shards.CorpusBytes(c) // memory in use during the job
 	return svm.NewProblem(ctx, c, e, svm.Options{
-		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, Once: once, Tasks: tasks,
+		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, SingleUse: once, PlannedRuns: tasks,
 	})
 }

@@ -16,8 +16,8 @@ type Settings struct {
 	Seed       uint64              `json:"seed"`
 }
 
-// SVM returns the solver's settings.
-func (s *Settings) SVM() (out svm.Settings, err error) {
+// SolverSettings returns the solver's settings.
+func (s *Settings) SolverSettings() (out svm.Settings, err error) {
 	_, t, err := learn.Parse(s.Type)
 	if err == nil {
 		err = params.SetAll(t, s.Parameters)
@@ -28,8 +28,8 @@ func (s *Settings) SVM() (out svm.Settings, err error) {
 	return learn.SettingsOf(t, learn.Options{Seed: s.Seed})
 }
 
-// Labelled returns an error unless the documents have labels.
-func Labelled(c *corpus.Corpus) error {
+// CheckLabelled returns an error unless the documents have labels.
+func CheckLabelled(c *corpus.Corpus) error {
 	if len(c.Classes) == 0 {
 		return fmt.Errorf("%s has no labels; read them with -labels FILE",
 			c.Source)

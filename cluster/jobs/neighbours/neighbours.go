@@ -21,9 +21,9 @@ import (
 // Kind implements `gramcluster plan neighbours`.
 var Kind = job.Kind{
 	Name: "neighbours", Summary: "find the exact nearest neighbours of each document, one block per task",
-	Declare: declare,
-	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:       gather,
 	Help: `
 Needs documents, and a store: a folder that all machines mount, or a bucket.
 
@@ -40,7 +40,7 @@ Example:
 // spec holds the settings in Description.Spec.
 type spec struct {
 	Kernel string `json:"kernel"`
-	blocks.Half
+	blocks.LowerTriangle
 	K int `json:"k"`
 
 	// The JSON key isn't "min", because older programs with that key compare values in float32.
@@ -49,8 +49,8 @@ type spec struct {
 }
 
 type planner struct {
-	kernel, embedding, least string
-	block, k                 int
+	kernel, embedding, min string
+	blockSize, k           int
 }
 
 func declare(f *flag.FlagSet) job.Planner {
@@ -59,13 +59,13 @@ func declare(f *flag.FlagSet) job.Planner {
 	f.StringVar(&p.embedding, "embed", "",
 		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
 	f.IntVar(&p.k, "k", 10, "number of neighbours `N` per document")
-	f.StringVar(&p.least, "min", "", "omit neighbours with a kernel value below `VALUE`")
-	f.IntVar(&p.block, "block", 16384, "each task computes `N`×N pairs")
+	f.StringVar(&p.min, "min", "", "omit neighbours with a kernel value below `VALUE`")
+	f.IntVar(&p.blockSize, "block", 16384, "each task computes `N`×N pairs")
 	return p
 }
 
-// Reading implements job.Reader. It sets MinDF to 1, because rare words distinguish documents.
-func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
+// ConfigureRead implements job.Reader. It sets MinDF to 1, because rare words distinguish documents.
+func (p *planner) ConfigureRead(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
 	}
@@ -73,7 +73,7 @@ func (p *planner) Reading(_ context.Context, opt *corpus.Options) error {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) {
+func (p *planner) Plan(_ context.Context, from *job.PlanArgs) (any, int, error) {
 	if from.Corpus == nil {
 		return nil, 0, errors.New("-in SOURCE is required")
 	}
@@ -81,15 +81,16 @@ func (p *planner) Plan(_ context.Context, from *job.Planning) (any, int, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	s := spec{Kernel: k.String(), Half: blocks.Half{Rows: from.Corpus.Documents.Rows(), Block: p.block}, K: p.k}
-	if p.least != "" {
-		v, err := strconv.ParseFloat(p.least, 64)
+	s := spec{Kernel: k.String(), LowerTriangle: blocks.LowerTriangle{NumRows: from.Corpus.Documents.Rows(),
+		BlockSize: p.blockSize}, K: p.k}
+	if p.min != "" {
+		v, err := strconv.ParseFloat(p.min, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, 0, fmt.Errorf("-min must be a number, got %q", p.least)
+			return nil, 0, fmt.Errorf("-min must be a number, got %q", p.min)
 		}
 		s.Min = &v
 	}
-	return s, s.Tasks(), s.validate()
+	return s, s.NumTasks(), s.validate()
 }
 
 func (s *spec) validate() error {
@@ -99,9 +100,9 @@ func (s *spec) validate() error {
 	return s.Validate()
 }
 
-// lengths returns the numbers of lists for rows and for columns in a task's result.
-func (s *spec) lengths(task int) (rows, columns int) {
-	i, j := blocks.Place(task)
+// listCounts returns the numbers of lists for rows and for columns in a task's result.
+func (s *spec) listCounts(task int) (rows, columns int) {
+	i, j := blocks.BlockOfTask(task)
 	a, b := s.Span(i), s.Span(j)
 	if i == j {
 		return a[1] - a[0], 0
@@ -109,19 +110,19 @@ func (s *spec) lengths(task int) (rows, columns int) {
 	return a[1] - a[0], b[1] - b[0]
 }
 
-// opened is a job with its engine.
-type opened struct {
+// worker is a job with its engine.
+type worker struct {
 	spec
 	kernel kernel.Kernel
 	engine *engine.Engine
 }
 
-func (o *opened) options() engine.NeighbourOptions {
-	return engine.NeighbourOptions{Count: o.K, Min: o.Min}
+func (o *worker) options() engine.NeighbourOptions {
+	return engine.NeighbourOptions{Count: o.K, MinValue: o.Min}
 }
 
-func open(ctx context.Context, j *job.Job) (o *opened, err error) {
-	o = &opened{}
+func open(ctx context.Context, j *job.Job) (o *worker, err error) {
+	o = &worker{}
 	if err := j.DecodeSpec(&o.spec); err != nil {
 		return nil, err
 	}
@@ -134,21 +135,21 @@ func open(ctx context.Context, j *job.Job) (o *opened, err error) {
 	if o.engine, err = j.Engine(ctx, o.kernel); err != nil {
 		return nil, err
 	}
-	if err := o.Check("neighbours", j.Tasks, o.engine.Len()); err != nil {
+	if err := o.CheckCounts("neighbours", j.NumTasks, o.engine.Len()); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
 }
 
-// Do implements job.Worker.
-func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	i, j := blocks.Place(task)
+// Run implements job.Worker.
+func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
+	i, j := blocks.BlockOfTask(task)
 	block, err := o.engine.NeighbourBlock(ctx, o.kernel, o.Span(i), o.Span(j), o.options())
 	if err != nil {
 		return nil, err
 	}
-	return [][]byte{encode(block.Rows), encode(block.Columns)}, nil
+	return [][]byte{encodeLists(block.Rows), encodeLists(block.Columns)}, nil
 }
 
 // Close implements job.Worker.
-func (o *opened) Close() error { return o.engine.Close() }
+func (o *worker) Close() error { return o.engine.Close() }

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func TestMain(m *testing.M) { jobtest.Main(m) }
+func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
 // Merged blocks are the same lines as from gram neighbours: for vectors and a folder of files, with
 // ties, -min, and kernels that don't decrease in c.
@@ -20,10 +20,10 @@ func TestLikeGrambench(t *testing.T) {
 	folder := t.TempDir()
 	for i := range 40 {
 		class := filepath.Join(folder, fmt.Sprint("class", i%2))
-		musttest.Do(t, os.MkdirAll(class, 0o755))
+		musttest.NoError(t, os.MkdirAll(class, 0o755))
 		// the last word occurs only here, and counts
 		text := fmt.Sprintf("some words of text %d and word%c among them %[2]ca%[3]c", i/3, 'a'+rune(i%7), 'a'+rune(i/7))
-		musttest.Do(t, os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644))
+		musttest.NoError(t, os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644))
 	}
 	const synthetic = "synthetic:docs=700,terms=900,length=12,classes=3,seed=5"
 	for _, c := range []struct {
@@ -40,12 +40,12 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(filepath.Base(c.source), c.flags), func(t *testing.T) {
 			t.Parallel()
 			j, got, err := jobtest.Run(t, Kind, c.source, "near.tsv", append(c.flags, "-block", c.block)...)
-			musttest.Do(t, err)
-			if j.Tasks != c.tasks {
-				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
+			musttest.NoError(t, err)
+			if j.NumTasks != c.tasks {
+				t.Errorf("%d tasks, expected %d", j.NumTasks, c.tasks)
 			}
 			args := append([]string{"neighbours", "-q", "-in", c.source}, c.flags...)
-			if want := jobtest.Grambench(t, "near.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
+			if want := jobtest.RunGram(t, "near.tsv", args...); len(want) == 0 || !bytes.Equal(got, want) {
 				t.Errorf("%d bytes differ from the %d of gram neighbours", len(got), len(want))
 			}
 		})
@@ -53,7 +53,7 @@ func TestLikeGrambench(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", map[string]string{
+	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "near.tsv", map[string]string{
 		"-k 0":      "-k must be positive, got 0",
 		"-block 0":  "-block must be between 1 and 2147483647, got 0",
 		"-block -5": "-block must be between 1 and 2147483647, got -5",
@@ -64,31 +64,31 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-func TestOther(t *testing.T) { jobtest.OtherHalf(t, Kind, "near.tsv") }
+func TestOther(t *testing.T) { jobtest.CheckBlocksRejected(t, Kind, "near.tsv") }
 
 // Results with wrong lists are refused.
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
-	b := encode(lists)
-	musttest.Fails(decode(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours, but at most 1")
-	musttest.Fails(decode(b, 3, 0, 2, false))(t, "few lists", "data ends in list 2")
-	musttest.Fails(decode(b[:13], 2, 0, 2, false))(t, "a short list", "only 9 bytes are left")
-	musttest.Fails(decode(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")
+	b := encodeLists(lists)
+	musttest.WantError(decodeLists(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours, but at most 1")
+	musttest.WantError(decodeLists(b, 3, 0, 2, false))(t, "few lists", "data ends in list 2")
+	musttest.WantError(decodeLists(b[:13], 2, 0, 2, false))(t, "a short list", "only 9 bytes are left")
+	musttest.WantError(decodeLists(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")
 }
 
 // Any bytes are either refused, or decoded to lists that encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	rows := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}, {{Document: 1, Value: -1}}}
 	columns := [][]engine.Neighbour{{{Document: 9, Value: 1}}}
-	f.Add(append(encode(rows), encode(columns)...), 3, 1, 2)
-	f.Add(encode(rows), 3, 0, 1)
+	f.Add(append(encodeLists(rows), encodeLists(columns)...), 3, 1, 2)
+	f.Add(encodeLists(rows), 3, 0, 1)
 	f.Add([]byte{255, 255, 255, 255}, 1, 0, 1<<30)
 	f.Fuzz(func(t *testing.T, b []byte, rows, columns, k int) {
 		if rows < 0 || rows > 1000 || columns < 0 || columns > 1000 || k < 0 {
 			return
 		}
-		first, err := decode(b, rows, columns, k, false)
-		second, err2 := decode(b, rows, columns, k, true)
+		first, err := decodeLists(b, rows, columns, k, false)
+		second, err2 := decodeLists(b, rows, columns, k, true)
 		if (err == nil) != (err2 == nil) {
 			t.Fatalf("rows: %v, columns: %v", err, err2)
 		}
@@ -98,7 +98,7 @@ func FuzzDecode(f *testing.F) {
 		if len(first) != rows || len(second) != columns {
 			t.Fatalf("%d and %d lists, expected %d and %d", len(first), len(second), rows, columns)
 		}
-		if again := append(encode(first), encode(second)...); !bytes.Equal(again, b) {
+		if again := append(encodeLists(first), encodeLists(second)...); !bytes.Equal(again, b) {
 			t.Fatalf("%x, expected %x", again, b)
 		}
 	})

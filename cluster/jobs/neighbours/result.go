@@ -11,7 +11,7 @@ import (
 // A result holds the lists of a block's rows, then the lists of its columns. A list consists of the
 // number of neighbours, then index and value of each neighbour, as little-endian 32-bit numbers.
 
-func encode(lists [][]engine.Neighbour) []byte {
+func encodeLists(lists [][]engine.Neighbour) []byte {
 	n := 4 * len(lists)
 	for _, list := range lists {
 		n += 8 * len(list)
@@ -27,9 +27,9 @@ func encode(lists [][]engine.Neighbour) []byte {
 	return b
 }
 
-// decode decodes the lists of the rows or, if wantColumns is set, of the columns. It fails unless b
+// decodeLists decodes the lists of the rows or, if wantColumns is set, of the columns. It fails unless b
 // holds exactly rows + columns lists of up to k neighbours.
-func decode(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighbour, error) {
+func decodeLists(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighbour, error) {
 	lists := make([][]engine.Neighbour, 0, max(rows, columns))
 	for at := range rows + columns {
 		if len(b) < 4 {

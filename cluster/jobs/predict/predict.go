@@ -24,9 +24,9 @@ import (
 // Kind implements `gramcluster plan predict`.
 var Kind = job.Kind{
 	Name: "predict", Summary: "predict documents with a model, some documents per task",
-	Declare: declare,
-	Open:    open,
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         open,
+	Gather:       gather,
 	Help: `
 Needs a model of gram train or gather, new documents in the format of the training documents, and a
 store: a folder that all machines mount, or a bucket.
@@ -43,43 +43,43 @@ Example:
 
 // Values of -output.
 const (
-	labels        = "labels"
-	probabilities = "probabilities"
-	decisions     = "decisions"
+	outputLabels        = "labels"
+	outputProbabilities = "probabilities"
+	outputDecisions     = "decisions"
 )
 
 // spec holds the settings in Description.Spec.
 type spec struct {
-	Model  string   `json:"model"` // digest of the model file
-	Output string   `json:"output"`
-	Names  bool     `json:"names,omitempty"`
-	Pieces []string `json:"pieces"` // digest of the documents, by task
-	First  []int    `json:"first"`  // index of the first document, by task
+	ModelDigest   string   `json:"model"` // digest of the model file
+	Output        string   `json:"output"`
+	IncludeNames  bool     `json:"names,omitempty"`
+	CorpusDigests []string `json:"pieces"` // digest of the documents, by task
+	FirstIndices  []int    `json:"first"`  // index of the first document, by task
 }
 
 type planner struct {
-	model, output string
-	names         bool
-	documents     int
+	model, output    string
+	includeNames     bool
+	documentsPerTask int
 
-	loaded learn.Model // nil before the model is loaded
+	loadedModel learn.Model // nil before the model is loaded
 }
 
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.model, "model", "", "model `FILE`, which is copied to the store")
-	f.StringVar(&p.output, "output", labels, "write `OUTPUT`: labels, probabilities or decisions")
-	f.BoolVar(&p.names, "names", false, "prefix each line with the document's file name or number and a TAB")
-	f.IntVar(&p.documents, "documents", 10000, "number of documents `N` per task")
+	f.StringVar(&p.output, "output", outputLabels, "write `OUTPUT`: labels, probabilities or decisions")
+	f.BoolVar(&p.includeNames, "names", false, "prefix each line with the document's file name or number and a TAB")
+	f.IntVar(&p.documentsPerTask, "documents", 10000, "number of documents `N` per task")
 	return p
 }
 
-// Divided implements job.Divider, because the documents of each task are stored separately.
-func (*planner) Divided() {}
+// SplitsDocuments implements job.Divider, because the documents of each task are stored separately.
+func (*planner) SplitsDocuments() {}
 
-// Reading implements job.Reader. Text is tokenised as in training, and converted with the model's
+// ConfigureRead implements job.Reader. Text is tokenised as in training, and converted with the model's
 // vocabulary.
-func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
+func (p *planner) ConfigureRead(ctx context.Context, opt *corpus.Options) error {
 	if p.model == "" {
 		return errors.New("-model FILE is required")
 	}
@@ -87,15 +87,15 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 	if err != nil {
 		return err
 	}
-	m, err := read(ctx, b)
+	m, err := decodeModel(ctx, b)
 	if err != nil {
 		return fmt.Errorf("-model %s: %w", p.model, err)
 	}
-	p.loaded = m
+	p.loadedModel = m
 	about := m.About()
 	opt.Signed = true // the embedding later rejects negative values if necessary
-	opt.TrainingForm, opt.ModelTokenizer = about.Form, &about.Tokenizer
-	opt.VocabularyLater = func() ([]string, error) {
+	opt.TrainingFormat, opt.ModelTokenizer = about.Form, &about.Tokenizer
+	opt.LoadVocabulary = func() ([]string, error) {
 		if about.Vocabulary == nil {
 			return nil, fmt.Errorf("the documents are text, but %s was trained on vectors; pass svmlight files",
 				p.model)
@@ -106,20 +106,20 @@ func (p *planner) Reading(ctx context.Context, opt *corpus.Options) error {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
+func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error) {
 	c := from.Corpus
 	var about learn.About
-	if p.loaded != nil {
-		about = p.loaded.About()
+	if p.loadedModel != nil {
+		about = p.loadedModel.About()
 	}
 	switch {
-	case c == nil || p.loaded == nil:
+	case c == nil || p.loadedModel == nil:
 		return nil, 0, errors.New("-in SOURCE is required")
-	case p.documents < 1:
-		return nil, 0, fmt.Errorf("-documents must be positive, got %d", p.documents)
-	case !slices.Contains([]string{labels, probabilities, decisions}, p.output):
+	case p.documentsPerTask < 1:
+		return nil, 0, fmt.Errorf("-documents must be positive, got %d", p.documentsPerTask)
+	case !slices.Contains([]string{outputLabels, outputProbabilities, outputDecisions}, p.output):
 		return nil, 0, fmt.Errorf("-output must be labels, probabilities or decisions, got %q", p.output)
-	case p.output == probabilities && !about.Probabilities:
+	case p.output == outputProbabilities && !about.HasProbabilities:
 		return nil, 0, fmt.Errorf("%s has no probabilities; train with -probabilities 1 or use -output decisions",
 			p.model)
 	case c.Vocabulary == nil && about.Vocabulary != nil:
@@ -127,33 +127,33 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 			"%s has vectors, but %s was trained on text",
 			c.Source, p.model)
 	}
-	s := spec{Output: p.output, Names: p.names, Pieces: []string{}, First: []int{}}
+	s := spec{Output: p.output, IncludeNames: p.includeNames, CorpusDigests: []string{}, FirstIndices: []int{}}
 	var err error
-	if s.Model, err = from.Host.PutFile(ctx, p.model); err != nil {
+	if s.ModelDigest, err = from.Host.PutFile(ctx, p.model); err != nil {
 		return nil, 0, err
 	}
 	n := c.Documents.Rows()
-	rows := make([]int, 0, min(p.documents, n))
-	for first := 0; first < n; first += p.documents {
+	rows := make([]int, 0, min(p.documentsPerTask, n))
+	for first := 0; first < n; first += p.documentsPerTask {
 		rows = rows[:0]
-		for i := first; i < min(first+p.documents, n); i++ {
+		for i := first; i < min(first+p.documentsPerTask, n); i++ {
 			rows = append(rows, i)
 		}
 		piece := &corpus.Corpus{Documents: c.Documents.SelectRows(rows)}
-		if p.names && c.Names != nil {
+		if p.includeNames && c.Names != nil {
 			piece.Names = c.Names[first : first+len(rows)]
 		}
 		digest, err := shards.Write(ctx, from.Host.Store, piece)
 		if err != nil {
 			return nil, 0, err
 		}
-		s.Pieces, s.First = append(s.Pieces, digest), append(s.First, first)
+		s.CorpusDigests, s.FirstIndices = append(s.CorpusDigests, digest), append(s.FirstIndices, first)
 	}
-	return s, len(s.Pieces), nil
+	return s, len(s.CorpusDigests), nil
 }
 
-// read decodes a model of any type that gram train writes.
-func read(ctx context.Context, b []byte) (learn.Model, error) {
+// decodeModel decodes a model of any type that gram train writes.
+func decodeModel(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {
 		return nil, err
@@ -164,16 +164,16 @@ func read(ctx context.Context, b []byte) (learn.Model, error) {
 	return m, nil
 }
 
-// specOf decodes and checks the settings in a description.
-func specOf(d *job.Description) (s spec, err error) {
+// decodeSpec decodes and checks the settings in a description.
+func decodeSpec(d *job.Description) (s spec, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, err
 	}
-	if len(s.Pieces) != d.Tasks || len(s.First) != d.Tasks {
-		return s, fmt.Errorf("predict: %d pieces, but %d tasks", len(s.Pieces), d.Tasks)
+	if len(s.CorpusDigests) != d.NumTasks || len(s.FirstIndices) != d.NumTasks {
+		return s, fmt.Errorf("predict: %d pieces, but %d tasks", len(s.CorpusDigests), d.NumTasks)
 	}
-	if d.Tasks > 0 && s.First[0] != 0 {
-		return s, fmt.Errorf("predict: the first document must have number 0, got %d", s.First[0])
+	if d.NumTasks > 0 && s.FirstIndices[0] != 0 {
+		return s, fmt.Errorf("predict: the first document must have number 0, got %d", s.FirstIndices[0])
 	}
 	return s, nil
 }
@@ -183,11 +183,11 @@ type worker struct {
 	job       *job.Job
 	about     learn.About
 	predictor learn.Predictor
-	held      int64 // memory in use without documents, in bytes
+	heldBytes int64 // memory in use without documents, in bytes
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
-	s, err := specOf(&j.Description)
+	s, err := decodeSpec(&j.Description)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +197,8 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	}
 	const lines = 16 << 20                     // memory for output lines, including uncollected garbage, in bytes
 	held := job.ProgramBytes + 2*bytes + lines // twice bytes for the encoded and the decoded model
-	p, err := learn.Ready(ctx, m, learn.Options{
-		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.Memory, HeldBytes: held,
+	p, err := learn.NewPredictor(ctx, m, learn.Options{
+		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.MemoryLimit, HeldBytes: held,
 	})
 	if err != nil {
 		return nil, err
@@ -208,35 +208,35 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 
 // load reads the job's model, and returns the model and its file size in bytes.
 func load(ctx context.Context, j *job.Job, s spec) (learn.Model, int64, error) {
-	b, err := j.Host.File(ctx, s.Model)
+	b, err := j.Host.File(ctx, s.ModelDigest)
 	if err != nil {
 		return nil, 0, err
 	}
-	m, err := read(ctx, b)
+	m, err := decodeModel(ctx, b)
 	return m, int64(len(b)), err
 }
 
-// Do implements job.Worker.
-func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
-	c, err := w.job.Host.Corpus(ctx, w.Pieces[task])
+// Run implements job.Worker.
+func (w *worker) Run(ctx context.Context, task int) ([][]byte, error) {
+	c, err := w.job.Host.Corpus(ctx, w.CorpusDigests[task])
 	if err != nil {
 		return nil, err
 	}
-	if n := w.First[task] + c.Documents.Rows(); task+1 < len(w.First) && w.First[task+1] != n {
-		return nil, fmt.Errorf("predict: task %d must begin at document %d, got %d", task+1, n, w.First[task+1])
+	if n := w.FirstIndices[task] + c.Documents.Rows(); task+1 < len(w.FirstIndices) && w.FirstIndices[task+1] != n {
+		return nil, fmt.Errorf("predict: task %d must begin at document %d, got %d", task+1, n, w.FirstIndices[task+1])
 	}
 	// Count the documents twice, because reading needs a buffer of up to the size of the documents.
-	p, err := w.predictor.Holding(w.held+2*shards.Bytes(c)).Predict(ctx, c.Documents)
+	p, err := w.predictor.WithHeldBytes(w.heldBytes+2*shards.CorpusBytes(c)).Predict(ctx, c.Documents)
 	if err != nil {
 		return nil, err
 	}
-	l := &learn.Lines{What: w.Output, Of: w.about, P: p}
-	if w.Names {
-		l.Name = func(i int) string {
+	l := &learn.PredictionWriter{Output: w.Output, About: w.about, Prediction: p}
+	if w.IncludeNames {
+		l.FirstCell = func(i int) string {
 			if c.Names != nil {
 				return c.Names[i]
 			}
-			return strconv.Itoa(w.First[task] + i + 1)
+			return strconv.Itoa(w.FirstIndices[task] + i + 1)
 		}
 	}
 	var b bytes.Buffer
@@ -250,26 +250,26 @@ func (w *worker) Do(ctx context.Context, task int) ([][]byte, error) {
 func (w *worker) Close() error { return nil }
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) error {
-	s, err := specOf(&j.Description)
+	s, err := decodeSpec(&j.Description)
 	if err != nil {
 		return err
 	}
-	if out.To != "" {
-		return fmt.Errorf("-to does not apply to predictions, got %q", out.To)
+	if out.Format != "" {
+		return fmt.Errorf("-to does not apply to predictions, got %q", out.Format)
 	}
 	m, _, err := load(ctx, j, s)
 	if err != nil {
 		return err
 	}
-	return out.File(func(w io.Writer) error {
-		lines := &learn.Lines{What: s.Output, Of: m.About()}
-		if s.Names {
-			lines.Name = strconv.Itoa
+	return out.WriteFile(func(w io.Writer) error {
+		lines := &learn.PredictionWriter{Output: s.Output, About: m.About()}
+		if s.IncludeNames {
+			lines.FirstCell = strconv.Itoa
 		}
 		if _, err := io.WriteString(w, lines.Header()); err != nil {
 			return err
 		}
-		return j.Each(ctx, out, func(_ int, lines []byte) error {
+		return j.EachResult(ctx, out, func(_ int, lines []byte) error {
 			_, err := w.Write(lines)
 			return err
 		})

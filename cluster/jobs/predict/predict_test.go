@@ -15,7 +15,7 @@ func TestSpecOf(t *testing.T) {
 		`{"model":"m","output":"labels","pieces":["a","b"],"first":[0]}`:            false,
 		`{"model":"m","output":"labels","pieces":["a","b"],"first":[0,7],"more":1}`: false,
 	} {
-		if _, err := specOf(&job.Description{Tasks: 2, Spec: json.RawMessage(spec)}); (err == nil) != good {
+		if _, err := decodeSpec(&job.Description{NumTasks: 2, Spec: json.RawMessage(spec)}); (err == nil) != good {
 			t.Errorf("%s: error %v", spec, err)
 		}
 	}

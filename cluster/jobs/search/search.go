@@ -24,9 +24,9 @@ import (
 // Kind implements `gramcluster plan search`.
 var Kind = job.Kind{
 	Name: "search", Summary: "cross-validate kernels and parameters, one path of kernels in one fold per task",
-	Declare: declare,
-	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:       gather,
 	Help: `
 Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
 
@@ -43,16 +43,16 @@ Example:
 // spec holds the settings in Description.Spec.
 type spec struct {
 	machines.Settings
-	Lists map[string][]string `json:"lists"` // values, by parameter name
-	Folds int                 `json:"folds"`
+	Values map[string][]string `json:"lists"` // values, by parameter name
+	Folds  int                 `json:"folds"`
 }
 
 // evaluator returns an evaluator for documents c, and the candidates.
 func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, error) {
-	if err := job.Within("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
+	if err := job.CheckRange("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, nil, err
 	}
-	settings, err := s.SVM()
+	settings, err := s.SolverSettings()
 	if err == nil {
 		settings, err = settings.Resolve()
 	}
@@ -61,11 +61,11 @@ func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, er
 	}
 	lists := map[string][]svm.Settings{}
 	for _, name := range []string{"kernel", "scheme", "c", "nu", "epsilon"} {
-		for _, text := range s.Lists[name] {
+		for _, text := range s.Values[name] {
 			own := s.Settings
 			own.Parameters = maps.Clone(own.Parameters)
 			own.Parameters[name] = []string{text}
-			at, err := own.SVM()
+			at, err := own.SolverSettings()
 			if err != nil {
 				return nil, nil, err
 			}
@@ -75,15 +75,15 @@ func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, er
 			lists[name] = []svm.Settings{settings}
 		}
 	}
-	schemes := values(lists["scheme"], func(s svm.Settings) solver.Scheme { return s.Scheme })
-	if len(schemes) > 1 && slices.Contains(schemes, solver.Labels) {
+	schemes := distinctValues(lists["scheme"], func(s svm.Settings) solver.Scheme { return s.Scheme })
+	if len(schemes) > 1 && slices.Contains(schemes, solver.MultiLabel) {
 		return nil, nil, errors.New("-scheme labels cannot be combined with other schemes")
 	}
 	all := tune.Combine(1, schemes,
-		values(lists["kernel"], func(s svm.Settings) kernel.Kernel { return s.Kernel }),
-		values(lists["nu"], func(s svm.Settings) float64 { return s.Nu }),
-		values(lists["epsilon"], func(s svm.Settings) float64 { return s.Epsilon }),
-		values(lists["c"], func(s svm.Settings) float64 { return s.C }))
+		distinctValues(lists["kernel"], func(s svm.Settings) kernel.Kernel { return s.Kernel }),
+		distinctValues(lists["nu"], func(s svm.Settings) float64 { return s.Nu }),
+		distinctValues(lists["epsilon"], func(s svm.Settings) float64 { return s.Epsilon }),
+		distinctValues(lists["c"], func(s svm.Settings) float64 { return s.C }))
 	return &svm.Evaluator{Settings: settings, Division: tune.Division{Folds: s.Folds, Seed: s.Seed}}, all, nil
 }
 
@@ -95,7 +95,7 @@ func (s *spec) tasks(c *corpus.Corpus) (*svm.Tasks, error) {
 	return svm.NewTasks(v, all, func(_ int, e sparse.Embedding) int { return len(corpus.Fit(e, c).Terms) }), nil
 }
 
-func values[T any](settings []svm.Settings, of func(svm.Settings) T) (out []T) {
+func distinctValues[T any](settings []svm.Settings, of func(svm.Settings) T) (out []T) {
 	for _, s := range settings {
 		out = append(out, of(s))
 	}
@@ -115,17 +115,17 @@ func declare(f *flag.FlagSet) job.Planner {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
-	if err := p.Take(from.Corpus); err != nil {
+func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error) {
+	if err := p.Resolve(from.Corpus); err != nil {
 		return nil, 0, err
 	}
-	s := spec{p.Settings, p.Lists, p.folds}
+	s := spec{p.Settings, p.Values, p.folds}
 	tasks, err := s.tasks(from.Corpus)
 	if err != nil {
 		return nil, 0, err
 	}
-	o := &opened{host: from.Host, corpus: from.Corpus}
-	_, e := tasks.Needs(0) // any embedding, because labels and folds are the same for all embeddings
+	o := &worker{host: from.Host, corpus: from.Corpus}
+	_, e := tasks.ProblemOf(0) // any embedding, because labels and folds are the same for all embeddings
 	problem, err := o.problem(ctx, e)
 	if err == nil {
 		err = tasks.Validate(problem)
@@ -133,75 +133,75 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	return s, tasks.Len(), errors.Join(err, o.Close())
 }
 
-// opened is a job with its documents, and the problem for the current embedding.
-type opened struct {
+// worker is a job with its documents, and the problem for the current embedding.
+type worker struct {
 	spec
 	host   *job.Host
 	isa    string
 	corpus *corpus.Corpus
 	tasks  *svm.Tasks
-	last   *svm.Problem
+	cached *svm.Problem
 }
 
-func open(ctx context.Context, j *job.Job) (*opened, error) {
-	o := &opened{host: j.Host, isa: j.ISA}
+func open(ctx context.Context, j *job.Job) (*worker, error) {
+	o := &worker{host: j.Host, isa: j.ISA}
 	if err := j.DecodeSpec(&o.spec); err != nil {
 		return nil, err
 	}
 	var err error
-	if o.corpus, err = j.Host.Corpus(ctx, j.Corpus); err != nil {
+	if o.corpus, err = j.Host.Corpus(ctx, j.CorpusDigest); err != nil {
 		return nil, err
 	}
 	if o.tasks, err = o.spec.tasks(o.corpus); err != nil {
 		return nil, err
 	}
-	if o.tasks.Len() != j.Tasks {
-		return nil, fmt.Errorf("search: found %d tasks, but the job has %d", o.tasks.Len(), j.Tasks)
+	if o.tasks.Len() != j.NumTasks {
+		return nil, fmt.Errorf("search: found %d tasks, but the job has %d", o.tasks.Len(), j.NumTasks)
 	}
 	return o, nil
 }
 
 // problem returns the problem for embedding e. It reuses the current problem if the embedding is
 // the same.
-func (o *opened) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Problem, err error) {
-	if o.last != nil && o.last.Embedding() == e {
-		return o.last, nil
+func (o *worker) problem(ctx context.Context, e sparse.Embedding) (_ *svm.Problem, err error) {
+	if o.cached != nil && o.cached.Embedding() == e {
+		return o.cached, nil
 	}
 	if err := o.Close(); err != nil {
 		return nil, err
 	}
-	o.last, err = machines.Problem(ctx, o.host, o.corpus, e, o.isa, false)
-	return o.last, err
+	o.cached, err = machines.NewProblem(ctx, o.host, o.corpus, e, o.isa, false)
+	return o.cached, err
 }
 
-// Do implements job.Worker.
-func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	_, e := o.tasks.Needs(task)
+// Run implements job.Worker.
+func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
+	_, e := o.tasks.ProblemOf(task)
 	p, err := o.problem(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	out, err := o.tasks.Do(ctx, p, task)
+	out, err := o.tasks.Run(ctx, p, task)
 	if err != nil {
 		return nil, err
 	}
-	b, err := encode(out)
+	b, err := encodeOutcome(out)
 	return [][]byte{b}, err
 }
 
 // Close implements job.Worker.
-func (o *opened) Close() error {
-	if o.last == nil {
+func (o *worker) Close() error {
+	if o.cached == nil {
 		return nil
 	}
-	e := o.last.Engine()
-	o.last = nil
+	e := o.cached.Engine()
+	o.cached = nil
 	return e.Close()
 }
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
-	if out.To != "" && out.To != "json" {
-		return fmt.Errorf("-to must be json, got %s", out.To)
+	if out.Format != "" && out.Format != "json" {
+		return fmt.Errorf("-to must be json, got %s", out.Format)
 	}
 	o, err := open(ctx, j)
 	if err != nil {
@@ -213,21 +213,21 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		return err
 	}
 	v.Problem = func(ctx context.Context, _ int, e sparse.Embedding) (*svm.Problem, error) { return o.problem(ctx, e) }
-	v.Outcomes = func(task int) (*svm.TaskOutcome, error) {
+	v.Outcome = func(task int) (*svm.TaskOutcome, error) {
 		b, err := j.Result(ctx, task, nil)
 		if err != nil {
 			return nil, err
 		}
-		found, err := decode(b)
+		found, err := decodeOutcome(b)
 		if err != nil {
 			return nil, fmt.Errorf("search: result of task %d: %w", task, err)
 		}
-		out.Progress(int64(task+1), int64(j.Tasks))
+		out.Progress(int64(task+1), int64(j.NumTasks))
 		return found, nil
 	}
 	found, err := tune.Search(ctx, v, all, false, nil)
 	if err != nil {
 		return err
 	}
-	return out.File(newTable(&o.spec, found, len(all)).write)
+	return out.WriteFile(newSearchReport(&o.spec, found, len(all)).write)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-func TestMain(m *testing.M) { jobtest.Main(m) }
+func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
 // rows returns the points of a report in canonical form: with sorted keys, without seconds.
 func rows(t *testing.T, report []byte) string {
@@ -21,7 +21,7 @@ func rows(t *testing.T, report []byte) string {
 	var r struct {
 		Rows []map[string]json.RawMessage `json:"rows"`
 	}
-	musttest.Do(t, json.Unmarshal(report, &r))
+	musttest.NoError(t, json.Unmarshal(report, &r))
 	if len(r.Rows) == 0 {
 		t.Fatalf("no rows in %s", report)
 	}
@@ -54,11 +54,11 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(c.flags), func(t *testing.T) {
 			t.Parallel()
 			j, got, err := jobtest.Run(t, Kind, source, "scores.json", c.flags...)
-			musttest.Do(t, err)
-			if j.Tasks != c.tasks {
-				t.Errorf("%d tasks, expected %d", j.Tasks, c.tasks)
+			musttest.NoError(t, err)
+			if j.NumTasks != c.tasks {
+				t.Errorf("%d tasks, expected %d", j.NumTasks, c.tasks)
 			}
-			want := jobtest.Grambench(t, "", append([]string{"grid", "-q", "-json", "-choose-time", "0", "-in", source},
+			want := jobtest.RunGram(t, "", append([]string{"grid", "-q", "-json", "-choose-time", "0", "-in", source},
 				c.grid...)...)
 			if g, w := rows(t, got), rows(t, want); g != w {
 				t.Errorf("%s\nexpected\n%s", g, w)
@@ -69,23 +69,26 @@ func TestLikeGrambench(t *testing.T) {
 
 // Invalid lists are refused when the job is planned.
 func TestRefused(t *testing.T) {
-	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json", map[string]string{
-		"-folds 1":                  "-folds must be between 2 and 60, got 1",
-		"-folds 0":                  "-folds must be between 2 and 60, got 0",
-		"-c 1,1":                    "1 twice",
-		"-c 0":                      "-c must be a number above 0, got 0",
-		"-kernel diffusion:t=1|1":   "occurs twice in the search",
-		"-kernel diffusion:t=1|":    "an empty value",
-		"-nu 0.1":                   "-nu does not apply to -type c_svc; its parameters are scheme, c, ",
-		"-scheme labels,one-vs-one": "-scheme labels cannot be combined",
-		"-epsilon 0.1":              "-epsilon does not apply",
-		"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",
-		"-folds 61":                 "61",
-	})
+	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json",
+		map[string]string{
+			"-folds 1":                  "-folds must be between 2 and 60, got 1",
+			"-folds 0":                  "-folds must be between 2 and 60, got 0",
+			"-c 1,1":                    "1 twice",
+			"-c 0":                      "-c must be a number above 0, got 0",
+			"-kernel diffusion:t=1|1":   "occurs twice in the search",
+			"-kernel diffusion:t=1|":    "an empty value",
+			"-nu 0.1":                   "-nu does not apply to -type c_svc; its parameters are scheme, c, ",
+			"-scheme labels,one-vs-one": "-scheme labels cannot be combined",
+			"-epsilon 0.1":              "-epsilon does not apply",
+			"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",
+			"-folds 61":                 "61",
+		})
 }
 
 // A job with an unexpected number of tasks is from another program, or damaged.
-func TestOtherTasks(t *testing.T) { jobtest.OtherTasks(t, Kind, "scores.json", "json", "-folds", "2") }
+func TestOtherTasks(t *testing.T) {
+	jobtest.CheckTasksRejected(t, Kind, "scores.json", "json", "-folds", "2")
+}
 
 // Any bytes are either refused, or decoded to an outcome that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
@@ -94,21 +97,21 @@ func FuzzDecode(f *testing.F) {
 			Support: 7, Iterations: 9},
 		{Labels: [][]int{{}, {1, 2}}, Unfinished: 1}, {Values: []float64{0.5}},
 	}}}
-	b := musttest.Get(encode(found))(f)
-	if again, err := decode(b); err != nil || !reflect.DeepEqual(again, found) {
+	b := musttest.Get(encodeOutcome(found))(f)
+	if again, err := decodeOutcome(b); err != nil || !reflect.DeepEqual(again, found) {
 		f.Fatalf("%+v, %v, expected %+v", again, err, found)
 	}
 	f.Add(b)
 	f.Add(b[:len(b)/2])
 	f.Add([]byte(strings.Repeat("[", 100)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		found, err := decode(b)
+		found, err := decodeOutcome(b)
 		if err != nil {
 			return
 		}
-		text := musttest.Get(encode(found))(t)
-		again := musttest.Get(decode(text))(t)
-		if second, err := encode(again); err != nil || !bytes.Equal(second, text) {
+		text := musttest.Get(encodeOutcome(found))(t)
+		again := musttest.Get(decodeOutcome(text))(t)
+		if second, err := encodeOutcome(again); err != nil || !bytes.Equal(second, text) {
 			t.Fatalf("%s, %v, expected %s", second, err, text)
 		}
 	})

@@ -20,9 +20,9 @@ import (
 // Kind implements `gramcluster plan train`.
 var Kind = job.Kind{
 	Name: "train", Summary: "train a support vector machine, some binary classifiers per task",
-	Declare: declare,
-	Open:    func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
-	Gather:  gather,
+	DeclareFlags: declare,
+	Open:         func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
+	Gather:       gather,
 	Help: `
 Needs documents with labels, and a store: a folder that all machines mount, or a bucket.
 
@@ -42,7 +42,7 @@ const defaultTasks = 64
 // because the division into tasks depends on the memory of the planning host.
 type spec struct {
 	machines.Settings
-	Machines [][]int `json:"machines"`
+	Classifiers [][]int `json:"machines"`
 }
 
 type planner struct {
@@ -58,8 +58,8 @@ func declare(f *flag.FlagSet) job.Planner {
 }
 
 // Plan implements job.Planner.
-func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error) {
-	if err := p.Take(from.Corpus); err != nil {
+func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error) {
+	if err := p.Resolve(from.Corpus); err != nil {
 		return nil, 0, err
 	}
 	if p.tasks < 1 {
@@ -69,19 +69,19 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 	if err != nil {
 		return nil, 0, err
 	}
-	problem, err := machines.Problem(ctx, from.Host, from.Corpus, settings.Kernel.Embedding(), "", true,
-		svm.Task{Settings: settings})
+	problem, err := machines.NewProblem(ctx, from.Host, from.Corpus, settings.Kernel.Embedding(), "", true,
+		svm.PlannedRun{Settings: settings})
 	if err != nil {
 		return nil, 0, err
 	}
-	groups, err := problem.ClassPairs(settings)
+	groups, err := problem.ClassifierGroups(settings)
 	if err != nil {
 		return nil, 0, errors.Join(err, problem.Engine().Close())
 	}
 	s := spec{Settings: p.Settings}
 	n, tasks := len(groups), min(p.tasks, len(groups))
 	for t := range tasks { // put consecutive groups together, because they share documents
-		s.Machines = append(s.Machines, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
+		s.Classifiers = append(s.Classifiers, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
 	}
 	return s, tasks, problem.Engine().Close()
 }
@@ -90,49 +90,50 @@ func (p *planner) Plan(ctx context.Context, from *job.Planning) (any, int, error
 // so that workers with less memory compute the same bits. gram trains them independently only if
 // the matrix fits into memory.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
-	out, err := s.SVM()
+	out, err := s.SolverSettings()
 	out.IndependentLabels = true
 	return out, err
 }
 
-// opened is a job with its prepared documents.
-type opened struct {
-	problem  *svm.Problem
-	settings svm.Settings
-	machines [][]int // indices of binary classifiers, by task
+// worker is a job with its prepared documents.
+type worker struct {
+	problem     *svm.Problem
+	settings    svm.Settings
+	classifiers [][]int // indices of binary classifiers, by task
 }
 
-func open(ctx context.Context, j *job.Job) (o *opened, err error) {
+func open(ctx context.Context, j *job.Job) (o *worker, err error) {
 	var s spec
 	if err := j.DecodeSpec(&s); err != nil {
 		return nil, err
 	}
-	if len(s.Machines) != j.Tasks {
-		return nil, fmt.Errorf("train: found decision functions for %d tasks, but the job has %d", len(s.Machines), j.Tasks)
+	if len(s.Classifiers) != j.NumTasks {
+		return nil, fmt.Errorf("train: found decision functions for %d tasks, but the job has %d", len(s.Classifiers),
+			j.NumTasks)
 	}
-	o = &opened{machines: s.Machines}
+	o = &worker{classifiers: s.Classifiers}
 	if o.settings, err = settingsOf(&s.Settings); err != nil {
 		return nil, err
 	}
-	c, err := j.Host.Corpus(ctx, j.Corpus)
+	c, err := j.Host.Corpus(ctx, j.CorpusDigest)
 	if err != nil {
 		return nil, err
 	}
-	o.problem, err = machines.Problem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true,
-		svm.Task{Settings: o.settings})
+	o.problem, err = machines.NewProblem(ctx, j.Host, c, o.settings.Kernel.Embedding(), j.ISA, true,
+		svm.PlannedRun{Settings: o.settings})
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range slices.Concat(s.Machines...) {
-		if err := job.Within("train: decision function", i, 0, o.count()-1); err != nil {
+	for _, i := range slices.Concat(s.Classifiers...) {
+		if err := job.CheckRange("train: decision function", i, 0, o.numClassifiers()-1); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
 	}
 	return o, nil
 }
 
-// count returns the number of binary classifiers.
-func (o *opened) count() int {
+// numClassifiers returns the number of binary classifiers.
+func (o *worker) numClassifiers() int {
 	k := len(o.problem.Classes())
 	switch {
 	case !o.settings.Type.Classifies():
@@ -143,22 +144,22 @@ func (o *opened) count() int {
 	return k
 }
 
-// Do implements job.Worker.
-func (o *opened) Do(ctx context.Context, task int) ([][]byte, error) {
-	c, err := o.problem.TrainFunctions(ctx, o.settings, o.machines[task])
+// Run implements job.Worker.
+func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
+	c, err := o.problem.TrainClassifiers(ctx, o.settings, o.classifiers[task])
 	if err != nil {
 		return nil, err
 	}
-	b, err := encode(c)
+	b, err := encodeFunctions(c)
 	return [][]byte{b}, err
 }
 
 // Close implements job.Worker.
-func (o *opened) Close() error { return o.problem.Engine().Close() }
+func (o *worker) Close() error { return o.problem.Engine().Close() }
 
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
-	if out.To != "" && out.To != "gram" {
-		return fmt.Errorf("-to must be gram, got %s", out.To)
+	if out.Format != "" && out.Format != "gram" {
+		return fmt.Errorf("-to must be gram, got %s", out.Format)
 	}
 	o, err := open(ctx, j)
 	if err != nil {
@@ -166,8 +167,8 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
 	var parts []*solver.Classifier
-	err = j.Each(ctx, out, func(_ int, b []byte) error {
-		part, err := decode(b, o.count())
+	err = j.EachResult(ctx, out, func(_ int, b []byte) error {
+		part, err := decodeFunctions(b, o.numClassifiers())
 		parts = append(parts, part)
 		return err
 	})
@@ -179,7 +180,7 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 		return err
 	}
 	for _, warning := range report.Warnings {
-		out.Say("%s", warning)
+		out.Logf("%s", warning)
 	}
-	return out.File(func(w io.Writer) error { return m.Write(ctx, w) })
+	return out.WriteFile(func(w io.Writer) error { return m.Write(ctx, w) })
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-func TestMain(m *testing.M) { jobtest.Main(m) }
+func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
 // Training as a job writes the same file as gram train.
 func TestLikeGrambench(t *testing.T) {
@@ -34,9 +34,9 @@ func TestLikeGrambench(t *testing.T) {
 		t.Run(fmt.Sprint(c.flags), func(t *testing.T) {
 			t.Parallel()
 			_, got, err := jobtest.Run(t, Kind, source, "a.model", append(c.flags, "-tasks", fmt.Sprint(c.tasks))...)
-			musttest.Do(t, err)
+			musttest.NoError(t, err)
 			args := append([]string{"train", "-q", "-choose-time", "0", "-in", source}, c.flags...)
-			if want := jobtest.Grambench(t, "a.model", args...); !bytes.Equal(got, want) {
+			if want := jobtest.RunGram(t, "a.model", args...); !bytes.Equal(got, want) {
 				t.Error("the model differs from that of gram train")
 			}
 		})
@@ -45,7 +45,7 @@ func TestLikeGrambench(t *testing.T) {
 
 // Invalid flags are refused when the job is planned.
 func TestRefused(t *testing.T) {
-	jobtest.Refused(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
+	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
 		"-tasks 0":                         "-tasks must be positive, got 0",
 		"-c 1,2":                           "take a single value here",
 		"-c -1":                            "-c must be a number above 0, got -1",
@@ -65,7 +65,7 @@ func TestRefused(t *testing.T) {
 }
 
 // A job with an unexpected number of tasks is from another program, or damaged.
-func TestOtherTasks(t *testing.T) { jobtest.OtherTasks(t, Kind, "a.model", "gram") }
+func TestOtherTasks(t *testing.T) { jobtest.CheckTasksRejected(t, Kind, "a.model", "gram") }
 
 // Results that don't hold decision functions of the classifier are refused.
 func TestDecode(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 		`{"of":2,"machines":[{"number":1}]}`:                                        "repeated or empty",
 		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "decision function 1 is repeated",
 	} {
-		musttest.Fails(decode([]byte(text), 2))(t, text, want)
+		musttest.WantError(decodeFunctions([]byte(text), 2))(t, text, want)
 	}
 }
 
@@ -88,8 +88,9 @@ func FuzzDecode(f *testing.F) {
 		nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),
 			Converged: true, Sigmoid: &solver.Sigmoid{A: -1.0 / 3, B: math.MaxFloat64}}, {}},
 		Thresholds: &solver.Thresholds{Above: []float64{0.5}}, Temperature: &solver.Temperature{}}
-	b := musttest.Get(encode(c))(f)
-	if again, err := decode(b, 3); err != nil || !reflect.DeepEqual(again, c) || !math.Signbit(again.Functions[1].Rho) {
+	b := musttest.Get(encodeFunctions(c))(f)
+	if again, err := decodeFunctions(b, 3); err != nil || !reflect.DeepEqual(again, c) ||
+		!math.Signbit(again.Functions[1].Rho) {
 		f.Fatalf("%+v, %v, expected %+v", again, err, c)
 	}
 	f.Add(b)
@@ -98,12 +99,12 @@ func FuzzDecode(f *testing.F) {
 	f.Add(append(b, '1'))
 	f.Add([]byte(`{"of":9999999999}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := decode(b, 3)
+		c, err := decodeFunctions(b, 3)
 		if err != nil {
 			return
 		}
-		b = musttest.Get(encode(c))(t)
-		again, err := decode(b, 3)
+		b = musttest.Get(encodeFunctions(c))(t)
+		again, err := decodeFunctions(b, 3)
 		if err != nil || !reflect.DeepEqual(again, c) {
 			t.Fatalf("%+v, %v, expected %+v", again, err, c)
 		}

@@ -14,82 +14,82 @@ import (
 type Fault int
 
 const (
-	None   Fault = iota
-	Before       // an error without any effect
-	After        // an error after the full effect
-	Torn         // Create creates half of the object and fails; Open returns the first half
-	Again        // Create creates the object, then reports that it exists, as after an unnoticed retry
-	Turned       // Open returns a wrong byte once; Create stores a wrong byte, without an error
-	Stale        // List omits every other key
-	Hidden       // Create reports an existing object although there is none, as some servers do briefly
+	NoFault     Fault = iota
+	FailBefore        // an error without any effect
+	FailAfter         // an error after the full effect
+	Truncate          // Create creates half of the object and fails; Open returns the first half
+	CreateTwice       // Create creates the object, then reports that it exists, as after an unnoticed retry
+	CorruptByte       // Open returns a wrong byte once; Create stores a wrong byte, without an error
+	OmitKeys          // List omits every other key
+	FalseExists       // Create reports an existing object although there is none, as some servers do briefly
 )
 
 // Operations of a bucket.
 const (
-	Create = "create"
-	Open   = "open"
-	List   = "list"
-	Delete = "delete"
+	OpCreate = "create"
+	OpOpen   = "open"
+	OpList   = "list"
+	OpDelete = "delete"
 )
 
 // Faults returns the faults of operation op that are possible without losing acknowledged data.
 func Faults(op string) []Fault {
 	switch op {
-	case Create:
-		return []Fault{Before, After, Torn, Again}
-	case Open:
-		return []Fault{Before, Torn, Turned}
-	case List:
-		return []Fault{Before, Stale}
+	case OpCreate:
+		return []Fault{FailBefore, FailAfter, Truncate, CreateTwice}
+	case OpOpen:
+		return []Fault{FailBefore, Truncate, CorruptByte}
+	case OpList:
+		return []Fault{FailBefore, OmitKeys}
 	}
-	return []Fault{Before, After}
+	return []Fault{FailBefore, FailAfter}
 }
 
 // ErrInjected is wrapped by all errors of injected faults.
 var ErrInjected = errors.New("injected fault")
 
-// Faulty is a bucket with faults. It calls Decide before each operation, with the key or prefix.
-type Faulty struct {
+// FaultyBucket is a bucket with faults. It calls Decide before each operation, with the key or prefix.
+type FaultyBucket struct {
 	store.Bucket
 	Decide func(op, key string) Fault
 }
 
-func injected(op, key string) error { return fmt.Errorf("%s %s: %w", op, key, ErrInjected) }
+func newFault(op, key string) error { return fmt.Errorf("%s %s: %w", op, key, ErrInjected) }
 
 // Create implements [store.Bucket].
-func (f *Faulty) Create(ctx context.Context, key string, parts [][]byte) error {
-	fault := f.Decide(Create, key)
-	if fault == Before {
-		return injected(Create, key)
+func (f *FaultyBucket) Create(ctx context.Context, key string, parts [][]byte) error {
+	fault := f.Decide(OpCreate, key)
+	if fault == FailBefore {
+		return newFault(OpCreate, key)
 	}
-	if fault == Hidden {
+	if fault == FalseExists {
 		return fmt.Errorf("%s: %w", key, store.ErrExists)
 	}
 	b := bytes.Join(parts, nil)
 	switch fault {
-	case Torn:
+	case Truncate:
 		b = b[:len(b)/2]
-	case Turned:
+	case CorruptByte:
 		b[len(b)*2/3] ^= 0x10
 	}
 	err := f.Bucket.Create(ctx, key, [][]byte{b})
 	switch {
-	case err != nil || fault == None || fault == Turned:
+	case err != nil || fault == NoFault || fault == CorruptByte:
 		return err
-	case fault == Again:
+	case fault == CreateTwice:
 		return fmt.Errorf("%s: %w", key, store.ErrExists)
 	}
-	return injected(Create, key)
+	return newFault(OpCreate, key)
 }
 
 // Open implements [store.Bucket].
-func (f *Faulty) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	fault := f.Decide(Open, key)
-	if fault == Before {
-		return nil, 0, injected(Open, key)
+func (f *FaultyBucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+	fault := f.Decide(OpOpen, key)
+	if fault == FailBefore {
+		return nil, 0, newFault(OpOpen, key)
 	}
 	r, size, err := f.Bucket.Open(ctx, key)
-	if err != nil || fault == None {
+	if err != nil || fault == NoFault {
 		return r, size, err
 	}
 	b, err := io.ReadAll(r)
@@ -97,23 +97,23 @@ func (f *Faulty) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 		return nil, 0, err
 	}
 	switch fault {
-	case Torn:
+	case Truncate:
 		b = b[:len(b)/2]
-	case Turned:
+	case CorruptByte:
 		b[len(b)*2/3] ^= 0x10
 	}
 	return io.NopCloser(bytes.NewReader(b)), size, nil
 }
 
 // List implements [store.Bucket].
-func (f *Faulty) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
-	fault := f.Decide(List, prefix)
-	if fault == Before {
-		return injected(List, prefix)
+func (f *FaultyBucket) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+	fault := f.Decide(OpList, prefix)
+	if fault == FailBefore {
+		return newFault(OpList, prefix)
 	}
 	n := 0
 	return f.Bucket.List(ctx, prefix, func(key string, bytes int64) error {
-		if n++; fault == Stale && n%2 == 0 {
+		if n++; fault == OmitKeys && n%2 == 0 {
 			return nil
 		}
 		return yield(key, bytes)
@@ -121,13 +121,13 @@ func (f *Faulty) List(ctx context.Context, prefix string, yield func(string, int
 }
 
 // Delete implements [store.Bucket].
-func (f *Faulty) Delete(ctx context.Context, key string) error {
-	fault := f.Decide(Delete, key)
-	if fault == Before {
-		return injected(Delete, key)
+func (f *FaultyBucket) Delete(ctx context.Context, key string) error {
+	fault := f.Decide(OpDelete, key)
+	if fault == FailBefore {
+		return newFault(OpDelete, key)
 	}
-	if err := f.Bucket.Delete(ctx, key); err != nil || fault == None {
+	if err := f.Bucket.Delete(ctx, key); err != nil || fault == NoFault {
 		return err
 	}
-	return injected(Delete, key)
+	return newFault(OpDelete, key)
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Memory is a bucket in memory. The zero value is empty.
-type Memory struct {
+// MemoryBucket is a bucket in memory. The zero value is empty.
+type MemoryBucket struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 }
 
 // Create implements store.Bucket.
-func (m *Memory) Create(ctx context.Context, key string, parts [][]byte) error {
+func (m *MemoryBucket) Create(ctx context.Context, key string, parts [][]byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (m *Memory) Create(ctx context.Context, key string, parts [][]byte) error {
 	return nil
 }
 
-func (m *Memory) set(key string, b []byte) {
+func (m *MemoryBucket) set(key string, b []byte) {
 	if m.objects == nil {
 		m.objects = map[string][]byte{}
 	}
@@ -43,7 +43,7 @@ func (m *Memory) set(key string, b []byte) {
 }
 
 // Open implements store.Bucket.
-func (m *Memory) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
+func (m *MemoryBucket) Open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
@@ -57,14 +57,14 @@ func (m *Memory) Open(ctx context.Context, key string) (io.ReadCloser, int64, er
 }
 
 // Keys returns all keys in ascending order.
-func (m *Memory) Keys() []string {
+func (m *MemoryBucket) Keys() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Sorted(maps.Keys(m.objects))
 }
 
 // List implements store.Bucket.
-func (m *Memory) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
+func (m *MemoryBucket) List(ctx context.Context, prefix string, yield func(string, int64) error) error {
 	for _, key := range m.Keys() {
 		if !strings.HasPrefix(key, prefix) {
 			continue
@@ -80,21 +80,21 @@ func (m *Memory) List(ctx context.Context, prefix string, yield func(string, int
 }
 
 // Get returns a copy of an object's contents, or nil if the object doesn't exist.
-func (m *Memory) Get(key string) []byte {
+func (m *MemoryBucket) Get(key string) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.objects[key])
 }
 
 // Set creates or replaces an object, to simulate damage.
-func (m *Memory) Set(key string, b []byte) {
+func (m *MemoryBucket) Set(key string, b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.set(key, b)
 }
 
 // Delete implements store.Bucket.
-func (m *Memory) Delete(_ context.Context, key string) error {
+func (m *MemoryBucket) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.objects, key)
@@ -102,4 +102,4 @@ func (m *Memory) Delete(_ context.Context, key string) error {
 }
 
 // Close implements store.Bucket.
-func (*Memory) Close() error { return nil }
+func (*MemoryBucket) Close() error { return nil }

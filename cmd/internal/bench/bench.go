@@ -45,23 +45,23 @@ documents have), and memory traffic with the memory bandwidth.`,
 grambench bench -in synthetic:docs=10000,terms=40000 -kernel diffusion:t=0.5 -workers 1,2
 grambench bench -explain -in train.svm
 grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		b := &bench{f: f, workers: workerList{1}}
-		f.Pages()
+		f.DeclareReport()
 		b.Documents.Declare(f, "goroot", &b.Limits)
-		f.Group("Kernels", "")
+		f.StartGroup("Kernels", "")
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
-		f.Group("Measuring", "")
+		f.StartGroup("Measuring", "")
 		f.Var(&b.workers, "workers",
 			"number `N` of workers, or a list such as 1,2 or 1,2,4,...,all; all (or 0) = one per CPU")
-		f.IntVar(&b.count, "count", 5, "take the median of `N` rounds")
-		f.IntVar(&b.docs, "docs", 0, "use `N` documents, chosen at random (default: all)")
+		f.IntVar(&b.rounds, "count", 5, "take the median of `N` rounds")
+		f.IntVar(&b.numDocuments, "docs", 0, "use `N` documents, chosen at random (default: all)")
 		f.Uint64Var(&b.seed, "seed", 1, "random `SEED` for sampling documents and pairs")
-		f.Group("Other reports", "")
+		f.StartGroup("Other reports", "")
 		f.BoolVar(&b.explain, "explain", false, "compare measured times with the cost model for a range of head sizes")
 		b.suite.declare(f)
 		b.DeclareBackend(f)
-		f.Check(b.check)
+		f.AddCheck(b.check)
 		return b.run
 	},
 }
@@ -69,59 +69,59 @@ grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 type bench struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
-	f           *cli.Flags
-	workers     workerList
-	count, docs int
-	seed        uint64
-	explain     bool
-	suite       suite
+	backend.ComputeFlags
+	f                    *cli.Flags
+	workers              workerList
+	rounds, numDocuments int
+	seed                 uint64
+	explain              bool
+	suite                suite
 
-	specs    []spec
-	progress *cli.Progress
-	corpus   *corpus.Corpus
-	embedded map[sparse.Embedding]*sparse.Embedded
-	engines  map[setting]*engine.Engine
-	held     int64 // memory of documents, engines and the matrix, in bytes
+	specs     []spec
+	progress  *cli.Progress
+	corpus    *corpus.Corpus
+	embedded  map[sparse.Embedding]*sparse.Embedded
+	engines   map[engineConfig]*engine.Engine
+	heldBytes int64 // memory of documents, engines and the matrix, in bytes
 }
 
-// setting is the configuration of an engine.
-type setting struct {
+// engineConfig is the configuration of an engine.
+type engineConfig struct {
 	embedding          sparse.Embedding
 	isa                asm.ISA
 	workers, headTerms int
 }
 
-// about describes the computer, the program and the number of rounds.
-type about struct {
-	CPU     string `json:"cpu"`
-	Go      string `json:"go"`
-	Version string `json:"version"`
-	Date    string `json:"date"`
-	Rounds  int    `json:"rounds"`
+// environment describes the computer, the program and the number of rounds.
+type environment struct {
+	CPU       string `json:"cpu"`
+	Go        string `json:"go"`
+	Version   string `json:"version"`
+	Date      string `json:"date"`
+	NumRounds int    `json:"rounds"`
 }
 
-func newAbout(rounds int) about {
-	return about{strings.TrimSpace(cpuid.CPU.BrandName), runtime.Version(), cli.Version,
+func newEnvironment(rounds int) environment {
+	return environment{strings.TrimSpace(cpuid.CPU.BrandName), runtime.Version(), cli.Version,
 		time.Now().Format(time.DateOnly), rounds}
 }
 
-func (a about) line() string {
-	return fmt.Sprintf("%s, %s, grambench %s, %s; median of %s", report.Known(a.CPU), a.Go, a.Version, a.Date,
-		report.Counted(a.Rounds, "round", "rounds"))
+func (a environment) line() string {
+	return fmt.Sprintf("%s, %s, grambench %s, %s; median of %s", report.OrUnknown(a.CPU), a.Go, a.Version, a.Date,
+		report.FormatCountOf(a.NumRounds, "round", "rounds"))
 }
 
 // header holds the first fields of reports on documents.
 type header struct {
-	Corpus source.Line `json:"corpus"`
-	about
+	Corpus source.Summary `json:"corpus"`
+	environment
 }
 
 // Describe adds the title and the first lines to d.
 func (h header) Describe(d *report.Document) {
 	d.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
-	d.Line(h.Corpus)
-	d.Linef("%s\n", h.line())
+	d.AddLine(h.Corpus)
+	d.AddLinef("%s\n", h.line())
 }
 
 // check returns usage errors before documents are read.
@@ -130,10 +130,10 @@ func (b *bench) check() (err error) {
 		return err
 	}
 	switch {
-	case b.count < 1:
-		return cli.Usagef("-count must be at least 1, got %d", b.count)
-	case b.docs < 0:
-		return cli.Usagef("-docs must not be negative, got %d", b.docs)
+	case b.rounds < 1:
+		return cli.Usagef("-count must be at least 1, got %d", b.rounds)
+	case b.numDocuments < 0:
+		return cli.Usagef("-docs must not be negative, got %d", b.numDocuments)
 	case b.explain && b.OnGPU():
 		return cli.Usagef("-explain requires -backend cpu")
 	case b.explain && !slices.Equal(b.workers, workerList{1}):
@@ -141,44 +141,45 @@ func (b *bench) check() (err error) {
 	case b.explain && len(b.Specs) > 0:
 		return cli.Usagef("-explain and -kernel cannot be combined")
 	}
-	b.specs, err = b.parse()
+	b.specs, err = b.parseKernels()
 	return err
 }
 
 func (b *bench) run(ctx context.Context, e *cli.Env) (err error) {
 	if most, have := slices.Max(b.workers), runtime.GOMAXPROCS(0); most > have {
-		e.Warn("-workers %d exceeds the %s available, so timings are unreliable", most, report.Counted(have, "CPU", "CPUs"))
+		e.Warnf("-workers %d exceeds the %s available, so timings are unreliable", most,
+			report.FormatCountOf(have, "CPU", "CPUs"))
 	}
 	if b.suite.size != "" {
 		return b.runSuite(ctx, e)
 	}
-	b.progress = e.Progress(false)
+	b.progress = e.NewProgress(false)
 	defer b.progress.Clear()
 	if b.corpus, err = b.Read(ctx, e, b.progress); err != nil {
 		return err
 	}
 	n := b.corpus.Documents.Rows()
-	if b.docs > 0 && b.docs < n {
-		chosen := rand.New(rand.NewPCG(b.seed, 0)).Perm(n)[:b.docs]
+	if b.numDocuments > 0 && b.numDocuments < n {
+		chosen := rand.New(rand.NewPCG(b.seed, 0)).Perm(n)[:b.numDocuments]
 		slices.Sort(chosen)
 		b.corpus = b.corpus.Select(chosen)
-		n = b.docs
+		n = b.numDocuments
 	}
 	if n < 2 {
-		return fmt.Errorf("%s has %s, but at least 2 are required", b.corpus.Source, report.Documents(n))
+		return fmt.Errorf("%s has %s, but at least 2 are required", b.corpus.Source, report.FormatDocuments(n))
 	}
-	b.held = backend.RuntimeBytes + b.corpus.Documents.Bytes()
-	b.embedded, b.engines = map[sparse.Embedding]*sparse.Embedded{}, map[setting]*engine.Engine{}
+	b.heldBytes = backend.RuntimeBytes + b.corpus.Documents.Bytes()
+	b.embedded, b.engines = map[sparse.Embedding]*sparse.Embedded{}, map[engineConfig]*engine.Engine{}
 	measure := b.measurePairs
 	if b.explain {
 		measure = b.measureHeads
 	}
-	r, err := measure(ctx, header{source.NewLine(b.corpus), newAbout(b.count)})
+	r, err := measure(ctx, header{source.NewSummary(b.corpus), newEnvironment(b.rounds)})
 	if err != nil {
 		return err
 	}
 	b.progress.Clear()
-	return b.Report(e, b.f, r)
+	return b.PrintReport(e, b.f, r)
 }
 
 // spec is a kernel to measure. The measurement computes the whole matrix or runs a pass.
@@ -197,7 +198,7 @@ var passes = []struct {
 	pass         pass
 }{
 	{"tiles", "c", func(ctx context.Context, e *engine.Engine, _ kernel.Kernel) error {
-		return e.Each(ctx, nil, engine.Request{Half: true}, func(*engine.Tile) error { return nil })
+		return e.EachTile(ctx, nil, engine.Request{OmitSymmetric: true}, func(*engine.Tile) error { return nil })
 	}},
 	{"digest", "c", func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error {
 		_, err := e.Digest(ctx, k)
@@ -209,11 +210,11 @@ var passes = []struct {
 	}},
 }
 
-// parse parses the kernels of -kernel, or the default kernels.
-func (b *bench) parse() (out []spec, err error) {
+// parseKernels parses the kernels of -kernel, or the default kernels.
+func (b *bench) parseKernels() (out []spec, err error) {
 	names := b.Specs
 	if len(names) == 0 {
-		names = cli.List{"tiles", "neighbours", "c", "diffusion:t=0.5"}
+		names = cli.StringList{"tiles", "neighbours", "c", "diffusion:t=0.5"}
 	}
 	for _, name := range names {
 		s := spec{name: name}
@@ -222,7 +223,7 @@ func (b *bench) parse() (out []spec, err error) {
 				s.pass, name = p.pass, p.kernel+rest
 			}
 		}
-		one := source.Kernels{Specs: cli.List{name}, Embedding: b.Embedding}
+		one := source.Kernels{Specs: cli.StringList{name}, Embedding: b.Embedding}
 		k, err := one.Parse()
 		if err != nil {
 			return nil, err
@@ -233,16 +234,16 @@ func (b *bench) parse() (out []spec, err error) {
 	return out, nil
 }
 
-// best returns the fastest instruction set that -isa allows.
-func (b *bench) best() asm.ISA {
+// fastestISA returns the fastest instruction set that -isa allows.
+func (b *bench) fastestISA() asm.ISA {
 	if b.ISA != "" {
 		return asm.ISA(b.ISA)
 	}
-	return asm.Best().ISA
+	return asm.BestKernels().ISA
 }
 
 // engine returns the engine and the embedded documents for s. The first call creates them.
-func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *sparse.Embedded, err error) {
+func (b *bench) engine(ctx context.Context, s engineConfig) (e *engine.Engine, x *sparse.Embedded, err error) {
 	if x = b.embedded[s.embedding]; x == nil {
 		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
 			return nil, nil, err
@@ -252,30 +253,30 @@ func (b *bench) engine(ctx context.Context, s setting) (e *engine.Engine, x *spa
 	if e = b.engines[s]; e != nil {
 		return e, x, nil
 	}
-	opt := b.Options(s.isa, b.progress)
+	opt := b.EngineOptions(s.isa, b.progress)
 	opt.Workers, opt.HeadTerms = s.workers, s.headTerms
 	if e, err = engine.New(x, opt); err != nil {
 		return nil, nil, err
 	}
 	b.engines[s] = e
-	return e, x, b.take("the engines for "+report.Documents(x.Rows()), e.Info().Bytes)
+	return e, x, b.reserve("the engines for "+report.FormatDocuments(x.Rows()), e.Info().Bytes)
 }
 
-// memory allocates float32 values. It touches every page, so that the measured times don't include
+// allocate allocates float32 values. It touches every page, so that the measured times don't include
 // page faults.
-func (b *bench) memory(what string, floats int) ([]float32, error) {
-	if err := b.take(what, 4*int64(floats)); err != nil {
+func (b *bench) allocate(what string, floats int) ([]float32, error) {
+	if err := b.reserve(what, 4*int64(floats)); err != nil {
 		return nil, err
 	}
 	buffer := make([]float32, floats)
-	instrument.Touch(buffer)
+	instrument.TouchPages(buffer)
 	return buffer, nil
 }
 
-// take adds bytes to the memory in use. It fails if the memory exceeds the limit.
-func (b *bench) take(what string, bytes int64) error {
-	b.held += bytes
-	if err := b.Fits(what, b.held); err != nil {
+// reserve adds bytes to the memory in use. It fails if the memory exceeds the limit.
+func (b *bench) reserve(what string, bytes int64) error {
+	b.heldBytes += bytes
+	if err := b.CheckMemory(what, b.heldBytes); err != nil {
 		return fmt.Errorf("%w; -docs N uses fewer documents", err)
 	}
 	return nil
@@ -290,7 +291,7 @@ func (l *workerList) String() string {
 
 func (l *workerList) Set(s string) error {
 	var list workerList
-	for _, part := range expand(s) {
+	for _, part := range expandRanges(s) {
 		n, err := strconv.Atoi(part)
 		if part == "all" {
 			n, err = 0, nil

@@ -37,11 +37,11 @@ func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 	r := rand.New(rand.NewPCG(seed, 1))
 	type piece struct{ i, first, last int }
 	pieces := make([]piece, rows)
-	row := &pairsRow{ISA: "merge", Kernel: "c", Documents: n, Workers: 1}
+	row := &pairsRow{ISA: "merge", Kernel: "c", NumDocuments: n, Workers: 1}
 	for k := range pieces {
 		first := r.IntN(max(n-run, 0) + 1)
 		pieces[k] = piece{r.IntN(n), first, min(first+run, n)}
-		row.Pairs += int64(pieces[k].last - first)
+		row.NumPairs += int64(pieces[k].last - first)
 	}
 	row.run = func(ctx context.Context) error {
 		var sink float64

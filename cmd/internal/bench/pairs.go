@@ -23,13 +23,13 @@ type pairsReport struct {
 	Merge  *pairsRow   `json:"merge"` // baseline, on documents with the first kernel's embedding
 	Rows   []*pairsRow `json:"rows"`
 
-	kernels int
+	numKernels int
 }
 
 // memoryRow is the memory bandwidth for a number of workers.
 type memoryRow struct {
-	Workers int   `json:"workers"`
-	Buffer  int64 `json:"buffer_bytes"`
+	Workers     int   `json:"workers"`
+	BufferBytes int64 `json:"buffer_bytes"`
 	instrument.Bandwidth
 
 	rounds []instrument.Bandwidth
@@ -37,37 +37,37 @@ type memoryRow struct {
 
 // pairsRow is a measurement for an instruction set, kernel and worker count, or of the baseline.
 type pairsRow struct {
-	ISA       string `json:"isa"`
-	Kernel    string `json:"kernel"`
-	Documents int    `json:"documents"`
-	Workers   int    `json:"workers"`
-	Pairs     int64  `json:"pairs"`
+	ISA          string `json:"isa"`
+	Kernel       string `json:"kernel"`
+	NumDocuments int    `json:"documents"`
+	Workers      int    `json:"workers"`
+	NumPairs     int64  `json:"pairs"`
 	pairsRound
-	PairsPerSLeast float64 `json:"pairs_per_s_least"`
-	PairsPerSMost  float64 `json:"pairs_per_s_most"`
+	MinPairsPerS float64 `json:"pairs_per_s_least"`
+	MaxPairsPerS float64 `json:"pairs_per_s_most"`
 
 	HeadTerms int `json:"head_terms"`
-	Panel     int `json:"panel_documents"`
-	instrument.Work
-	HeadShare   float64 `json:"head_peak_share"` // fraction of the peak rate
-	UsefulShare float64 `json:"head_useful_peak_share"`
-	ReadShare   float64 `json:"read_bandwidth_share"`
-	CopyShare   float64 `json:"copy_bandwidth_share"`
-	PeakBytes   int64   `json:"peak_bytes"` // peak memory of the process
-	Recomputed  int64   `json:"recomputed_pairs"`
-	Found       int64   `json:"found,omitempty"`   // number of values below the limit of a neighbour list
-	Entered     int64   `json:"entered,omitempty"` // number of insertions into neighbour lists
+	PanelSize int `json:"panel_documents"`
+	instrument.OperationCounts
+	HeadShare     float64 `json:"head_peak_share"` // fraction of the peak rate
+	UsefulShare   float64 `json:"head_useful_peak_share"`
+	ReadShare     float64 `json:"read_bandwidth_share"`
+	CopyShare     float64 `json:"copy_bandwidth_share"`
+	PeakBytes     int64   `json:"peak_bytes"` // peak memory of the process
+	NumRecomputed int64   `json:"recomputed_pairs"`
+	NumBelowLimit int64   `json:"found,omitempty"`   // number of values below the limit of a neighbour list
+	NumInserted   int64   `json:"entered,omitempty"` // number of insertions into neighbour lists
 
-	run    func(ctx context.Context) error
-	engine *engine.Engine // engine; nil for the baseline
-	table  *asm.Kernels   // instruction set; nil for the baseline and the GPU
-	useful int64          // number of multiply-adds of the head for terms in both documents
-	values int64          // number of stored values
-	mapped bool           // true if a kernel function is applied to c
+	run         func(ctx context.Context) error
+	engine      *engine.Engine // engine; nil for the baseline
+	kernels     *asm.Kernels   // instruction set; nil for the baseline and the GPU
+	usefulMadds int64          // number of multiply-adds of the head for terms in both documents
+	numValues   int64          // number of stored values
+	mapped      bool           // true if a kernel function is applied to c
 
-	first, merge *pairsRow // rows to compare with: first number of workers, and baseline
-	memory       *memoryRow
-	rounds       []pairsRound
+	fewestWorkers, merge *pairsRow // rows to compare with: first number of workers, and baseline
+	memory               *memoryRow
+	rounds               []pairsRound
 }
 
 // pairsRound is one round of a row, or the medians of all rounds. Rates of stages are totals over
@@ -92,21 +92,21 @@ type pairsRound struct {
 	Idle  float64 `json:"idle_share"` // fraction of time outside the stages
 }
 
-// all returns the baseline and the rows in the order of measurement.
-func (r *pairsReport) all() []*pairsRow { return append([]*pairsRow{r.Merge}, r.Rows...) }
+// allRows returns the baseline and the rows in the order of measurement.
+func (r *pairsReport) allRows() []*pairsRow { return append([]*pairsRow{r.Merge}, r.Rows...) }
 
 // measurePairs measures pairs per second, for bench without -explain.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
-	r := &pairsReport{header: head, kernels: len(b.specs)}
+	r := &pairsReport{header: head, numKernels: len(b.specs)}
 	for _, w := range b.workers {
-		r.Memory = append(r.Memory, memoryRow{Workers: w, Buffer: 4 * int64(instrument.MemoryFloats())})
+		r.Memory = append(r.Memory, memoryRow{Workers: w, BufferBytes: 4 * int64(instrument.BufferLen())})
 	}
 	m, err := b.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	all := r.all()
-	err = b.rounds(len(all), func(i int) string { return all[i].ISA + " " + all[i].Kernel }, func(i int) error {
+	all := r.allRows()
+	err = b.runRounds(len(all), func(i int) string { return all[i].ISA + " " + all[i].Kernel }, func(i int) error {
 		for k := range r.Memory {
 			if row := &r.Memory[k]; i == 0 {
 				row.rounds = append(row.rounds, m.Bandwidth(row.Workers))
@@ -130,19 +130,19 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
 	// The memory bandwidth is measured in the memory of the matrix if the matrix is large enough.
-	what, floats := "measuring memory bandwidth", instrument.MemoryFloats()
+	what, floats := "measuring memory bandwidth", instrument.BufferLen()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
-		what, floats = "a Gram matrix of "+report.Documents(n), max(n*n, floats)
+		what, floats = "a Gram matrix of "+report.FormatDocuments(n), max(n*n, floats)
 	}
-	buffer, err := b.memory(what, floats)
+	buffer, err := b.allocate(what, floats)
 	if err != nil {
 		return nil, err
 	}
 	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // shared by all rows
 	for _, s := range b.specs {
-		for _, isa := range b.All() {
+		for _, isa := range b.Backends() {
 			for i, workers := range b.workers {
-				e, x, err := b.engine(ctx, setting{s.kernel.Embedding(), isa, workers, 0})
+				e, x, err := b.engine(ctx, engineConfig{s.kernel.Embedding(), isa, workers, 0})
 				if err != nil {
 					return nil, err
 				}
@@ -151,44 +151,44 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 				}
 				k := kernel.Resolve(s.kernel, len(x.Embedder.Terms))
 				row := &pairsRow{
-					ISA: string(isa), Kernel: k.String(), Documents: n, Workers: workers,
-					Pairs: int64(n) * int64(n-1) / 2, values: int64(n) * int64(n),
+					ISA: string(isa), Kernel: k.String(), NumDocuments: n, Workers: workers,
+					NumPairs: int64(n) * int64(n-1) / 2, numValues: int64(n) * int64(n),
 					engine: e, merge: r.Merge, memory: &r.Memory[i],
 					run: func(ctx context.Context) error { _, err := e.Gram(ctx, k, matrix); return err },
 				}
 				name, _, _ := strings.Cut(row.Kernel, ":")
 				row.mapped = name != "c" && s.pass == nil
 				if s.pass != nil {
-					row.Kernel, row.values = s.name, 0
+					row.Kernel, row.numValues = s.name, 0
 					row.run = func(ctx context.Context) error { return s.pass(ctx, e, k) }
 				}
 				if isa != backend.CUDA {
-					if row.table, err = asm.For(isa); err != nil {
+					if row.kernels, err = asm.KernelsFor(isa); err != nil {
 						return nil, err
 					}
 				}
 				chosen := e.Info().Head
-				row.HeadTerms = chosen.Terms
-				row.useful, _ = instrument.Useful(x.DocumentFrequency(), row.HeadTerms)
+				row.HeadTerms = chosen.TermCount
+				row.usefulMadds, _ = instrument.CountMatches(x.DocumentFrequency(), row.HeadTerms)
 				r.Rows = append(r.Rows, row)
-				row.first = r.Rows[len(r.Rows)-1-i]
+				row.fewestWorkers = r.Rows[len(r.Rows)-1-i]
 			}
 		}
 	}
-	return &instrument.Probe{Best: asm.Best(), Buffer: buffer[:instrument.MemoryFloats()]}, nil
+	return &instrument.Probe{BestKernels: asm.BestKernels(), Buffer: buffer[:instrument.BufferLen()]}, nil
 }
 
 func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	var s pairsRound
-	if row.table != nil {
-		s.PeakPerS = m.Peak(row.table, row.Workers)
+	if row.kernels != nil {
+		s.PeakPerS = m.PeakMaddRate(row.kernels, row.Workers)
 	}
-	seconds, did, err := timed(ctx, row.engine, row.run)
+	seconds, did, err := timeRun(ctx, row.engine, row.run)
 	if err != nil {
 		return err
 	}
 	row.PeakBytes = max(row.PeakBytes, backend.PeakBytes())
-	s.Seconds, s.PairsPerS = seconds, float64(row.Pairs)/seconds
+	s.Seconds, s.PairsPerS = seconds, float64(row.NumPairs)/seconds
 	round := len(row.rounds)
 	row.rounds = append(row.rounds, s)
 	to := &row.rounds[round]
@@ -196,26 +196,27 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	if row.engine == nil {
 		return nil
 	}
-	to.SpeedUp = s.PairsPerS / row.first.rounds[round].PairsPerS
-	if row.table == nil {
+	to.SpeedUp = s.PairsPerS / row.fewestWorkers.rounds[round].PairsPerS
+	if row.kernels == nil {
 		return nil // stages are measured only on the CPU
 	}
-	row.Panel, row.Recomputed = row.table.Panel, did.Recomputed
-	row.Found, row.Entered = did.Found, did.Entered
-	row.Work = instrument.NewWork(did, row.Panel, row.useful, row.values) // the same in every round
+	row.PanelSize, row.NumRecomputed = row.kernels.PanelWidth, did.RecomputedPairs
+	row.NumBelowLimit, row.NumInserted = did.NeighbourCandidates, did.NeighbourInsertions
+	// the same in every round
+	row.OperationCounts = instrument.NewOperationCounts(did, row.PanelSize, row.usefulMadds, row.numValues)
 	workers := float64(row.Workers)
-	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.Head.Seconds())
-	to.MaddsPerS, to.BytesPerS = float64(row.Madds())/seconds, float64(row.Bytes)/seconds
+	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.HeadTime.Seconds())
+	to.MaddsPerS, to.BytesPerS = float64(row.Madds())/seconds, float64(row.MovedBytes)/seconds
 	if row.mapped {
-		to.MapValuesPerS = workers * report.Ratio(float64(row.Pairs), did.Map.Seconds())
+		to.MapValuesPerS = workers * report.Ratio(float64(row.NumPairs), did.MapTime.Seconds())
 	}
 	to.Idle = 1
 	for _, stage := range []struct {
 		share *float64
 		took  time.Duration
 	}{
-		{&to.Load, did.Load}, {&to.Tail, did.Tail}, {&to.Head, did.Head},
-		{&to.Close, did.Close}, {&to.Map, did.Map}, {&to.Store, did.Store},
+		{&to.Load, did.LoadTime}, {&to.Tail, did.TailTime}, {&to.Head, did.HeadTime},
+		{&to.Close, did.ConvertTime}, {&to.Map, did.MapTime}, {&to.Store, did.StoreTime},
 	} {
 		*stage.share = stage.took.Seconds() / (workers * seconds)
 		to.Idle -= *stage.share
@@ -223,20 +224,20 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	return nil
 }
 
-// perSecond is the title of a table and of the chart of its values.
-const perSecond = "Pairs per second"
+// pairsPerSecondTitle is the title of a table and of the chart of its values.
+const pairsPerSecondTitle = "Pairs per second"
 
 // summarise sets the medians and shares.
 func (row *pairsRow) summarise() {
-	least, most := instrument.Ends(row.rounds)
-	row.pairsRound, row.PairsPerSLeast, row.PairsPerSMost = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
-	if row.table == nil {
+	least, most := instrument.MinMax(row.rounds)
+	row.pairsRound, row.MinPairsPerS, row.MaxPairsPerS = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
+	if row.kernels == nil {
 		return
 	}
 	// Use the maximum over the rounds, because other programs can only lower a measured peak.
 	row.PeakPerS = most.PeakPerS
 	row.HeadShare = report.Ratio(row.HeadPerS, row.PeakPerS)
-	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUseful), float64(row.HeadMadds))
+	row.UsefulShare = row.HeadShare * report.Ratio(float64(row.HeadUsefulMadds), float64(row.HeadMadds))
 	row.ReadShare = report.Ratio(row.BytesPerS, row.memory.Read)
 	row.CopyShare = report.Ratio(row.BytesPerS, row.memory.Copy)
 }
@@ -246,69 +247,72 @@ func (r *pairsReport) Describe(d *report.Document) {
 	table := func(name, text string, rows []*pairsRow, cells func(row *pairsRow) []string, titles ...string) {
 		t := report.NewTable(append([]string{"isa", "kernel", ">workers"}, titles...)...)
 		for _, row := range rows {
-			own := []string{row.ISA, report.Shorten(row.Kernel, 34), report.Count(row.Workers)}
+			own := []string{row.ISA, report.TruncateStart(row.Kernel, 34), report.FormatCount(row.Workers)}
 			t.Add(append(own, cells(row)...)...)
 		}
-		d.Table(name, text, t)
+		d.AddTable(name, text, t)
 	}
-	table(perSecond, "", r.all(), func(row *pairsRow) []string {
+	table(pairsPerSecondTitle, "", r.allRows(), func(row *pairsRow) []string {
 		cells := []string{
-			report.Rate(row.PairsPerS), report.Rate(row.PairsPerSLeast), report.Rate(row.PairsPerSMost),
+			report.FormatRate(row.PairsPerS), report.FormatRate(row.MinPairsPerS), report.FormatRate(row.MaxPairsPerS),
 			fmt.Sprintf("%.1f", row.RatioToMerge),
 		}
 		if row.engine != nil {
-			cells = append(cells, fmt.Sprintf("%.2f", row.SpeedUp), report.Seconds(row.Seconds),
-				report.Bytes(row.PeakBytes), backend.Recomputed(row.ISA, row.Recomputed))
+			cells = append(cells, fmt.Sprintf("%.2f", row.SpeedUp), report.FormatSeconds(row.Seconds),
+				report.FormatBytes(row.PeakBytes), backend.FormatRecomputed(row.ISA, row.NumRecomputed))
 		}
 		return cells
 	}, ">pairs/s", ">min", ">max", ">x merge", ">speed-up", ">seconds", ">peak memory", ">exact form")
 
 	// The GPU's utilisation is measured by cuda/check.sh.
-	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.table == nil })
+	onProcessor := slices.DeleteFunc(slices.Clone(r.Rows), func(row *pairsRow) bool { return row.kernels == nil })
 	const against = "Hardware utilisation: multiply-adds/s of the head stage, and memory traffic"
 	table("Hardware utilisation", against, onProcessor, func(row *pairsRow) []string {
 		return []string{
-			report.Count(row.HeadTerms), report.Count(row.Panel), report.Rate(row.PeakPerS), report.Rate(row.HeadPerS),
-			report.Percent(row.HeadShare), report.Percent(row.UsefulShare), report.Rate(float64(row.Bytes)),
-			report.Rate(row.BytesPerS), report.Percent(row.ReadShare), report.Percent(row.CopyShare),
+			report.FormatCount(row.HeadTerms), report.FormatCount(row.PanelSize), report.FormatRate(row.PeakPerS),
+			report.FormatRate(row.HeadPerS),
+			report.FormatPercent(row.HeadShare), report.FormatPercent(row.UsefulShare),
+			report.FormatRate(float64(row.MovedBytes)),
+			report.FormatRate(row.BytesPerS), report.FormatPercent(row.ReadShare), report.FormatPercent(row.CopyShare),
 		}
 	}, ">head terms", ">panel", ">peak", ">head", ">of peak", ">useful", ">bytes", ">bytes/s", ">of read", ">of copy")
 
 	t := report.NewTable(">workers", ">read", ">copy", ">read L2", ">read L1")
 	for _, m := range r.Memory {
-		t.Add(report.Count(m.Workers), report.Rate(m.Read), report.Rate(m.Copy), report.Rate(m.L2), report.Rate(m.L1))
+		t.Add(report.FormatCount(m.Workers), report.FormatRate(m.Read), report.FormatRate(m.Copy), report.FormatRate(m.L2),
+			report.FormatRate(m.L1))
 	}
-	d.Table("Bandwidth", fmt.Sprintf("Memory bandwidth in bytes/s, measured on a buffer of %s and on half of each cache",
-		report.Bytes(r.Memory[0].Buffer)), t)
+	d.AddTable("Bandwidth", fmt.Sprintf("Memory bandwidth in bytes/s, measured on a buffer of %s and on half of each cache",
+		report.FormatBytes(r.Memory[0].BufferBytes)), t)
 
 	table("Where the time goes", "Where the time goes", onProcessor, func(row *pairsRow) (cells []string) {
 		for _, share := range []float64{row.Load, row.Tail, row.Head, row.Close, row.Map, row.Store, row.Idle} {
-			cells = append(cells, report.Percent(share))
+			cells = append(cells, report.FormatPercent(share))
 		}
 		if row.MapValuesPerS > 0 {
-			cells = append(cells, report.Rate(row.MapValuesPerS))
+			cells = append(cells, report.FormatRate(row.MapValuesPerS))
 		}
 		return cells
 	}, ">load", ">tail", ">head", ">close", ">map", ">store", ">idle", ">map values/s")
-	d.Chart(perSecond, r.chart(), "as in the table")
+	d.AddChart(pairsPerSecondTitle, r.chart(), "as in the table")
 }
 
 // chart plots pairs/s by kernel and instruction set.
 func (r *pairsReport) chart() *chart.Chart {
-	n := len(r.Rows) / r.kernels // rows per kernel
+	n := len(r.Rows) / r.numKernels // rows per kernel
 	var kernels, sets []string
 	for i, row := range r.Rows {
 		if i%n == 0 {
-			kernels = append(kernels, report.Shorten(row.Kernel, 20))
+			kernels = append(kernels, report.TruncateStart(row.Kernel, 20))
 		}
 		if i < n {
 			sets = append(sets, row.ISA)
 		}
 		if i < n && len(r.Memory) > 1 {
-			sets[i] += ", " + report.Counted(row.Workers, "worker", "workers")
+			sets[i] += ", " + report.FormatCountOf(row.Workers, "worker", "workers")
 		}
 	}
 	c := chart.New("By kernel and instruction set", "", "million pairs/s")
-	c.Bars(kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
+	c.AddBars(kernels, sets, func(k, s int) float64 { return r.Rows[k*n+s].PairsPerS / 1e6 })
 	return c
 }

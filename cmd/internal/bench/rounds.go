@@ -13,11 +13,11 @@ import (
 // Because the speed of a computer varies over time, each round measures everything once. Ratios
 // compare values of the same round, and reports contain medians over the rounds.
 
-// rounds calls measure once per round for each of n measurements.
-func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error) error {
-	for round := range b.count {
+// runRounds calls measure once per round for each of n measurements.
+func (b *bench) runRounds(n int, name func(i int) string, measure func(i int) error) error {
+	for round := range b.rounds {
 		for i := range n {
-			b.progress.Stage(fmt.Sprintf("round %d of %d, %s", round+1, b.count, name(i)))
+			b.progress.StartStage(fmt.Sprintf("round %d of %d, %s", round+1, b.rounds, name(i)))
 			if err := measure(i); err != nil {
 				return err
 			}
@@ -26,8 +26,8 @@ func (b *bench) rounds(n int, name func(i int) string, measure func(i int) error
 	return nil
 }
 
-// timed returns the time of run, and the engine's work during the run. e may be nil.
-func timed(
+// timeRun returns the time of run, and the engine's work during the run. e may be nil.
+func timeRun(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {
 	runtime.GC() // collect earlier garbage, which would affect memory and time

@@ -14,8 +14,8 @@ func TestRounds(t *testing.T) {
 	fails := errors.New("fails")
 	for at, want := range map[int][]int{-1: {0, 1, 0, 1, 0, 1}, 3: {0, 1, 0, 1}} {
 		var measured []int
-		b := &bench{count: 3, progress: &cli.Progress{}}
-		err := b.rounds(2, func(i int) string { return fmt.Sprint(i) }, func(i int) error {
+		b := &bench{rounds: 3, progress: &cli.Progress{}}
+		err := b.runRounds(2, func(i int) string { return fmt.Sprint(i) }, func(i int) error {
 			measured = append(measured, i)
 			if len(measured) == at+1 {
 				return fails

@@ -40,7 +40,7 @@ versions, run benchstat a.txt b.txt (go install golang.org/x/perf/cmd/benchstat@
 func workloads() string {
 	var b strings.Builder
 	for _, w := range instrument.Workloads {
-		fmt.Fprintf(&b, "  %-13s %s\n", w, w.What)
+		fmt.Fprintf(&b, "  %-13s %s\n", w, w.Description)
 	}
 	return b.String()
 }
@@ -54,10 +54,10 @@ var sizes = map[string]struct {
 }{"quick": {20 * time.Second, "1"}, "normal": {5 * time.Minute, "1,all"}, "full": {20 * time.Minute, "1,2,...,all"}}
 
 func (s *suite) declare(f *cli.Flags) {
-	f.Group("Suite", suiteTopic)
-	f.Choose(&s.size, "suite", "", "run the standard workloads at `SIZE` quick (30 s, 1 worker), normal (5 min, "+
+	f.StartGroup("Suite", suiteTopic)
+	f.ChoiceVar(&s.size, "suite", "", "run the standard workloads at `SIZE` quick (30 s, 1 worker), normal (5 min, "+
 		"1 and all workers) or full (20 min; 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
-	f.Writes(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
+	f.OutputVar(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
 }
 
 // checkSuite returns a usage error if -suite is combined with flags that don't apply to it.
@@ -83,46 +83,46 @@ func (b *bench) checkSuite() error {
 }
 
 type suiteReport struct {
-	about
+	environment
 	*instrument.Result
 }
 
 func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	size := sizes[b.suite.size]
-	b.progress = e.Progress(false)
+	b.progress = e.NewProgress(false)
 	defer b.progress.Clear()
 	workers := b.workers
 	if !b.f.IsSet("workers") {
 		_ = workers.Set(size.workers) // cannot fail, because sizes has only valid lists
 	}
 	slices.Sort(workers)
-	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), Workers: workers,
-		Bound: size.bound, Stage: func(stage string) { b.progress.Tell(stage, 0, 0, nil) }})
+	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), WorkerCounts: workers,
+		TimeLimit: size.bound, OnStage: func(stage string) { b.progress.Show(stage, 0, 0, nil) }})
 	if r == nil {
 		return err
 	}
 	interrupted := err // reason for an incomplete run, or nil
 	b.progress.Clear()
 	if b.suite.out != "" {
-		if _, err := matrixio.Make(b.suite.out, r.Write); err != nil {
+		if _, err := matrixio.WriteFile(b.suite.out, r.Write); err != nil {
 			return err
 		}
 	}
-	return cmp.Or(b.Report(e, b.f, &suiteReport{newAbout(r.Rounds), r}), interrupted)
+	return cmp.Or(b.PrintReport(e, b.f, &suiteReport{newEnvironment(r.Rounds), r}), interrupted)
 }
 
 func (s *suiteReport) Describe(d *report.Document) {
-	d.Title = "Suite on " + report.Known(s.CPU)
-	d.Line(s.line())
-	if s.Partial {
-		d.Fact("incomplete", "the run was interrupted, so its results were not verified")
+	d.Title = "Suite on " + report.OrUnknown(s.CPU)
+	d.AddLine(s.line())
+	if s.Incomplete {
+		d.AddFact("incomplete", "the run was interrupted, so its results were not verified")
 	}
-	d.Line("")
+	d.AddLine("")
 	t := report.NewTable("workload", ">workers", "unit", ">per second", ">min", ">max", ">±", ">speed-up", ">error",
 		"digest")
 	wide, one := 0, map[string]float64{}
 	for _, row := range s.Rows {
-		if !row.Precise {
+		if !row.IsPrecise {
 			wide++
 		}
 		speedUp := ""
@@ -131,18 +131,18 @@ func (s *suiteReport) Describe(d *report.Document) {
 		} else if one[row.Workload] > 0 {
 			speedUp = fmt.Sprintf("%.2f", row.Rate.Median/one[row.Workload])
 		}
-		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.Count(row.Workers), row.Unit,
-			report.Rate(row.Rate.Median), report.Rate(row.Rate.Low), report.Rate(row.Rate.High),
-			report.Percent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), speedUp,
-			fmt.Sprintf("%.2f", row.Error.Part), map[bool]string{true: "as known", false: "new"}[row.Known])
+		t.Add(fmt.Sprintf("%s/%d", row.Workload, row.Version), report.FormatCount(row.Workers), row.Unit,
+			report.FormatRate(row.Rate.Median), report.FormatRate(row.Rate.Low), report.FormatRate(row.Rate.High),
+			report.FormatPercent((row.Rate.High-row.Rate.Low)/2/row.Rate.Median), speedUp,
+			fmt.Sprintf("%.2f", row.Error.ToleranceRatio), map[bool]string{true: "as known", false: "new"}[row.HasKnownDigest])
 	}
-	d.Table("Workloads", "", t)
-	d.Fact("wide", "%d of %s were still wider than 2%% at the time limit", wide,
-		report.Counted(len(s.Rows), "interval", "intervals"))
+	d.AddTable("Workloads", "", t)
+	d.AddFact("wide", "%d of %s were still wider than 2%% at the time limit", wide,
+		report.FormatCountOf(len(s.Rows), "interval", "intervals"))
 }
 
-// expand replaces "..." between two numbers with doublings of the first number, up to the second.
-func expand(s string) (parts []string) {
+// expandRanges replaces "..." between two numbers with doublings of the first number, up to the second.
+func expandRanges(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {
 		if part != "..." || i == 0 || i == len(list)-1 {

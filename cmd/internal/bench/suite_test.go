@@ -20,6 +20,6 @@ func TestWorkerList(t *testing.T) {
 	}
 	for _, wrong := range []string{"...", "1,...", "1,1", "x", "-1", ""} {
 		var l workerList
-		musttest.Fails(l.Set(wrong))(t, wrong)
+		musttest.WantError(l.Set(wrong))(t, wrong)
 	}
 }

@@ -12,10 +12,10 @@ func TestThin(t *testing.T) {
 	for n := 1; n < 60; n++ {
 		heads := make([]engine.Head, n)
 		for i := range heads {
-			heads[i].Terms = 10 * i
+			heads[i].TermCount = 10 * i
 		}
 		for chosen := range n {
-			got := thin(heads, chosen, 12)
+			got := thinHeads(heads, chosen, 12)
 			// The result has the ends, the chosen head and its neighbours, and up to 12 others at
 			// even steps.
 			for _, want := range []int{0, chosen - 1, chosen, chosen + 1, n - 1} {
@@ -24,7 +24,7 @@ func TestThin(t *testing.T) {
 				}
 			}
 			if len(got) > 14 ||
-				!slices.IsSortedFunc(got, func(a, b engine.Head) int { return cmp.Compare(a.Terms, b.Terms) }) {
+				!slices.IsSortedFunc(got, func(a, b engine.Head) int { return cmp.Compare(a.TermCount, b.TermCount) }) {
 				t.Errorf("%d of %d chosen: %v", chosen, n, got)
 			}
 		}

@@ -15,8 +15,8 @@ import (
 // Slopes smaller than roundedSlope times the largest slope are printed as 0.
 const roundedSlope = 1e-9
 
-// Terms returns a table of terms, in the given order, with a slope column if slopes are known.
-func Terms(terms []learn.TermEffect) *report.Table {
+// TermTable returns a table of terms, in the given order, with a slope column if slopes are known.
+func TermTable(terms []learn.TermEffect) *report.Table {
 	titles := []string{"term", ">count", ">effect", "favours", ">slope"}
 	if !slices.ContainsFunc(terms, func(e learn.TermEffect) bool { return e.Slope != nil }) {
 		titles = titles[:4]
@@ -35,43 +35,43 @@ func Terms(terms []learn.TermEffect) *report.Table {
 				slope = "0"
 			}
 		}
-		cells := []string{e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), e.For, slope}
+		cells := []string{e.Term, fmt.Sprintf("%g", e.Count), fmt.Sprintf("%+.4g", e.Effect), e.Favours, slope}
 		t.Add(cells[:len(titles)]...)
 	}
 	return t
 }
 
-// Columns returns a table of a row's columns and their effects.
-func Columns(columns []learn.ColumnEffect) *report.Table {
+// ColumnTable returns a table of a row's columns and their effects.
+func ColumnTable(columns []learn.ColumnEffect) *report.Table {
 	t := report.NewTable("column", ">effect", "favours")
 	for _, c := range columns {
-		t.Add(ColumnName(c, 60), fmt.Sprintf("%+.4g", c.Effect+0), c.For) // + 0 turns -0 into 0
+		t.Add(FormatColumn(c, 60), fmt.Sprintf("%+.4g", c.Effect+0), c.Favours) // + 0 turns -0 into 0
 	}
 	return t
 }
 
-// ColumnName formats the name, [Value] and note of a column, as in "price = 3 (missing)".
-func ColumnName(c learn.ColumnEffect, most int) string {
-	name := strings.TrimSuffix(c.Column+" = "+Value(c.Value, most), " = ")
+// FormatColumn formats the name, [FormatValue] and note of a column, as in "price = 3 (missing)".
+func FormatColumn(c learn.ColumnEffect, most int) string {
+	name := strings.TrimSuffix(c.Column+" = "+FormatValue(c.Value, most), " = ")
 	if c.Note != "" {
 		name += " (" + c.Note + ")"
 	}
 	return name
 }
 
-// Value formats a field of a table. A number with a decimal point is rounded to 6 significant
+// FormatValue formats a field of a table. A number with a decimal point is rounded to 6 significant
 // digits. Any other text is truncated to the given maximum number of characters.
-func Value(value string, most int) string {
+func FormatValue(value string, most int) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
 		return fmt.Sprintf("%.6g", x)
 	}
 	return report.Excerpt(value, most)
 }
 
-// Support returns a table of support vectors and their contributions. If texts isn't nil, the table
+// SupportTable returns a table of support vectors and their contributions. If texts isn't nil, the table
 // also shows the beginning of each support vector's text.
-func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
-	classes := slices.ContainsFunc(x.Support, func(s learn.SupportEffect) bool { return s.Class != "" })
+func SupportTable(x *learn.DocumentExplanation, texts []string) *report.Table {
+	classes := slices.ContainsFunc(x.SupportVectors, func(s learn.SupportVectorEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "favours", "text"}
 	if texts == nil {
 		titles = titles[:5]
@@ -83,13 +83,13 @@ func Support(x *learn.DocumentExplanation, texts []string) *report.Table {
 		return row
 	}
 	t := report.NewTable(part(titles)...)
-	for _, s := range x.Support {
+	for _, s := range x.SupportVectors {
 		text := ""
 		if i := s.Document - 1; i >= 0 && i < int64(len(texts)) {
 			text = report.Excerpt(texts[i], 120)
 		}
-		cells := []string{fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.Kernel), fmt.Sprintf("%+.4g", s.Effect),
-			s.For, text}
+		cells := []string{fmt.Sprint(s.Document), s.Class, fmt.Sprintf("%.4g", s.KernelValue), fmt.Sprintf("%+.4g", s.Effect),
+			s.Favours, text}
 		t.Add(part(cells[:len(titles)])...)
 	}
 	return t

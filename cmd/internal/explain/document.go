@@ -23,29 +23,29 @@ type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Columns []learn.ColumnEffect `json:"columns,omitempty"` // columns of a row, ordered by effect
-	Marks   []learn.Mark         `json:"marks,omitempty"`   // words with the largest effects
+	Columns []learn.ColumnEffect   `json:"columns,omitempty"` // columns of a row, ordered by effect
+	Marks   []learn.WordOccurrence `json:"marks,omitempty"`   // words with the largest effects
 
 	text     string
 	terminal bool   // true if the report is written to a terminal
 	source   string // source of the training documents
 }
 
-// engineOfModel is the memory for explaining a prediction, in multiples of the model's memory.
-const engineOfModel = 4
+// engineMemoryFactor is the memory for explaining a prediction, in multiples of the model's memory.
+const engineMemoryFactor = 4
 
-// one explains the model's prediction for one document.
-func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
-	p := e.Progress(false)
+// explainDocument explains the model's prediction for one document.
+func (r *explainFlags) explainDocument(ctx context.Context, e *cli.Env, m learn.Model) error {
+	p := e.NewProgress(false)
 	defer p.Clear()
 	a := m.About()
-	r.Held = a.Bytes
-	r.Need = func(s corpus.Size) int64 { return s.Bytes() + engineOfModel*r.Held }
+	r.OtherBytes = a.Bytes
+	r.Need = func(s corpus.Size) int64 { return s.Bytes() + engineMemoryFactor*r.OtherBytes }
 	c, i, err := r.read(ctx, e, p, &a)
 	if err != nil {
 		return err
 	}
-	p.Stage("explaining")
+	p.StartStage("explaining")
 	out := &documentReport{Model: r.model, Document: "the text", source: a.Source}
 	if r.document > 0 {
 		out.Document = c.DocumentName(i)
@@ -54,28 +54,30 @@ func (r *run) one(ctx context.Context, e *cli.Env, m learn.Model) error {
 		Workers: r.limits.Workers, MemoryBytes: r.limits.Budget(), HeldBytes: backend.RuntimeBytes + a.Bytes + c.Bytes(),
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	}
-	if o.Ready, err = learn.Ready(ctx, m, o); err == nil {
+	if o.Predictor, err = learn.NewPredictor(ctx, m, o); err == nil {
 		out.DocumentExplanation, err = learn.ExplainDocument(ctx, m, c.Documents, i, r.n, o)
 	}
 	if err == nil && c.Rows != nil {
 		out.Columns, err = learn.ExplainColumns(ctx, m, c.Documents, c.Raw, i, o)
 	}
 	if err == nil && c.Texts != nil {
-		out.text, out.terminal = c.Texts[i], cli.Columns(e.Stdout) > 0 && os.Getenv("TERM") != "dumb"
+		out.text, out.terminal = c.Texts[i], cli.TerminalWidth(e.Stdout) > 0 && os.Getenv("TERM") != "dumb"
 		_, out.Marks, err = learn.ExplainText(ctx, m, out.text, r.n, o)
 	}
 	p.Clear()
-	if o.Ready != nil {
-		err = errors.Join(err, o.Ready.Close())
+	if o.Predictor != nil {
+		err = errors.Join(err, o.Predictor.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("-model %s: %w", r.model, r.Whole(c.NameValue(err), c))
+		return fmt.Errorf("-model %s: %w", r.model, r.RaiseToTotalNeed(c.DescribeError(err), c))
 	}
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
 // read returns documents tokenised as in training, and the index of the document to explain.
-func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About) (*corpus.Corpus, int, error) {
+func (r *explainFlags) read(
+	ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.About,
+) (*corpus.Corpus, int, error) {
 	if r.document == 0 {
 		if a.Vocabulary == nil {
 			return nil, 0, fmt.Errorf("-text requires a model trained on texts, but %s was trained on vectors; "+
@@ -96,13 +98,13 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 		docs, _, err := counter.CountUnknown(ctx, raw)
 		return &corpus.Corpus{Documents: docs, Vocabulary: a.Vocabulary, Raw: raw}, 0, err
 	}
-	r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64)
-	r.Form, r.Signed = a.Form, true // embedding fails if the model requires non-negative values
+	r.KeepTexts = cmp.Or(r.ReadLimitBytes()/4, math.MaxInt64)
+	r.TrainingForm, r.Signed = a.Form, true // embedding fails if the model requires non-negative values
 	r.Tokenizer = &a.Tokenizer
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
 			return nil, fmt.Errorf("%s contains text, but %s was trained on vectors",
-				r.In, r.model)
+				r.Source, r.model)
 		}
 		return a.Vocabulary, nil
 	}
@@ -111,17 +113,17 @@ func (r *run) read(ctx context.Context, e *cli.Env, p *cli.Progress, a *learn.Ab
 	case err != nil:
 		return nil, 0, err
 	case c.Vocabulary == nil && a.Vocabulary != nil:
-		return nil, 0, fmt.Errorf("%s contains vectors, but %s was trained on text", r.In, r.model)
+		return nil, 0, fmt.Errorf("%s contains vectors, but %s was trained on text", r.Source, r.model)
 	case r.document > c.Documents.Rows():
-		return nil, 0, fmt.Errorf("-document is %d, but %s has only %s", r.document, r.In,
-			report.Documents(c.Documents.Rows()))
+		return nil, 0, fmt.Errorf("-document is %d, but %s has only %s", r.document, r.Source,
+			report.FormatDocuments(c.Documents.Rows()))
 	}
 	return c, r.document - 1, nil
 }
 
-// marked returns the text with its words highlighted as in x.Marks. Control characters except line
+// highlightedText returns the text with its words highlighted as in x.Marks. Control characters except line
 // breaks and tabs become spaces.
-func (x *documentReport) marked() string {
+func (x *documentReport) highlightedText() string {
 	var b strings.Builder
 	clean := func(text string) {
 		b.WriteString(strings.Map(func(c rune) rune {
@@ -133,7 +135,7 @@ func (x *documentReport) marked() string {
 	}
 	at := 0
 	for _, k := range x.Marks {
-		clean(x.text[at:k.From])
+		clean(x.text[at:k.Start])
 		begin, end := "[+", "]"
 		switch {
 		case x.terminal && k.Effect > 0:
@@ -144,9 +146,9 @@ func (x *documentReport) marked() string {
 			begin = "[-"
 		}
 		b.WriteString(begin)
-		clean(x.text[k.From:k.To])
+		clean(x.text[k.Start:k.End])
 		b.WriteString(end)
-		at = k.To
+		at = k.End
 	}
 	clean(x.text[at:])
 	return strings.TrimSpace(b.String())
@@ -154,28 +156,29 @@ func (x *documentReport) marked() string {
 
 func (x *documentReport) Describe(d *report.Document) {
 	against := ""
-	if x.Against != "" {
-		against = " against " + x.Against
+	if x.SecondClass != "" {
+		against = " against " + x.SecondClass
 	}
-	d.Linef("%s: %s, predicted by %s\ndecision value %.4g%s; %s of the document known to the model", x.Document, x.Label,
-		x.Model, x.Value+0, against, report.Counted(x.Known, "term", "terms")) // + 0 turns -0 into 0
-	if x.Known == 0 {
-		d.Linef("%s: the prediction is the same as for an empty document", learn.NoKnownTerm)
+	d.AddLinef("%s: %s, predicted by %s\ndecision value %.4g%s; %s of the document known to the model", x.Document,
+		x.Label,
+		x.Model, x.Value+0, against, report.FormatCountOf(x.KnownTermCount, "term", "terms")) // + 0 turns -0 into 0
+	if x.KnownTermCount == 0 {
+		d.AddLinef("%s: the prediction is the same as for an empty document", learn.NoKnownTerm)
 	}
 	if len(x.Marks) > 0 {
-		d.Linef("\n%s", x.marked())
+		d.AddLinef("\n%s", x.highlightedText())
 	}
 	if len(x.Columns) > 0 {
-		d.Line("")
-		d.Table("Columns", "", effects.Columns(x.Columns))
+		d.AddLine("")
+		d.AddTable("Columns", "", effects.ColumnTable(x.Columns))
 	}
 	if len(x.Terms) > 0 {
-		d.Line("")
-		d.Table("Terms", "", effects.Terms(x.DocumentExplanation.Terms))
+		d.AddLine("")
+		d.AddTable("Terms", "", effects.TermTable(x.DocumentExplanation.Terms))
 	}
-	if len(x.Support) > 0 {
-		d.Table("Support vectors", "Support vectors with the largest contributions to the decision value "+
+	if len(x.SupportVectors) > 0 {
+		d.AddTable("Support vectors", "Support vectors with the largest contributions to the decision value "+
 			"(documents of "+x.source+")",
-			effects.Support(x.DocumentExplanation, nil))
+			effects.SupportTable(x.DocumentExplanation, nil))
 	}
 }

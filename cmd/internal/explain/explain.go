@@ -37,27 +37,27 @@ gram explain -text 'the shuttle reached orbit' news.model
 gram explain -in test.tsv.gz -document 17 news.model
 gram explain -n 30 -class course -plot course.svg pages.model
 gram train -type logistic mail/ && gram explain mail.model`,
-	Setup: func(f *cli.Flags) cli.Work {
-		r := &run{f: f}
-		f.Group("Model", "")
-		f.Reads(&r.model, "model", "explain the model in `FILE`, - for standard input")
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		r := &explainFlags{f: f}
+		f.StartGroup("Model", "")
+		f.InputVar(&r.model, "model", "explain the model in `FILE`, - for standard input")
 		f.IntVar(&r.n, "n", 10, "show the top `N` terms for and against each class, or N terms of a document")
 		f.StringVar(&r.class, "class", "", "show only the decision functions of `CLASS` (default: all classes)")
 		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
 		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
 		r.DeclareInput(f, "", &r.limits)
-		f.Arguments(cli.Argument{Flag: "model", What: "model"})
+		f.SetArguments(cli.Argument{Flag: "model", ValueName: "model"})
 		r.limits.DeclareMemory(f)
 		r.limits.DeclareWorkers(f)
-		f.Group("Output", "")
-		f.Draws(&r.plot, "plot", "plot the weights to `FILE` (.svg)")
-		f.Check(r.check)
+		f.StartGroup("Output", "")
+		f.SVGOutputVar(&r.plot, "plot", "plot the weights to `FILE` (.svg)")
+		f.AddCheck(r.check)
 		return r.run
 	},
 }
 
-// run holds the flags of explain.
-type run struct {
+// explainFlags holds the flags of explain.
+type explainFlags struct {
 	source.Documents
 	limits                   backend.Limits
 	f                        *cli.Flags
@@ -65,19 +65,19 @@ type run struct {
 	n, document              int
 }
 
-func (r *run) check() error {
+func (r *explainFlags) check() error {
 	switch {
 	case r.model == "":
 		return cli.Usagef("-model FILE is required")
-	case r.model == "-" && r.In == "-":
+	case r.model == "-" && r.Source == "-":
 		return cli.Usagef("-in - and -model - cannot both read standard input")
 	case r.n < 1 || r.n > 1000:
 		return cli.Usagef("-n must be between 1 and 1000, got %d", r.n)
-	case r.f.IsSet("text") && r.In != "":
+	case r.f.IsSet("text") && r.Source != "":
 		return cli.Usagef("-text and -in cannot be combined")
 	case r.f.IsSet("text") && r.document != 0:
 		return cli.Usagef("-text and -document cannot be combined")
-	case (r.document != 0) != (r.In != ""):
+	case (r.document != 0) != (r.Source != ""):
 		return cli.Usagef("-document N and -in SOURCE require each other")
 	case r.document < 0:
 		return cli.Usagef("-document must be at least 1, got %d", r.document)
@@ -87,13 +87,13 @@ func (r *run) check() error {
 	return nil
 }
 
-// explanation reports the terms with the largest weights in a model.
-type explanation struct {
+// modelReport reports the terms with the largest weights in a model.
+type modelReport struct {
 	Model string `json:"model"`
 	*learn.Explanation
 }
 
-func (r *run) run(ctx context.Context, e *cli.Env) error {
+func (r *explainFlags) run(ctx context.Context, e *cli.Env) error {
 	if r.model == "-" {
 		r.model = "/dev/stdin"
 	}
@@ -102,19 +102,19 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("-model %w", err)
 	}
 	if r.document > 0 || r.f.IsSet("text") {
-		return r.one(ctx, e, m)
+		return r.explainDocument(ctx, e, m)
 	}
-	p := e.Progress(false)
+	p := e.NewProgress(false)
 	defer p.Clear()
-	p.Stage("explaining")
-	out := &explanation{Model: r.model}
+	p.StartStage("explaining")
+	out := &modelReport{Model: r.model}
 	o := learn.Options{
 		Workers: r.limits.Workers, MemoryBytes: r.limits.Budget(), HeldBytes: backend.RuntimeBytes + m.About().Bytes,
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	}
-	if o.Ready, err = learn.Ready(ctx, m, o); err == nil {
+	if o.Predictor, err = learn.NewPredictor(ctx, m, o); err == nil {
 		out.Explanation, err = learn.Explain(ctx, m, r.n, r.class, o)
-		err = errors.Join(err, o.Ready.Close())
+		err = errors.Join(err, o.Predictor.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("-model %s: %w; to explain a single prediction, use -text TEXT or -in SOURCE -document N",
@@ -129,33 +129,33 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// what returns the name of the reported values: mean effect or weight.
-func (x *explanation) what() string {
-	if x.Documents > 0 {
+// valueName returns the name of the reported values: mean effect or weight.
+func (x *modelReport) valueName() string {
+	if x.DocumentCount > 0 {
 		return "mean effect"
 	}
 	return "weight"
 }
 
-// title returns the name of a decision function.
-func title(r *learn.Explained) string {
-	if r.Against == "" {
+// functionTitle returns the name of a decision function.
+func functionTitle(r *learn.FunctionExplanation) string {
+	if r.NegativeClass == "" {
 		return r.Class
 	}
-	return r.Class + " against " + r.Against
+	return r.Class + " against " + r.NegativeClass
 }
 
-func (x *explanation) Describe(d *report.Document) {
-	d.Linef("%s: %s", x.Model, x.Kind)
-	what := x.what()
-	if x.Documents > 0 {
-		d.Linef("mean effect: change of the decision value due to a term, averaged over %s of the %s "+
-			"training documents in the model", report.Count(x.Documents), report.Count(x.Held))
+func (x *modelReport) Describe(d *report.Document) {
+	d.AddLinef("%s: %s", x.Model, x.Description)
+	what := x.valueName()
+	if x.DocumentCount > 0 {
+		d.AddLinef("mean effect: change of the decision value due to a term, averaged over %s of the %s "+
+			"training documents in the model", report.FormatCount(x.DocumentCount), report.FormatCount(x.StoredDocumentCount))
 	}
-	for _, r := range x.Rows {
+	for _, r := range x.Functions {
 		against := "against it"
-		if r.Against != "" {
-			against = "for " + r.Against
+		if r.NegativeClass != "" {
+			against = "for " + r.NegativeClass
 		}
 		t := report.NewTable("for it", ">"+what, against, ">"+what)
 		for i := range max(len(r.Positive), len(r.Negative)) {
@@ -168,6 +168,7 @@ func (x *explanation) Describe(d *report.Document) {
 			}
 			t.Add(cells...)
 		}
-		d.Table(title(&r), fmt.Sprintf("%s: %s with a %s", title(&r), report.Counted(r.Known, "term", "terms"), what), t)
+		d.AddTable(functionTitle(&r), fmt.Sprintf("%s: %s with a %s", functionTitle(&r),
+			report.FormatCountOf(r.TermCount, "term", "terms"), what), t)
 	}
 }

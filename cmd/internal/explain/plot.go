@@ -10,24 +10,24 @@ import (
 const maxPanels = 8
 
 // draw plots the weights as bars, largest at the top, with a panel per decision function.
-func (x *explanation) draw(path string) error {
+func (x *modelReport) draw(path string) error {
 	var panels []*chart.Chart
 	longest := 1
-	for _, r := range x.Rows[:min(len(x.Rows), maxPanels)] {
-		p := chart.New(title(&r), x.what(), "")
+	for _, r := range x.Functions[:min(len(x.Functions), maxPanels)] {
+		p := chart.New(functionTitle(&r), x.valueName(), "")
 		bar := func(of chart.Color, term string, weight float64) {
-			y := float64(len(p.Y.Names))
-			p.Area(of, chart.Point{Y: y - 0.3}, chart.Point{X: weight, Y: y - 0.3}, chart.Point{X: weight, Y: y + 0.3},
+			y := float64(len(p.Y.Categories))
+			p.AddPolygon(of, chart.Point{Y: y - 0.3}, chart.Point{X: weight, Y: y - 0.3}, chart.Point{X: weight, Y: y + 0.3},
 				chart.Point{Y: y + 0.3})
-			p.Y.Names = append(p.Y.Names, term)
+			p.Y.Categories = append(p.Y.Categories, term)
 		}
 		for _, w := range r.Negative {
-			bar(chart.Colors[1], w.Term, w.Weight)
+			bar(chart.Palette[1], w.Term, w.Weight)
 		}
 		for _, w := range slices.Backward(r.Positive) {
-			bar(chart.Colors[0], w.Term, w.Weight)
+			bar(chart.Palette[0], w.Term, w.Weight)
 		}
-		longest = max(longest, len(p.Y.Names))
+		longest = max(longest, len(p.Y.Categories))
 		panels = append(panels, p)
 	}
 	return chart.Save(path, 9, 3+0.45*float64(longest), panels...)

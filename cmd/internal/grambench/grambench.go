@@ -13,7 +13,7 @@ import (
 // Program is the program grambench. Its commands are in the order of the help text.
 var Program = cli.Program{
 	Name: "grambench",
-	About: `
+	Description: `
 grambench verifies every back end against a reference in float64, and measures this machine.`,
 	Commands: []*cli.Command{verify.Command, bench.Command, soak.Command, Info, backend.Version},
 	Topics:   []cli.Topic{source.Topic, source.TextTopic, backend.Topic, bench.SuiteTopic},

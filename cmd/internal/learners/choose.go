@@ -19,7 +19,7 @@ import (
 // maxChooseTime is the maximum of -choose-time, in multiples of a training run's time.
 const maxChooseTime = 1000
 
-func (m *machine) declareChoice(work float64, usage string) {
+func (m *trainingFlags) declareChoice(work float64, usage string) {
 	for _, name := range []string{"c", "epsilon"} {
 		m.f.Lookup(name).DefValue += ", or chosen"
 	}
@@ -27,7 +27,7 @@ func (m *machine) declareChoice(work float64, usage string) {
 	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
 	kernel.Usage = strings.Replace(kernel.Usage, ", see gram kernels", "", 1) // so that the flag's help fits on one line
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
-	m.f.Check(func() error {
+	m.f.AddCheck(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= maxChooseTime) {
 			return cli.Usagef("-choose-time must be between 0 and %v, got %v", maxChooseTime, m.chooseTime)
 		}
@@ -37,19 +37,19 @@ func (m *machine) declareChoice(work float64, usage string) {
 
 // keepTexts makes the reader keep rows for automatic selection. It also keeps texts, unless flags
 // determine the terms.
-func (m *machine) keepTexts() {
-	if !learn.Chooses(m.learner.Type) || m.chooseTime == 0 {
+func (m *trainingFlags) keepTexts() {
+	if !learn.SelectsParameters(m.learner.Type) || m.chooseTime == 0 {
 		return
 	}
-	m.KeepRows = learn.TextsToKeep(m.Budget())
+	m.KeepRows = learn.MaxKeptTextBytes(m.Budget())
 	if !m.f.IsSet(source.TermFlags...) {
 		m.KeepTexts = m.KeepRows
 	}
 }
 
 // settingsOf returns the flags for the chosen settings. If ngrams is empty, -ngrams is omitted.
-func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
-	s := &found.Chosen.Settings
+func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []string {
+	s := &found.Choice.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
 	switch s.Type {
 	case model.EpsilonSVR:
@@ -65,19 +65,19 @@ func (m *machine) settingsOf(found *learn.Found, ngrams string) []string {
 	if ngrams != "" {
 		words = append(words, "-ngrams", ngrams)
 	}
-	words = append(words, cutFlags(found)...)
-	if s.Scheme == solver.Labels && s.Thresholds {
+	words = append(words, vocabularyFlags(found)...)
+	if s.Scheme == solver.MultiLabel && s.TuneThresholds {
 		words = append(words, "-thresholds", "1")
 	}
 	return words
 }
 
-// cutFlags returns the flags that set the chosen tokenizer and minimum document frequency.
-func cutFlags(found *learn.Found) []string {
-	if found.Chosen.Terms == 0 || found.Terms == nil {
+// vocabularyFlags returns the flags that set the chosen tokenizer and minimum document frequency.
+func vocabularyFlags(found *learn.SearchResult) []string {
+	if found.Choice.Tokenizer == 0 || found.Tokenizers == nil {
 		return nil
 	}
-	t := found.Terms[found.Chosen.Terms]
+	t := found.Tokenizers[found.Choice.Tokenizer]
 	flags := []string{"-views", t.Tokenizer.WithoutScales().String()}
 	if t.MinDF > 0 {
 		flags = append(flags, "-min-df", fmt.Sprint(t.MinDF))
@@ -85,48 +85,48 @@ func cutFlags(found *learn.Found) []string {
 	return flags
 }
 
-// linear adds a hint that recommends a linear SVM. v is the linear SVM's validation; nil for no
+// addLinearHint adds a hint that recommends a linear SVM. v is the linear SVM's validation; nil for no
 // hint.
-func (r *choiceReport) linear(v *learn.Validation, cut []string) {
+func (r *choiceReport) addLinearHint(v *learn.Validation, cut []string) {
 	if v == nil {
 		return
 	}
-	r.Linear = v.Mean
+	r.LinearScore = v.Mean
 	words := []string{"-type", "linear"}
 	for _, w := range cut {
-		words = append(words, quoted(w))
+		words = append(words, quote(w))
 	}
 	r.Hint = fmt.Sprintf("a linear SVM reaches %s %s on the same folds and needs much less time and memory: %s",
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// choiceReport reports an automatic selection. ngrams has an n-gram range per tokenizer, or is nil.
-func (m *machine) choiceReport(found *learn.Found, ngrams []string) *choiceReport {
-	if c := found.Chosen; c != nil && c.Why != "" {
-		return &choiceReport{Why: c.Why}
+// newChoiceReport reports an automatic selection. ngrams has an n-gram range per tokenizer, or is nil.
+func (m *trainingFlags) newChoiceReport(found *learn.SearchResult, ngrams []string) *choiceReport {
+	if c := found.Choice; c != nil && c.Reason != "" {
+		return &choiceReport{Reason: c.Reason}
 	}
-	r := &choiceReport{Measure: found.Measure, Seconds: found.Solve.Seconds(), DotProducts: found.DotProducts,
-		Fits: found.Fits}
+	r := &choiceReport{Measure: found.Measure, Seconds: found.SolveTime.Seconds(), DotProducts: found.DotProducts,
+		NumFits: found.FitCount}
 	for i, round := range found.Rounds {
 		for k, p := range round.Points {
 			row := newGridRow(p)
-			row.Round, row.Documents, row.Folds = i+1, round.Documents, round.Folds
-			if found.Terms != nil {
-				row.Terms, row.brief = found.Terms[p.Terms].String(), found.Terms[p.Terms].Brief()
+			row.Round, row.NumDocuments, row.NumFolds = i+1, round.DocumentCount, round.Folds
+			if found.Tokenizers != nil {
+				row.Terms, row.shortTerms = found.Tokenizers[p.Tokenizer].String(), found.Tokenizers[p.Tokenizer].ShortString()
 			} else if ngrams != nil {
-				row.NGrams = ngrams[p.Terms]
+				row.NGrams = ngrams[p.Tokenizer]
 			}
-			row.Best, row.compares = k == round.Best, round.Compares
+			row.IsBest, row.comparedSettings = k == round.BestIndex, round.Parameter
 			r.Rows = append(r.Rows, row)
 		}
-		r.Hint = m.oneAnswer(round.Points[round.Best].Score) // the last round's hint remains
+		r.Hint = m.constantHint(round.Points[round.BestIndex].Score) // the last round's hint remains
 	}
 	return r
 }
 
-// oneAnswer returns a hint if the best candidate predicts the same class for all documents.
-func (m *machine) oneAnswer(s *score.Score) string {
-	same := func(c score.ClassScore) bool { return c.Predicted == s.Documents }
+// constantHint returns a hint if the best candidate predicts the same class for all documents.
+func (m *trainingFlags) constantHint(s *score.Score) string {
+	same := func(c score.ClassScore) bool { return c.PredictedCount == s.Documents }
 	i := slices.IndexFunc(s.Classes, same)
 	if i < 0 || s.Confusion == nil {
 		return ""
@@ -140,61 +140,61 @@ func (m *machine) oneAnswer(s *score.Score) string {
 
 // choiceReport describes an automatic selection in the reports of train and grid.
 type choiceReport struct {
-	Why         string       `json:"why,omitempty"` // reason why no candidates were compared
-	Measure     tune.Measure `json:"measure,omitempty"`
-	Rows        []gridRow    `json:"rows,omitempty"`
-	DotProducts int64        `json:"dot_products"`
-	Fits        int          `json:"fits"`
-	Seconds     float64      `json:"seconds"`
-	Hint        string       `json:"hint,omitempty"`
-	Linear      float64      `json:"linear,omitempty"` // score of a linear SVM, if it is as good as the kernel machine
-	Train       string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
+	Reason       string       `json:"why,omitempty"` // reason why no candidates were compared
+	Measure      tune.Measure `json:"measure,omitempty"`
+	Rows         []gridRow    `json:"rows,omitempty"`
+	DotProducts  int64        `json:"dot_products"`
+	NumFits      int          `json:"fits"`
+	Seconds      float64      `json:"seconds"`
+	Hint         string       `json:"hint,omitempty"`
+	LinearScore  float64      `json:"linear,omitempty"` // score of a linear SVM, if it is as good as the kernel machine
+	TrainCommand string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// shownRows limits the number of points in the text report, and shownOfRound the number per round.
-const shownRows, shownOfRound = 10, 5
+// maxShownPoints limits the number of points in the text report, and shownOfRound the number per round.
+const maxShownPoints, maxShownPerRound = 10, 5
 
 // Describe adds the best points of each round and the train command.
 func (r *choiceReport) Describe(d *report.Document) {
-	if r.Why != "" {
-		d.Linef("no candidates were compared, because %s; default settings:", r.Why)
-		if r.Train != "" {
-			d.Line(r.Train)
+	if r.Reason != "" {
+		d.AddLinef("no candidates were compared, because %s; default settings:", r.Reason)
+		if r.TrainCommand != "" {
+			d.AddLine(r.TrainCommand)
 		}
 		return
 	}
 	folds := strconv.Itoa(tune.ChoiceFolds)
-	if n := len(r.Rows); n > 0 && r.Rows[n-1].Folds != r.Rows[0].Folds {
-		folds += fmt.Sprintf(", then %d", r.Rows[n-1].Folds)
+	if n := len(r.Rows); n > 0 && r.Rows[n-1].NumFolds != r.Rows[0].NumFolds {
+		folds += fmt.Sprintf(", then %d", r.Rows[n-1].NumFolds)
 	}
-	d.Linef("chosen by %s in %s, %s folds of samples, %.2f s; best candidates of each round (* = chosen):",
+	d.AddLinef("chosen by %s in %s, %s folds of samples, %.2f s; best candidates of each round (* = chosen):",
 		r.Measure,
-		report.Counted(r.Fits, "fit", "fits"), folds, r.Seconds)
-	s := report.Section{Title: "Points", Table: pointsTable(byFigure(r.Rows, r.Measure), r.Measure)}
-	most := shownOfRound
+		report.FormatCountOf(r.NumFits, "fit", "fits"), folds, r.Seconds)
+	s := report.Section{Title: "Points", Table: pointsTable(sortByScore(r.Rows, r.Measure), r.Measure)}
+	most := maxShownPerRound
 	if n := len(r.Rows); n > 0 {
-		most = max(min(most, shownRows/r.Rows[n-1].Round), 1)
+		most = max(min(most, maxShownPoints/r.Rows[n-1].Round), 1)
 	}
 	var shown []gridRow
-	for i := 1; len(r.round(i)) > 0; i++ {
-		rows := r.round(i)
-		if best := slices.IndexFunc(rows, func(row gridRow) bool { return row.Best }); best >= most {
+	for i := 1; len(r.roundRows(i)) > 0; i++ {
+		rows := r.roundRows(i)
+		if best := slices.IndexFunc(rows, func(row gridRow) bool { return row.IsBest }); best >= most {
 			rows[most-1] = rows[best]
 		}
 		shown = append(shown, rows[:min(len(rows), most)]...)
 	}
-	s.Brief = pointsTable(shown, r.Measure)
-	d.Add(s)
+	s.TextTable = pointsTable(shown, r.Measure)
+	d.AddSection(s)
 	if r.Hint != "" {
-		d.Line(r.Hint)
+		d.AddLine(r.Hint)
 	}
-	if r.Train != "" {
-		d.Line(r.Train)
+	if r.TrainCommand != "" {
+		d.AddLine(r.TrainCommand)
 	}
 }
 
-// round returns the rows of a round, best first.
-func (r *choiceReport) round(number int) []gridRow {
+// roundRows returns the rows of a round, best first.
+func (r *choiceReport) roundRows(number int) []gridRow {
 	other := func(row gridRow) bool { return row.Round != number }
-	return byFigure(slices.DeleteFunc(slices.Clone(r.Rows), other), r.Measure)
+	return sortByScore(slices.DeleteFunc(slices.Clone(r.Rows), other), r.Measure)
 }

@@ -31,36 +31,36 @@ documents, scales of columns only from the other folds.`,
 gram cv -in mail/                                 one subfolder per class, 5 folds
 gram cv -v 10 -c 10 -kernel diffusion:t=0.3 train.tsv.gz
 gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
-	Setup: func(f *cli.Flags) cli.Work {
-		v := &validation{machine: &machine{}}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		v := &cvFlags{trainingFlags: &trainingFlags{}}
 		v.declare(f)
 		v.declareFolds(f)
-		f.Group("Training", "")
+		f.StartGroup("Training", "")
 		f.BoolVar(&v.curve, "learning-curve", false, "also cross-validate on 1/8, 1/4 and 1/2 of the training documents")
-		f.Check(v.check)
-		f.Check(v.named)
+		f.AddCheck(v.check)
+		f.AddCheck(v.requireSource)
 		return v.run
 	},
 }
 
-// validation holds the flags of cv.
-type validation struct {
-	*machine
+// cvFlags holds the flags of cv.
+type cvFlags struct {
+	*trainingFlags
 	folds int
 	curve bool
 }
 
-func (v *validation) declareFolds(f *cli.Flags) {
-	f.Group("Output", "")
-	f.Pages()
-	f.Group("Training", "")
+func (v *cvFlags) declareFolds(f *cli.Flags) {
+	f.StartGroup("Output", "")
+	f.DeclareReport()
+	f.StartGroup("Training", "")
 	f.IntVar(&v.folds, "folds", tune.DefaultFolds, "number `N` of folds")
 	f.StringVar(&v.GroupColumn, "groups", "", "assign documents with equal values in `COLUMN` to the same fold")
-	f.Group("As in svm-train", topic)
+	f.StartGroup("As in svm-train", libsvmTopic)
 	f.IntVar(&v.folds, "v", tune.DefaultFolds, "`N`: same as -folds")
 }
 
-func (v *validation) check() error {
+func (v *cvFlags) check() error {
 	if v.learner.Type != "" {
 		if _, err := v.kernelOf(nil); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (v *validation) check() error {
 }
 
 // checkFolds returns a usage error if -folds or -type doesn't allow cross-validation.
-func (v *validation) checkFolds() error {
+func (v *cvFlags) checkFolds() error {
 	switch {
 	case v.folds < 2:
 		return cli.Usagef("-folds must be at least 2, got %d", v.folds)
@@ -82,14 +82,14 @@ func (v *validation) checkFolds() error {
 }
 
 // run reads the documents, cross-validates and reports.
-func (v *validation) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(true)
+func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
+	p := e.NewProgress(true)
 	defer p.Clear()
 	regression := v.learner.Type == model.EpsilonSVR || v.learner.Type == model.NuSVR
-	if regression && v.f.Page != "" { // keep the rows for the table of the largest errors
-		v.KeepTexts = cmp.Or(v.Bytes()/4, math.MaxInt64)
+	if regression && v.f.ReportPath != "" { // keep the rows for the table of the largest errors
+		v.KeepTexts = cmp.Or(v.ReadLimitBytes()/4, math.MaxInt64)
 	}
-	j, err := v.prepare(ctx, e, p, v.unnamed(), 1, v.folds)
+	j, err := v.prepare(ctx, e, p, v.usesDefaultKernel(), 1, v.folds)
 	if err != nil {
 		return err
 	}
@@ -99,32 +99,32 @@ func (v *validation) run(ctx context.Context, e *cli.Env) error {
 	}
 	for id, n := range sizes {
 		if n > 0 && n < v.folds && n == slices.Min(sizes) && !regression {
-			e.Warn("class %q has only %d documents for %d folds, so some folds contain none", j.corpus.Classes[id], n, v.folds)
+			e.Warnf("class %q has only %d documents for %d folds, so some folds contain none", j.corpus.Classes[id], n, v.folds)
 			break
 		}
 	}
 	begin, c := time.Now(), j.corpus
-	r := &cvReport{Corpus: source.NewLine(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}
-	r.Corpus.Targets = j.line.Targets
+	r := &cvReport{Corpus: source.NewSummary(c), rows: &corpus.Corpus{Format: c.Format, Names: c.Names, Raw: c.Raw}}
+	r.Corpus.TargetRange = j.corpusLine.TargetRange
 	if !v.curve {
-		j.handOver()
+		j.releaseCorpus()
 	}
-	found, err := learn.CrossValidate(ctx, c, v.learner.trainer, j.o, v.folds)
+	found, err := learn.CrossValidate(ctx, c, v.learner.trainer, j.options, v.folds)
 	took := time.Since(begin)
 	if err == nil && v.curve {
-		r.Curve, err = learn.LearningCurve(ctx, c, v.learner.trainer, j.o, v.folds, found)
+		r.LearningCurve, err = learn.LearningCurve(ctx, c, v.learner.trainer, j.options, v.folds, found)
 	}
 	if err != nil {
-		return j.named(err)
+		return j.annotateError(err)
 	}
 	p.Clear()
-	r.Unfinished, r.SecondsSolve = warnOf(e, found.Ended), took.Seconds()
+	r.NumUnconverged, r.SecondsSolve = warnUnconverged(e, found.Convergence), took.Seconds()
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		var d report.Document
 		r.writeLines(&d) // same output as svm-train -q -v
 		io.WriteString(e.Stdout, d.String())
-		return v.f.WritePage(r)
+		return v.f.WriteReportPage(r)
 	}
-	return v.Report(e, v.f, r)
+	return v.PrintReport(e, v.f, r)
 }

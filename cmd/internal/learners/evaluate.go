@@ -26,9 +26,9 @@ import (
 
 // Evaluate is the command evaluate, which scores a model on labelled documents.
 var Evaluate = &cli.Command{
-	Name:    "evaluate",
-	Summary: "score a model on labelled documents, and explain its mistakes",
-	Args:    "[SOURCE MODEL]",
+	Name:      "evaluate",
+	Summary:   "score a model on labelled documents, and explain its mistakes",
+	ArgsUsage: "[SOURCE MODEL]",
 	Help: `
 Predicts labelled documents and scores the predictions: accuracy with a 95% confidence interval,
 scores per class, the confusion matrix, coverage at given error rates, calibration, and the worst
@@ -43,18 +43,18 @@ the training set, and scores the other documents separately.`,
 gram evaluate test.tsv.gz news.model
 gram evaluate -report news.html -training train.tsv.gz test.tsv.gz news.model
 gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		r := &evaluate{predict: predict{f: f, output: "labels"}}
 		r.declare("Evaluation", "evaluate")
 		f.StringVar(&r.training, "training", "",
 			"report test documents that are near-duplicates of training documents in `SOURCE`")
-		f.ReadsFiles(&r.training, "training", r.Files(&r.training))
+		f.RegisterInput(&r.training, "training", r.Files(&r.training))
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.IntVar(&r.permutations, "permutations", 5, "permute each column `N` times to measure its importance; 0 = off")
-		f.Group("Output", "")
-		f.Writes(&r.out, "o", "write a row per document to `FILE` (.csv, .tsv, .jsonl or .parquet)")
-		f.Pages()
-		f.Check(r.check)
+		f.StartGroup("Output", "")
+		f.OutputVar(&r.out, "o", "write a row per document to `FILE` (.csv, .tsv, .jsonl or .parquet)")
+		f.DeclareReport()
+		f.AddCheck(r.check)
 		return r.run
 	},
 }
@@ -68,10 +68,10 @@ type evaluate struct {
 }
 
 func (r *evaluate) check() error {
-	if err := r.named("evaluate with"); err != nil {
+	if err := r.requireInputs("evaluate with"); err != nil {
 		return err
 	}
-	r.to, r.Reread = cli.Ending(r.out), append(r.Reread, &r.training)
+	r.to, r.RereadSources = cli.Extension(r.out), append(r.RereadSources, &r.training)
 	switch {
 	case r.out != "" && !slices.Contains(table.Formats, r.to):
 		return cli.Usagef("-o %s: the file name must end in .csv, .tsv, .jsonl or .parquet", r.out)
@@ -90,13 +90,13 @@ type evaluateReport struct {
 	Command string `json:"command"` // command line of this evaluation
 
 	corpus, training *corpus.Corpus
-	found            *found
+	predictions      *predictions
 }
 
 // run predicts the documents, scores the predictions, writes files and reports.
 func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
-	p := e.Progress(false)
+	p := e.NewProgress(false)
 	defer p.Clear()
 	if r.keepTexts(); r.out != "" {
 		r.KeepTexts = math.MaxInt64 // if memory is insufficient, reading fails
@@ -106,13 +106,13 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	r.warnTexts(e, x.corpus)
-	if !x.about.Numbers {
+	if !x.about.IsRegression {
 		warnLabels(e, x.corpus)
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
-		given([]string{r.f.Program, "evaluate"}, r.f, "in", "model"), quoted(r.In), quoted(r.model)), " ")}
+		appendFlags([]string{r.f.ProgramName, "evaluate"}, r.f, "in", "model"), quote(r.Source), quote(r.model)), " ")}
 	out.fill(&x.about, &r.predict, x.predictor) // must precede explanations, which compute more dot products
-	held := held(x)
+	held := heldBytes(x)
 	var training *sparse.CSR
 	if r.training != "" {
 		if out.training, err = r.readTraining(ctx, e, p, x); err != nil {
@@ -122,20 +122,20 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 		held += training.Bytes()
 	}
 	if err := r.addNovelty(ctx, p, x, training, held); err != nil {
-		return x.corpus.NameValue(err)
+		return x.corpus.DescribeError(err)
 	}
-	p.Stage("explaining")
-	own := learn.EvaluateOptions{Mistakes: cmp.Or(r.mistakes, -1), Training: out.training,
+	p.StartStage("explaining")
+	own := learn.EvaluateOptions{MistakeCount: cmp.Or(r.mistakes, -1), Training: out.training,
 		Permutations: cmp.Or(r.permutations, -1)}
-	out.Evaluation, err = learn.Evaluate(ctx, x.m, x.prediction, x.corpus, learn.Options{
-		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held, Ready: x.predictor,
-		Progress: func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) },
+	out.Evaluation, err = learn.Evaluate(ctx, x.model, x.prediction, x.corpus, learn.Options{
+		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held, Predictor: x.predictor,
+		Progress: func(stage string, done, total int64, details ...string) { p.Show(stage, done, total, details) },
 	}, own)
 	p.Clear()
 	if err != nil {
-		return x.corpus.NameValue(r.Whole(err, x.corpus))
+		return x.corpus.DescribeError(r.RaiseToTotalNeed(err, x.corpus))
 	}
-	out.scored(e, out.Score, &x.about, x.corpus)
+	out.setScore(e, out.Score, &x.about, x.corpus)
 	if c := out.Score.Calibration; c != nil {
 		out.Reliability = c.Bins
 	}
@@ -144,117 +144,121 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	out.SecondsWrite, out.Seconds = time.Since(writing).Seconds(), time.Since(begin).Seconds()
-	out.PeakBytes, out.columns = backend.PeakBytes(), cli.Columns(e.Reports())
-	if r.f.Quiet && !r.f.JSON && r.f.Page+r.out != "" {
+	out.PeakBytes, out.columns = backend.PeakBytes(), cli.TerminalWidth(e.ReportWriter())
+	if r.f.Quiet && !r.f.JSON && r.f.ReportPath+r.out != "" {
 		return nil
 	}
-	return report.Write(e.Reports(), r.Timed(out), r.f.JSON) // r.write has written the page
+	return report.Write(e.ReportWriter(), r.WithKernelTimes(out), r.f.JSON) // r.write has written the page
 }
 
 // warnTexts warns if texts were discarded because of the memory limit.
 func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
-	if c.Kept() || c.Vocabulary == nil || strings.HasPrefix(r.In, "synthetic:") {
+	if c.HasRaw() || c.Vocabulary == nil || strings.HasPrefix(r.Source, "synthetic:") {
 		return
 	}
-	e.Warn("the texts of %s do not fit in a quarter of -m, so mistakes are explained without their text", r.In)
+	e.Warnf("the texts of %s do not fit in a quarter of -m, so mistakes are explained without their text", r.Source)
 }
 
 // write writes the predictions and the report page.
-func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *found) error {
+func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *predictions) error {
 	if r.out != "" {
-		rows := make([]learn.Row, len(out.Outcomes))
+		rows := make([]learn.PredictionRow, len(out.Outcomes))
 		for i := range rows {
-			rows[i] = out.Outcomes[i].Row
+			rows[i] = out.Outcomes[i].PredictionRow
 		}
-		_, err := matrixio.Make(r.out, func(w io.Writer) error {
+		_, err := matrixio.WriteFile(r.out, func(w io.Writer) error {
 			return table.WriteAll(ctx, w, r.to, rows, predictionColumns()...)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	out.found = x
-	if r.f.Page != "" && out.Score.Confusion != nil {
-		out.matrix = out.pageMatrix()
+	out.predictions = x
+	if r.f.ReportPath != "" && out.Score.Confusion != nil {
+		out.linkedMatrix = out.pageMatrix()
 	}
-	return r.f.WritePage(out)
+	return r.f.WriteReportPage(out)
 }
 
 // readTraining reads the -training documents with the model's tokenizer.
-func (r *evaluate) readTraining(ctx context.Context, e *cli.Env, p *cli.Progress, x *found) (*corpus.Corpus, error) {
+func (r *evaluate) readTraining(
+	ctx context.Context, e *cli.Env, p *cli.Progress, x *predictions,
+) (*corpus.Corpus, error) {
 	if x.about.Kernel == model.Precomputed {
 		return nil, cli.Usagef("-training requires a model of documents, but %s was trained on kernel values", r.model)
 	}
-	d := r.Like(r.training, x.corpus)
+	d := r.WithTermsOf(r.training, x.corpus)
 	d.Tokenizer = &x.about.Tokenizer
 	c, err := d.Read(ctx, e, p)
 	if err == nil && (c.Vocabulary == nil) != (x.corpus.Vocabulary == nil) {
 		err = fmt.Errorf("-training %s and %s cannot be compared: one contains text, the other vectors",
-			r.training, r.In)
+			r.training, r.Source)
 	}
 	return c, err
 }
 
 func (r *evaluateReport) Describe(d *report.Document) {
 	d.Title = fmt.Sprintf("%s on %s", filepath.Base(r.Model), filepath.Base(r.Corpus.Source))
-	d.Lead = fmt.Sprintf("%s: %s, %s. Predictions were compared with the labels.", report.Documents(r.Scored),
+	d.Intro = fmt.Sprintf("%s: %s, %s. Predictions were compared with the labels.", report.FormatDocuments(r.NumScored),
 		r.Type, strings.Trim(strings.Join([]string{r.Kernel, r.Scheme}, ", "), ", "))
 	r.addFigures(d)
 	r.predictReport.Describe(d)
-	if a := r.Answered; len(a) == 4 {
-		d.Linef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
+	if a := r.CoverageAtErrorRates; len(a) == 4 {
+		d.AddLinef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
 			"(thresholds tuned on the test documents)",
-			report.Percent(a[0].Documents), report.Percent(a[1].Documents), report.Percent(a[2].Documents),
-			report.Percent(a[3].Documents))
+			report.FormatPercent(a[0].Fraction), report.FormatPercent(a[1].Fraction), report.FormatPercent(a[2].Fraction),
+			report.FormatPercent(a[3].Fraction))
 	}
 	if c := r.Curves; len(c) > 1 {
 		var auc, precision float64
 		for _, k := range c[1:] {
 			auc, precision = auc+k.AUC/float64(len(c)-1), precision+k.AveragePrecision/float64(len(c)-1)
 		}
-		d.Fact("ROC AUC", "micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f", c[0].AUC, auc,
+		d.AddFact("ROC AUC", "micro %.4f, macro %.4f; average precision: micro %.4f, macro %.4f", c[0].AUC, auc,
 			c[0].AveragePrecision, precision)
 	}
 	if r.NonDuplicates != nil {
-		d.Linef("%s with near-duplicates in training; of the other %s, %s correct (%s)",
-			report.Documents(len(r.Copies)), report.Count(r.NonDuplicates.Documents), report.Count(r.NonDuplicates.Correct),
-			report.Percent(report.Ratio(float64(r.NonDuplicates.Correct), float64(r.NonDuplicates.Documents))))
+		d.AddLinef("%s with near-duplicates in training; of the other %s, %s correct (%s)",
+			report.FormatDocuments(len(r.NearDuplicates)), report.FormatCount(r.NonDuplicates.DocumentCount),
+			report.FormatCount(r.NonDuplicates.CorrectCount),
+			report.FormatPercent(report.Ratio(float64(r.NonDuplicates.CorrectCount), float64(r.NonDuplicates.DocumentCount))))
 	}
-	if r.Coverage != nil {
+	if r.CoverageCurve != nil {
 		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate as a function " +
 			"of coverage, the share of documents that are answered, most confident first. For models with " +
 			"probabilities, accuracy by predicted probability."}
-		d.Page(s)
+		d.AddPageSection(s)
 	}
 	if r.Regression != nil {
-		d.Page(estimatesSection(r.Regression, r.Scored))
+		d.AddPageSection(estimatesSection(r.Regression, r.NumScored))
 	}
 	if r.Curves != nil {
-		d.Page(curvesSection(r.Curves))
+		d.AddPageSection(curvesSection(r.Curves))
 	}
-	if r.Novel != nil {
-		d.Add(report.Section{Title: "Novelty", Heading: "Novelty: rank of the test documents among the training documents",
+	if r.NoveltyBins != nil {
+		d.AddSection(report.Section{Title: "Novelty",
+			Heading: "Novelty: rank of the test documents among the training documents",
 			Text: "Each document's largest kernel value with a training document is ranked among the corresponding " +
 				"values of the training documents. If both come from the same distribution, the shares match " +
 				"the expected shares.",
 			Table: r.noveltyTable()})
-		d.Page(r.maxNovelSection())
+		d.AddPageSection(r.maxNovelSection())
 	}
-	if len(r.Importance) > 0 {
-		d.Add(r.importanceSection())
+	if len(r.Importances) > 0 {
+		d.AddSection(r.importanceSection())
 	}
 	if len(r.Mistakes) > 0 {
 		s := r.mistakesSection()
-		s.Heading, s.Brief = r.mistakesTable()
-		d.Add(s)
+		s.Heading, s.TextTable = r.mistakesTable()
+		d.AddSection(s)
 	}
-	if r.Terms != nil {
-		d.Page(r.termsSection())
+	if r.Explanation != nil {
+		d.AddPageSection(r.termsSection())
 	}
 	if r.NonDuplicates != nil {
-		d.Page(r.copiesSection())
+		d.AddPageSection(r.copiesSection())
 	}
-	d.Page(r.modelSection(r.found))
+	d.AddPageSection(r.modelSection(r.predictions))
 }
 
 func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
@@ -263,26 +267,26 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	if r.MSE != nil {
 		title, columns[1], columns[3] = "Largest errors, and the terms with the largest effect", "value", ">error"
 	}
-	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.Wrong != "" })
+	several := slices.ContainsFunc(r.Mistakes, func(m learn.Mistake) bool { return m.WrongLabel != "" })
 	if several { // confidence and terms refer to the label in this column
 		columns = slices.Insert(columns, 3, "wrong")
 	}
 	t = report.NewTable(columns...)
 	for _, m := range r.Mistakes {
-		cells := []string{report.Shorten(m.Document, 32), named(m.Truth), r.given(&m),
+		cells := []string{report.TruncateStart(m.Document, 32), labelsOrNone(m.Truth), r.predictedLabels(&m),
 			fmt.Sprintf("%.4g", r.Outcomes[m.Index].Confidence),
-			cmp.Or(m.Note, decidingColumns(m.Columns, 3), deciding(m.Why, 5))}
+			cmp.Or(m.Note, topColumns(m.Columns, 3), topTerms(m.Explanation, 5))}
 		if several {
-			cells = slices.Insert(cells, 3, m.Wrong)
+			cells = slices.Insert(cells, 3, m.WrongLabel)
 		}
 		t.Add(cells...)
 	}
 	return title, t
 }
 
-// deciding lists the terms with the largest positive effects on the prediction, up to a given
+// topTerms lists the terms with the largest positive effects on the prediction, up to a given
 // number.
-func deciding(x *learn.DocumentExplanation, most int) string {
+func topTerms(x *learn.DocumentExplanation, most int) string {
 	var terms []string
 	if x != nil {
 		for _, e := range x.Terms {
@@ -294,13 +298,13 @@ func deciding(x *learn.DocumentExplanation, most int) string {
 	return strings.Join(terms, ", ")
 }
 
-// decidingColumns lists the columns with the largest positive effects on the prediction, up to a
+// topColumns lists the columns with the largest positive effects on the prediction, up to a
 // given number. It also lists all columns with a note, such as a missing value.
-func decidingColumns(columns []learn.ColumnEffect, most int) string {
+func topColumns(columns []learn.ColumnEffect, most int) string {
 	var parts []string
 	for _, c := range columns {
 		if c.Effect > 0 && len(parts) < most || c.Note != "" {
-			parts = append(parts, effects.ColumnName(c, 24))
+			parts = append(parts, effects.FormatColumn(c, 24))
 		}
 	}
 	return strings.Join(parts, ", ")

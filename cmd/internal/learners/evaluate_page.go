@@ -31,17 +31,17 @@ func (r *evaluateReport) termsSection() report.Section {
 	if r.MSE != nil {
 		t, title = report.NewTable("of", "raise the prediction most", "lower the prediction most"), "Terms"
 	}
-	for _, row := range r.Terms.Rows {
+	for _, row := range r.Explanation.Functions {
 		class := row.Class
-		if row.Against != "" {
-			class += " against " + row.Against
+		if row.NegativeClass != "" {
+			class += " against " + row.NegativeClass
 		}
 		t.Add(class, joinTerms(row.Positive), joinTerms(row.Negative))
 	}
-	return report.Section{Title: title, Text: r.Terms.Kind, Table: t}
+	return report.Section{Title: title, Text: r.Explanation.Description, Table: t}
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+func formatPercent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
 // addFigures adds the main results at the top of the page.
 func (r *evaluateReport) addFigures(d *report.Document) {
@@ -50,68 +50,71 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 		return
 	}
 	scoreFigures(d, r.Score)
-	if r.Hamming != nil {
-		d.Figure("Hamming loss", fmt.Sprintf("%.4f", *r.Hamming), "share of wrong labels")
+	if r.HammingLoss != nil {
+		d.AddMetric("Hamming loss", fmt.Sprintf("%.4f", *r.HammingLoss), "share of wrong labels")
 	}
 	if r.ECE != nil {
-		d.Figure("Calibration error", fmt.Sprintf("%.4f", *r.ECE), fmt.Sprintf("log loss %.4f", *r.LogLoss))
+		d.AddMetric("Calibration error", fmt.Sprintf("%.4f", *r.ECE), fmt.Sprintf("log loss %.4f", *r.LogLoss))
 	}
 	if a := r.Rejection; a != nil {
-		d.Figure("Answered", percent(a.Coverage),
+		d.AddMetric("Answered", formatPercent(a.Coverage),
 			fmt.Sprintf("accuracy %s on answered documents; the overall accuracy uses the most probable class of "+
 				"rejected documents",
-				percent(1-a.Error)))
+				formatPercent(1-a.ErrorRate)))
 	}
-	if len(r.Answered) > 1 {
-		d.Figure("Coverage with 2% errors", percent(r.Answered[1].Documents), "threshold tuned on the test documents")
+	if len(r.CoverageAtErrorRates) > 1 {
+		d.AddMetric("Coverage with 2% errors", formatPercent(r.CoverageAtErrorRates[1].Fraction),
+			"threshold tuned on the test documents")
 	}
 	if r.NonDuplicates != nil {
-		d.Figure("Near-duplicates in training", report.Count(len(r.Copies)), fmt.Sprintf("%s of %s other documents correct",
-			report.Count(r.NonDuplicates.Correct), report.Count(r.NonDuplicates.Documents)))
+		d.AddMetric("Near-duplicates in training", report.FormatCount(len(r.NearDuplicates)),
+			fmt.Sprintf("%s of %s other documents correct",
+				report.FormatCount(r.NonDuplicates.CorrectCount), report.FormatCount(r.NonDuplicates.DocumentCount)))
 	}
 }
 
 // scoreFigures adds accuracy and F1.
 func scoreFigures(d *report.Document, s *score.Score) {
-	low, high := s.Interval()
-	d.Figure("Accuracy", percent(s.Accuracy), fmt.Sprintf("95%% interval %.2f to %s", 100*low, percent(high)))
-	d.Figure("Correct", report.Count(s.Correct), "of "+report.Documents(s.Documents))
-	d.Figure("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
+	low, high := s.AccuracyInterval()
+	d.AddMetric("Accuracy", formatPercent(s.Accuracy), fmt.Sprintf("95%% interval %.2f to %s", 100*low,
+		formatPercent(high)))
+	d.AddMetric("Correct", report.FormatCount(s.Correct), "of "+report.FormatDocuments(s.Documents))
+	d.AddMetric("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
 
-// newMatrix returns the confusion matrix of a score.
-func newMatrix(s *score.Score) *report.Matrix {
-	m := &report.Matrix{Counts: s.Confusion}
+// confusionMatrix returns the confusion matrix of a score.
+func confusionMatrix(s *score.Score) *report.ConfusionMatrix {
+	m := &report.ConfusionMatrix{Counts: s.Confusion}
 	for _, k := range s.Classes {
-		m.Names = append(m.Names, k.Name)
+		m.ClassNames = append(m.ClassNames, k.Name)
 	}
 	return m
 }
 
-const readMatrix = "Rows are true classes, columns are predicted classes. Cells are shaded by their share " +
+const matrixNote = "Rows are true classes, columns are predicted classes. Cells are shaded by their share " +
 	"of the row."
 
 // pageMatrix returns the confusion matrix with the documents of each cell.
-func (r *evaluateReport) pageMatrix() *report.Matrix {
-	m := newMatrix(r.Score)
+func (r *evaluateReport) pageMatrix() *report.ConfusionMatrix {
+	m := confusionMatrix(r.Score)
 	for i, x := range r.Outcomes {
 		if !x.Scored {
 			continue
 		}
-		m.Documents = append(m.Documents, report.CellDocument{Class: x.True, Predicted: x.Predicted,
-			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.sure(&r.Outcomes[i]), Confidence: x.Confidence})
+		m.Documents = append(m.Documents, report.CellDocument{TrueClass: x.TrueClass, PredictedClass: x.PredictedClass,
+			Name: r.corpus.DocumentName(i), Text: x.Text, Note: r.formatConfidence(&r.Outcomes[i]), Confidence: x.Confidence})
 	}
 	return m
 }
 
-// sure formats the confidence of a prediction.
-func (r *evaluateReport) sure(x *learn.Outcome) string {
+// formatConfidence formats the confidence of a prediction.
+func (r *evaluateReport) formatConfidence(x *learn.Outcome) string {
 	text := fmt.Sprintf("decision value %.3g", x.Margin)
 	if x.Probability != nil {
 		text = fmt.Sprintf("probability %.3f", *x.Probability)
 	}
-	if x.Second != "" {
-		text += ", then " + x.Second
+	if x.SecondClass != "" {
+		text += ", then " + x.SecondClass
 	}
 	if x.Note != "" {
 		text += "; " + x.Note
@@ -129,26 +132,26 @@ func curvesSection(curves []learn.Curve) report.Section {
 		"ROC curve.", Table: report.NewTable("class", ">documents", ">ROC AUC", ">average precision")}
 	roc := chart.New("ROC", "false positive rate, %", "true positive rate, %")
 	precision := chart.New("Precision and recall", "recall, %", "precision, %")
-	roc.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	roc.AddCurve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
 	var parts [2][]string
 	for i, c := range append(curves[:1:1], worst...) {
-		name := cmp.Or(report.Shorten(c.Class, 24), "micro")
-		s.Table.Add(cmp.Or(c.Class, "micro"), report.Count(c.Documents), fmt.Sprintf("%.4f", c.AUC),
+		name := cmp.Or(report.TruncateStart(c.Class, 24), "micro")
+		s.Table.Add(cmp.Or(c.Class, "micro"), report.FormatCount(c.PositiveCount), fmt.Sprintf("%.4f", c.AUC),
 			fmt.Sprintf("%.4f", c.AveragePrecision))
 		if i > maxCurves {
 			continue
 		}
-		for k, points := range [][][2]float64{c.ROC, c.Precision} {
+		for k, points := range [][][2]float64{c.ROC, c.PrecisionRecall} {
 			var xy []chart.Point
 			for _, at := range points {
 				xy = append(xy, chart.Point{X: 100 * at[0], Y: 100 * at[1]})
 			}
-			[]*chart.Chart{roc, precision}[k].Curve(name, chart.Colors[i], xy, false)
+			[]*chart.Chart{roc, precision}[k].AddCurve(name, chart.Palette[i], xy, false)
 			parts[k] = append(parts[k], fmt.Sprintf("%s %.4f", name, []float64{c.AUC, c.AveragePrecision}[k]))
 		}
 	}
 	for _, p := range []*chart.Chart{roc, precision} {
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.TickValues, p.Y.TickValues = 0, 100, 0, 100, percentTicks, percentTicks
 	}
 	s.Charts = []report.Chart{{Chart: roc, Description: "areas: " + strings.Join(parts[0], "; ")},
 		{Chart: precision, Description: "average precision: " + strings.Join(parts[1], "; ")}}
@@ -159,18 +162,18 @@ func curvesSection(curves []learn.Curve) report.Section {
 func (r *evaluateReport) noveltyTable() *report.Table {
 	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">correct")
 	above, all := 0.0, 0
-	for _, n := range r.Novel {
-		all += n.Documents
+	for _, n := range r.NoveltyBins {
+		all += n.DocumentCount
 	}
-	for _, n := range r.Novel {
+	for _, n := range r.NoveltyBins {
 		right := ""
-		if n.Documents > 0 {
-			right = report.Percent(float64(n.Correct) / float64(n.Documents))
+		if n.DocumentCount > 0 {
+			right = report.FormatPercent(float64(n.CorrectCount) / float64(n.DocumentCount))
 		}
-		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.Max), report.Count(n.Documents),
-			report.Percent(report.Ratio(float64(n.Documents), float64(all))), report.Percent(n.Max-above),
+		t.Add(fmt.Sprintf("%g%%", 100*above), fmt.Sprintf("%g%%", 100*n.MaxRank), report.FormatCount(n.DocumentCount),
+			report.FormatPercent(report.Ratio(float64(n.DocumentCount), float64(all))), report.FormatPercent(n.MaxRank-above),
 			right)
-		above = n.Max
+		above = n.MaxRank
 	}
 	return t
 }
@@ -179,7 +182,7 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 func (r *evaluateReport) maxNovelSection() report.Section {
 	s := report.Section{Title: "The most novel documents",
 		Text: fmt.Sprintf("Up to %d documents with the lowest ranks.", maxNovel)}
-	order := run.Numbers(0, len(r.Outcomes))
+	order := run.Range(0, len(r.Outcomes))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(*r.Outcomes[i].Rank, *r.Outcomes[j].Rank) })
 	s.Table = report.NewTable("document", "class", "predicted", ">rank", ">kernel", "text")
 	for _, i := range order[:min(len(order), maxNovel)] {
@@ -193,29 +196,30 @@ func (r *evaluateReport) maxNovelSection() report.Section {
 	return s
 }
 
-// hundred holds the ticks of an axis in percent.
-var hundred = []float64{0, 20, 40, 60, 80, 100}
+// percentTicks holds the ticks of an axis in percent.
+var percentTicks = []float64{0, 20, 40, 60, 80, 100}
 
 // charts draws error rate against coverage and, if there are probabilities, a reliability diagram.
 func (r *evaluateReport) charts() []report.Chart {
 	const steps = 200 // more points would not be visible
 	var points []chart.Point
-	for _, c := range r.Coverage {
+	for _, c := range r.CoverageCurve {
 		k := len(points)
-		if c.Documents >= 0.02 && (k == 0 || c.Documents == 1 || c.Documents-points[k-1].X/100 >= 1.0/steps) {
-			points = append(points, chart.Point{X: 100 * c.Documents, Y: 100 * c.Error})
+		if c.Fraction >= 0.02 && (k == 0 || c.Fraction == 1 || c.Fraction-points[k-1].X/100 >= 1.0/steps) {
+			points = append(points, chart.Point{X: 100 * c.Fraction, Y: 100 * c.ErrorRate})
 		}
 	}
 	p := chart.New("Risk against coverage", "answered documents, %", "wrong answers, %")
-	p.X.Min, p.X.Max, p.Y.Min, p.X.At = 0, 100, 0, hundred
-	p.Curve("", chart.Colors[0], points, false)
+	p.X.Min, p.X.Max, p.Y.Min, p.X.TickValues = 0, 100, 0, percentTicks
+	p.AddCurve("", chart.Palette[0], points, false)
 	p.Y.Max = max(p.Y.Max, 1)
 	var parts []string
-	for _, a := range r.Answered {
-		parts = append(parts, fmt.Sprintf("error rate %s on the most confident %s of the documents", percent(a.Error),
-			percent(a.Documents)))
+	for _, a := range r.CoverageAtErrorRates {
+		parts = append(parts, fmt.Sprintf("error rate %s on the most confident %s of the documents",
+			formatPercent(a.ErrorRate),
+			formatPercent(a.Fraction)))
 	}
-	parts = append(parts, "on all documents "+percent(1-r.Score.Accuracy))
+	parts = append(parts, "on all documents "+formatPercent(1-r.Score.Accuracy))
 	out := []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
 	if r.Reliability == nil {
 		return out
@@ -223,13 +227,13 @@ func (r *evaluateReport) charts() []report.Chart {
 	points, parts = nil, nil
 	for _, b := range r.Reliability {
 		points = append(points, chart.Point{X: 100 * b.Confidence, Y: 100 * b.Accuracy})
-		parts = append(parts, fmt.Sprintf("accuracy %s on %s with a mean probability of %s", percent(b.Accuracy),
-			report.Documents(b.Documents), percent(b.Confidence)))
+		parts = append(parts, fmt.Sprintf("accuracy %s on %s with a mean probability of %s", formatPercent(b.Accuracy),
+			report.FormatDocuments(b.Documents), formatPercent(b.Confidence)))
 	}
 	p = chart.New("Reliability", "probability of the prediction, %", "accuracy, %")
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.At, p.Y.At = 0, 100, 0, 100, hundred, hundred
-	p.Curve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
-	p.Curve("", chart.Colors[0], points, true)
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max, p.X.TickValues, p.Y.TickValues = 0, 100, 0, 100, percentTicks, percentTicks
+	p.AddCurve("", chart.Gray, []chart.Point{{X: 0, Y: 0}, {X: 100, Y: 100}}, false)
+	p.AddCurve("", chart.Palette[0], points, true)
 	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
@@ -244,17 +248,17 @@ func (r *evaluateReport) importanceSection() report.Section {
 		Text:  title + ", with its standard error over rows.",
 		Table: report.NewTable("column", ">drop", ">± standard error")}
 	var names []string
-	for _, x := range r.Importance {
-		s.Table.Add(x.Column, format(x.Drop+0), format(x.SE)) // + 0 turns -0 into 0
-		names = append(names, report.Shorten(x.Column, 20))
+	for _, x := range r.Importances {
+		s.Table.Add(x.Column, format(x.MeanDrop+0), format(x.SE)) // + 0 turns -0 into 0
+		names = append(names, report.TruncateStart(x.Column, 20))
 	}
 	const most = 20
 	names = names[:min(len(names), most)]
 	p := chart.New("Importance of columns", "", "drop in "+what)
-	p.Bars(names, []string{"drop"}, func(column, _ int) float64 { return r.Importance[column].Drop })
-	for k, x := range r.Importance[:len(names)] {
+	p.AddBars(names, []string{"drop"}, func(column, _ int) float64 { return r.Importances[column].MeanDrop })
+	for k, x := range r.Importances[:len(names)] {
 		at := float64(k)
-		p.Curve("", chart.Gray, []chart.Point{{X: at, Y: x.Drop - x.SE}, {X: at, Y: x.Drop + x.SE}}, false)
+		p.AddCurve("", chart.Gray, []chart.Point{{X: at, Y: x.MeanDrop - x.SE}, {X: at, Y: x.MeanDrop + x.SE}}, false)
 	}
 	s.Charts = []report.Chart{{Chart: p, Description: "values as in the table"}}
 	return s
@@ -276,25 +280,28 @@ func (r *evaluateReport) mistakesSection() report.Section {
 	s.Text += fmt.Sprintf("The effect of a %s is the change of the %s when the %s is added.", part, value, part)
 	for i := range r.Mistakes {
 		m := &r.Mistakes[i]
-		d := report.Marked{
-			Name:  fmt.Sprintf("%s: %s, predicted as %s", r.corpus.DocumentName(m.Index), named(m.Truth), r.given(m)),
-			Parts: parts(m),
+		d := report.HighlightedText{
+			Name: fmt.Sprintf("%s: %s, predicted as %s", r.corpus.DocumentName(m.Index), labelsOrNone(m.Truth),
+				r.predictedLabels(m)),
+			Spans: markedParts(m),
 		}
 		switch {
-		case m.Wrong != "":
-			d.Text = fmt.Sprintf("%s is wrong, with a confidence of %.3g", m.Wrong, r.Outcomes[m.Index].Confidence)
+		case m.WrongLabel != "":
+			d.Text = fmt.Sprintf("%s is wrong, with a confidence of %.3g", m.WrongLabel, r.Outcomes[m.Index].Confidence)
 		case r.MSE == nil:
-			d.Text = r.sure(&r.Outcomes[m.Index])
+			d.Text = r.formatConfidence(&r.Outcomes[m.Index])
 		}
 		if m.Columns != nil {
-			d.Parts, d.Tables = nil, []report.Details{{Title: "Columns", Table: effects.Columns(m.Columns), Open: true}}
+			d.Spans, d.Tables = nil, []report.CollapsibleTable{{Title: "Columns", Table: effects.ColumnTable(m.Columns),
+				Open: true}}
 		}
-		if m.Why != nil {
-			d.Tables = append(d.Tables, report.Details{Title: "Terms that decided", Table: effects.Terms(m.Why.Terms),
-				Open: d.Parts == nil && d.Tables == nil})
-			if len(m.Why.Support) > 0 {
-				d.Tables = append(d.Tables, report.Details{Title: "Training documents with the largest contributions",
-					Table: effects.Support(m.Why, texts)})
+		if m.Explanation != nil {
+			d.Tables = append(d.Tables, report.CollapsibleTable{Title: "Terms that decided",
+				Table: effects.TermTable(m.Explanation.Terms),
+				Open:  d.Spans == nil && d.Tables == nil})
+			if len(m.Explanation.SupportVectors) > 0 {
+				d.Tables = append(d.Tables, report.CollapsibleTable{Title: "Training documents with the largest contributions",
+					Table: effects.SupportTable(m.Explanation, texts)})
 			}
 		}
 		s.Documents = append(s.Documents, d)
@@ -302,17 +309,17 @@ func (r *evaluateReport) mistakesSection() report.Section {
 	return s
 }
 
-func named(labels string) string { return cmp.Or(labels, "none") }
+func labelsOrNone(labels string) string { return cmp.Or(labels, "none") }
 
-func (r *evaluateReport) given(m *learn.Mistake) string {
+func (r *evaluateReport) predictedLabels(m *learn.Mistake) string {
 	if r.MSE != nil {
 		return fmt.Sprintf("%.6g", r.Outcomes[m.Index].Margin)
 	}
-	return named(m.Prediction)
+	return labelsOrNone(m.Prediction)
 }
 
-// parts splits the text of a mistake at the boundaries of its marks.
-func parts(m *learn.Mistake) (out []report.Part) {
+// markedParts splits the text of a mistake at the boundaries of its marks.
+func markedParts(m *learn.Mistake) (out []report.Span) {
 	end := len(m.Text)
 	if end > maxText {
 		for end = maxText; !utf8.RuneStart(m.Text[end]); {
@@ -320,19 +327,19 @@ func parts(m *learn.Mistake) (out []report.Part) {
 		}
 	}
 	at := 0
-	for _, k := range m.Marks {
-		if k.To > end {
+	for _, k := range m.Occurrences {
+		if k.End > end {
 			break
 		}
-		out = append(out, report.Part{Text: m.Text[at:k.From]}, report.Part{Text: m.Text[k.From:k.To], Effect: k.Effect,
+		out = append(out, report.Span{Text: m.Text[at:k.Start]}, report.Span{Text: m.Text[k.Start:k.End], Effect: k.Effect,
 			Title: fmt.Sprintf("%+.3g", k.Effect)})
-		at = k.To
+		at = k.End
 	}
 	if at < end {
-		out = append(out, report.Part{Text: m.Text[at:end]})
+		out = append(out, report.Span{Text: m.Text[at:end]})
 	}
 	if end < len(m.Text) {
-		out = append(out, report.Part{Text: fmt.Sprintf(" … (%s in all)", report.Bytes(int64(len(m.Text))))})
+		out = append(out, report.Span{Text: fmt.Sprintf(" … (%s in all)", report.FormatBytes(int64(len(m.Text))))})
 	}
 	return out
 }
@@ -340,8 +347,8 @@ func parts(m *learn.Mistake) (out []report.Part) {
 // trainingTexts returns the texts of -training, which support vectors refer to by index. It returns
 // nil if the model was trained on other documents.
 func (r *evaluateReport) trainingTexts() []string {
-	a := r.found.m.About()
-	if c := r.training; a.Support > 0 && c != nil && a.Documents == c.Documents.Rows() &&
+	a := r.predictions.model.About()
+	if c := r.training; a.SupportVectorCount > 0 && c != nil && a.NumDocuments == c.Documents.Rows() &&
 		(a.Source == c.Source || a.Digest == c.Digest()) {
 		return c.Texts
 	}
@@ -360,21 +367,21 @@ func joinTerms(terms []learn.TermWeight) string {
 func (r *evaluateReport) copiesSection() report.Section {
 	s := report.Section{Title: "Near-duplicates in training", Text: fmt.Sprintf("%s within a cosine distance of 0.02 "+
 		"of a training document (embedding tf-l1-sqrt). Up to %d are listed:",
-		report.Counted(len(r.Copies), "document is", "documents are"), maxCopies)}
+		report.FormatCountOf(len(r.NearDuplicates), "document is", "documents are"), maxCopies)}
 	s.Table = report.NewTable("document", "class", "predicted", "training document", "its class", ">c", "text")
-	for _, k := range r.Copies[:min(len(r.Copies), maxCopies)] {
+	for _, k := range r.NearDuplicates[:min(len(r.NearDuplicates), maxCopies)] {
 		x := &r.Outcomes[k.Document-1]
 		var classes []string
-		for _, id := range r.training.Labels.Of(k.Training - 1) {
+		for _, id := range r.training.Labels.Classes(k.TrainingDocument - 1) {
 			classes = append(classes, r.training.Classes[id])
 		}
-		s.Table.Add(x.Document, x.Truth, x.Prediction, source.ShortName(r.training, k.Training-1),
+		s.Table.Add(x.Document, x.Truth, x.Prediction, source.DisplayName(r.training, k.TrainingDocument-1),
 			strings.Join(classes, ","), fmt.Sprintf("%.4f", k.Distance), report.Excerpt(x.Text, 120))
 	}
 	return s
 }
 
-func (r *evaluateReport) modelSection(x *found) report.Section {
+func (r *evaluateReport) modelSection(x *predictions) report.Section {
 	a := &x.about
 	s := report.Section{Title: "Model", Code: r.Command}
 	add := func(name, value string) {
@@ -389,13 +396,13 @@ func (r *evaluateReport) modelSection(x *found) report.Section {
 	add("Scheme", a.SchemeName())
 	if a.Vocabulary != nil {
 		add("Terms", a.Tokenizer.String())
-		add("Vocabulary", report.Counted(len(a.Vocabulary), "term", "terms"))
+		add("Vocabulary", report.FormatCountOf(len(a.Vocabulary), "term", "terms"))
 	}
-	if a.Probabilities {
+	if a.HasProbabilities {
 		add("Probabilities", "yes")
 	}
 	add("Classes", fmt.Sprint(len(a.Classes)))
-	add("Support vectors", report.Count(a.Support))
+	add("Support vectors", report.FormatCount(a.SupportVectorCount))
 	if a.Source != "" {
 		add("Trained on", a.Source)
 	}

@@ -18,58 +18,58 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// machine holds the flags of commands that train: documents, kernel, problem and computation.
-type machine struct {
+// trainingFlags holds the flags of commands that train: documents, kernel, problem and computation.
+type trainingFlags struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
+	backend.ComputeFlags
 	f *cli.Flags
 
-	kind     string              // value of -type or -s
-	assigned []assigned          // parameters set by flags other than -kernel, -embed and -scale
-	places   map[string]assigned // explicitly set parameters, indexed by name
-	seed     uint64
-	letters
+	learnerType    string              // value of -type or -s
+	assigned       []assigned          // parameters set by flags other than -kernel, -embed and -scale
+	assignedByName map[string]assigned // explicitly set parameters, indexed by name
+	seed           uint64
+	libsvmFlags
 
 	learner learner // learner set by -type
 
 	chooseTime float64 // time budget for automatic selection, in multiples of a training run's time
 
-	scale   string         // value of -scale
-	vectors *learn.Vectors // defaults for vectors that aren't counts; nil for text and counts
+	scale   string                // value of -scale
+	vectors *learn.VectorDefaults // defaults for vectors that aren't counts; nil for text and counts
 }
 
-func (m *machine) declare(f *cli.Flags) {
+func (m *trainingFlags) declare(f *cli.Flags) {
 	m.f = f
-	m.StartsOver, m.Reread = true, []*string{&m.In}
+	m.Restartable, m.RereadSources = true, []*string{&m.Source}
 	m.Documents.Declare(f, "", &m.Limits)
-	f.Group("Problem", "")
+	f.StartGroup("Problem", "")
 	m.Kernels.Declare(f, svm.DefaultKernel)
 	if k := f.Lookup("kernel"); f.Name() != "grid" {
 		k.Usage = strings.Replace(k.Usage, "; repeatable", "", 1)
 	}
 	f.StringVar(&m.scale, "scale", "", "scale columns to `RANGE`, such as 0..1, or standard (zero mean, unit variance)")
-	f.StringVar(&m.kind, "type", "",
+	f.StringVar(&m.learnerType, "type", "",
 		"learner `TYPE`: c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, knn, ...")
 	m.declareParameters("scheme", "c", "nu", "epsilon", "weight", "probabilities")
-	f.Offer("scheme", "one-vs-one", "one-vs-rest", "labels")
-	f.Var(set{m}, "set", "set a parameter of the learner, `NAME=VALUE` (see help learners); repeatable")
-	f.Group("Training", "")
+	f.SetChoices("scheme", "one-vs-one", "one-vs-rest", "labels")
+	f.Var(assignmentFlag{m}, "set", "set a parameter of the learner, `NAME=VALUE` (see help learners); repeatable")
+	f.StartGroup("Training", "")
 	m.declareParameters("thresholds")
 	f.Uint64Var(&m.seed, "seed", 1, "random `SEED` for splitting folds")
-	m.declareLetters(f)
-	m.Compute.Declare(f)
-	f.Group("Output", "")
-	f.Check(m.check)
+	m.declareLIBSVM(f)
+	m.ComputeFlags.Declare(f)
+	f.StartGroup("Output", "")
+	f.AddCheck(m.check)
 }
 
 // check validates the flags, before documents are read.
-func (m *machine) check() error {
+func (m *trainingFlags) check() error {
 	var err error
-	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.kind); err != nil {
+	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.learnerType); err != nil {
 		return cli.UsageError{Err: err}
 	}
-	for _, step := range []func() error{m.setOnce, m.takeScale, m.setParameters} {
+	for _, step := range []func() error{m.collectAssigned, m.applyScale, m.setParameters} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -86,11 +86,11 @@ func (m *machine) check() error {
 		_, err := m.options(nil)
 		return err
 	}
-	m.kind = m.learner.Name
+	m.learnerType = m.learner.Name
 	if !(m.gamma >= 0) || math.IsInf(m.gamma, 0) {
 		return cli.Usagef("-g must be positive, or 0 for 1/columns, got %v", m.gamma)
 	}
-	if err := m.checkLetters(); err != nil {
+	if err := m.checkLIBSVM(); err != nil {
 		return err
 	}
 	kernels, err := m.kernelsOf(nil)
@@ -98,22 +98,22 @@ func (m *machine) check() error {
 	return err
 }
 
-// named fails if no source is set.
-func (m *machine) named() error {
-	if m.In == "" {
-		return source.Missing("learn from")
+// requireSource fails if no source is set.
+func (m *trainingFlags) requireSource() error {
+	if m.Source == "" {
+		return source.MissingSourceError("learn from")
 	}
 	return nil
 }
 
 // kernelsOf returns the kernels set by flags, or a default kernel. The default gamma of -t is 1
 // divided by the number of columns of c, as in svm-train. c may be nil during flag checks.
-func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
-	if m.precomputed() {
+func (m *trainingFlags) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
+	if m.isPrecomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil
 	}
-	if m.number >= 0 {
-		return m.Parse(m.spec(c))
+	if m.kernelNumber >= 0 {
+		return m.Parse(m.libsvmKernel(c))
 	}
 	switch {
 	case m.scale != "":
@@ -126,7 +126,7 @@ func (m *machine) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 
 // kernelOf returns the kernel set by flags, or a default kernel. It fails if flags set several
 // kernels.
-func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
+func (m *trainingFlags) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)
 	if err != nil {
 		return nil, err
@@ -138,19 +138,19 @@ func (m *machine) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 }
 
 // options returns a learner's options, adapted to c. During flag checks, c is nil.
-func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
-	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, Work: m.chooseTime, Vectors: m.vectors}
+func (m *trainingFlags) options(c *corpus.Corpus) (o learn.Options, err error) {
+	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, WorkBudget: m.chooseTime, VectorDefaults: m.vectors}
 	if m.f.IsSet("s", "t", "g", "d", "r", "n", "p") {
-		o.Work = 0
+		o.WorkBudget = 0
 	}
 	t := m.learner.trainer
 	if c != nil {
-		if err := m.learner.Suit(t, c); err != nil {
+		if err := m.learner.AdaptTrainer(t, c); err != nil {
 			return o, err
 		}
 	}
-	if m.number >= 0 {
-		if err := params.Set(t, "kernel", m.spec(c)); err != nil {
+	if m.kernelNumber >= 0 {
+		if err := params.Set(t, "kernel", m.libsvmKernel(c)); err != nil {
 			return o, err
 		}
 	}
@@ -159,7 +159,7 @@ func (m *machine) options(c *corpus.Corpus) (o learn.Options, err error) {
 		if err != nil {
 			return o, err
 		}
-		o.Vectors = &learn.Vectors{Kernel: "rbf", Embedding: e}
+		o.VectorDefaults = &learn.VectorDefaults{Kernel: "rbf", Embedding: e}
 	}
 	err = t.Check(o)
 	if err != nil && (c == nil || m.learner.Type != "") {

@@ -22,7 +22,7 @@ func parseSVM(line string) (*train, error) {
 	f, s := cli.NewFlags("train"), &train{}
 	s.declare(f)
 	f.MaxArgs = 2
-	s.In = "some" // default for lines without a source
+	s.Source = "some" // default for lines without a source
 	return s, f.Parse(strings.Fields(line))
 }
 
@@ -58,24 +58,24 @@ func TestSVMTrainLetters(t *testing.T) {
 		"-t 2 -g 0 a":              {"rbf:gamma=0.2", nil},
 		"-t 3 a":                   {"sigmoid:gamma=0.2,r=0", nil},
 		"a": {"diffusion:t=0.5",
-			func(s *train) bool { return !s.Signed && s.numberOf("c") == 1 && s.learner.Name == "c_svc" }},
+			func(s *train) bool { return !s.Signed && s.parameterValue("c") == 1 && s.learner.Name == "c_svc" }},
 		"-s 4 -n 0.25 -c 7 a": {"diffusion:t=0.5",
 			func(s *train) bool {
-				return s.learner.Name == "nu_svr" && s.numberOf("nu") == 0.25 && s.numberOf("c") == 7
+				return s.learner.Name == "nu_svr" && s.parameterValue("nu") == 0.25 && s.parameterValue("c") == 7
 			}},
 		"-s 3 -p 0.01 -e 1e-5 a b": {"diffusion:t=0.5",
 			func(s *train) bool {
-				return s.numberOf("epsilon") == 0.01 && s.numberOf("tolerance") == 1e-5 && s.f.Args[1] == "b"
+				return s.parameterValue("epsilon") == 0.01 && s.parameterValue("tolerance") == 1e-5 && s.f.Args[1] == "b"
 			}},
 		"-h 0 -b 1 -m 300 a": {"diffusion:t=0.5",
 			func(s *train) bool {
 				t := s.learner.trainer
-				return t.Given("shrinking") && params.Get(t, "probabilities") == true && s.Memory == 300<<20
+				return t.IsSet("shrinking") && params.Get(t, "probabilities") == true && s.Memory == 300<<20
 			}},
 		"-kernel ngd -workers 2 a -q": {"ngd:shift=0",
-			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.learner.trainer.Given("weight") }},
+			func(s *train) bool { return s.Workers == 2 && s.f.Quiet && !s.learner.trainer.IsSet("weight") }},
 		"-type one-class -in a": {"diffusion:t=0.5",
-			func(s *train) bool { return s.learner.Name == "one_class" && s.In == "a" }},
+			func(s *train) bool { return s.learner.Name == "one_class" && s.Source == "a" }},
 	} {
 		s, err := parseSVM(line)
 		if err != nil {
@@ -113,7 +113,7 @@ func TestSVMWeights(t *testing.T) {
 		}
 	}
 	s := musttest.Get(parseSVM("-wdogs 2 a"))(t)
-	musttest.Fails(s.options(threeClasses()))(t, "a weight for a class that isn't there", "dogs")
+	musttest.WantError(s.options(threeClasses()))(t, "a weight for a class that isn't there", "dogs")
 }
 
 // The default scheme for documents with several labels is one classifier per label.
@@ -125,8 +125,8 @@ func TestSVMScheme(t *testing.T) {
 		corpus *corpus.Corpus
 		want   solver.Scheme
 	}{
-		{"a", threeClasses(), solver.OneVsOne}, {"a", several, solver.Labels},
-		{"-scheme one-vs-rest a", several, solver.OneVsRest}, {"-scheme labels a", threeClasses(), solver.Labels},
+		{"a", threeClasses(), solver.OneVsOne}, {"a", several, solver.MultiLabel},
+		{"-scheme one-vs-rest a", several, solver.OneVsRest}, {"-scheme labels a", threeClasses(), solver.MultiLabel},
 	} {
 		s := musttest.Get(parseSVM(c.line))(t)
 		_, err := s.options(c.corpus)
@@ -169,7 +169,7 @@ func TestSVMUsage(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"-h", "-help", "--help", "-h -c 3", "-c 3 -h"} {
-		musttest.Fails(parseSVM(line))(t, line, flag.ErrHelp)
+		musttest.WantError(parseSVM(line))(t, line, flag.ErrHelp)
 	}
 	if s, err := parseSVM("-in a -c 3"); err != nil || !slices.Equal(s.f.Args, nil) {
 		t.Errorf("flags alone: %v", err)

@@ -31,8 +31,8 @@ With lists, tries all combinations of C, nu, epsilon, embed, scheme, ngrams and 
 	Examples: `
 gram grid train.tsv.gz                              all settings, for text
 gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
-	Setup: func(f *cli.Flags) cli.Work {
-		g := &grid{validation: validation{machine: &machine{}}}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		g := &grid{cvFlags: cvFlags{trainingFlags: &trainingFlags{}}}
 		g.declare(f)
 		g.declareFolds(f)
 		f.Var(log2Flag{&g.lists, "C"}, "log2c", "try C = 2^k for k in `BEGIN,END,STEP`")
@@ -41,47 +41,47 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 			"log2g",
 			"try gamma = 2^k for k in `BEGIN,END,STEP` (implies -t 2)",
 		)
-		f.Group("Problem", "")
+		f.StartGroup("Problem", "")
 		f.Var(&g.lists, "grid", "values to try, `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
-		f.Group("Training", "")
-		g.declareChoice(learn.SearchWork, "time budget for automatic selection, `X` training runs; 0 = off")
+		f.StartGroup("Training", "")
+		g.declareChoice(learn.SearchWorkBudget, "time budget for automatic selection, `X` training runs; 0 = off")
 		f.BoolVar(&g.oneSE, "one-se", false, "select the smallest C within one standard error of the best score")
-		f.Group("Output", "")
-		f.WritesBinary(&g.out, "o", "train with the best settings on all documents, and write the model to `FILE`",
+		f.StartGroup("Output", "")
+		f.BinaryOutputVar(&g.modelPath, "o", "train with the best settings on all documents, and write the model to `FILE`",
 			func() string { return "a model" })
-		f.Draws(&g.plot, "plot", "plot the scores to `FILE` (.svg)")
-		f.Check(g.check)
-		f.Check(g.named)
+		f.SVGOutputVar(&g.plot, "plot", "plot the scores to `FILE` (.svg)")
+		f.AddCheck(g.check)
+		f.AddCheck(g.requireSource)
 		return g.run
 	},
 }
 
 type grid struct {
-	validation
-	lists     gridLists
-	plot, out string
-	oneSE     bool
-	samples   bool // true for a search on samples instead of all combinations
-	numCs     int  // number of values of C
+	cvFlags
+	lists           gridLists
+	plot, modelPath string
+	oneSE           bool
+	samples         bool // true for a search on samples instead of all combinations
+	numCs           int  // number of values of C
 }
 
 // declare declares the flags. Lists in -kernel are expanded before the other flags are checked.
 func (g *grid) declare(f *cli.Flags) {
-	f.Check(g.expand)
-	g.machine.declare(f)
+	f.AddCheck(g.expand)
+	g.trainingFlags.declare(f)
 }
 
 // expand replaces each kernel that has lists of values with a kernel per combination of values.
 func (g *grid) expand() error {
 	var specs []string
 	for _, spec := range g.Specs {
-		some, err := source.Alternatives(spec)
+		some, err := source.ExpandAlternatives(spec)
 		if err != nil {
 			return cli.UsageError{Err: err}
 		}
 		specs = append(specs, some...)
 	}
-	g.Specs, g.gammas = specs, g.lists.has("gamma")
+	g.Specs, g.hasGammaList = specs, g.lists.has("gamma")
 	return nil
 }
 
@@ -90,12 +90,12 @@ func (g *grid) check() error {
 		return err
 	}
 	for _, list := range g.lists.all() {
-		if a, set := g.places[strings.ToLower(list.Name)]; set {
-			return setTwice(list.Name, a.place, "-grid "+list.Name)
+		if a, set := g.assignedByName[strings.ToLower(list.Name)]; set {
+			return conflictError(list.Name, a.origin, "-grid "+list.Name)
 		}
 		for _, spec := range g.Specs {
-			if sets(spec, list.Name) {
-				return setTwice(list.Name, "-kernel "+spec, "-grid "+list.Name)
+			if setsParameter(spec, list.Name) {
+				return conflictError(list.Name, "-kernel "+spec, "-grid "+list.Name)
 			}
 		}
 	}
@@ -104,13 +104,13 @@ func (g *grid) check() error {
 	}
 	points, err := g.points(nil)
 	if err == nil {
-		g.samples, g.numCs = points.Samples, len(points.C)
+		g.samples, g.numCs = points.UseSamples, len(points.C)
 	}
 	return err
 }
 
-// sets reports whether the specification of a base kernel sets the named parameter.
-func sets(spec, name string) bool {
+// setsParameter reports whether the specification of a base kernel sets the named parameter.
+func setsParameter(spec, name string) bool {
 	k, err := kernel.Parse(spec)
 	if err != nil {
 		return false
@@ -124,11 +124,11 @@ func sets(spec, name string) bool {
 // checkNGrams checks the n-gram ranges, and sets the first range for reading the documents.
 func (g *grid) checkNGrams() error {
 	l := &g.lists
-	if len(l.ngramList) > 1 && !backend.Rereadable(g.In) {
-		return cli.Usagef("-grid ngrams reads %s several times, so it must be a file or folder", g.In)
+	if len(l.ngrams) > 1 && !backend.IsRereadable(g.Source) {
+		return cli.Usagef("-grid ngrams reads %s several times, so it must be a file or folder", g.Source)
 	}
-	for i := len(l.ngramList) - 1; i >= 0; i-- {
-		if err := g.SetNGrams(l.ngramList[i]); err != nil {
+	for i := len(l.ngrams) - 1; i >= 0; i-- {
+		if err := g.SetNGrams(l.ngrams[i]); err != nil {
 			return cli.UsageError{Err: err}
 		}
 	}
@@ -138,9 +138,9 @@ func (g *grid) checkNGrams() error {
 // options returns the learner's options. Selection on samples is off with -plot, with -backend, and
 // for vectors with negative values if flags set the kernel.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
-	o, err := g.machine.options(c)
-	if g.Signed && !g.unnamed() || g.plot != "" || g.f.IsSet("backend") {
-		o.Work = 0
+	o, err := g.trainingFlags.options(c)
+	if g.Signed && !g.usesDefaultKernel() || g.plot != "" || g.f.IsSet("backend") {
+		o.WorkBudget = 0
 	}
 	return o, err
 }
@@ -153,24 +153,25 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	}
 	lists := g.lists.all()
 	if len(g.Specs) > 1 {
-		lists = append(lists, learn.Words{Name: "kernel", Values: g.Specs})
+		lists = append(lists, learn.ParameterValues{Name: "kernel", Values: g.Specs})
 	}
 	out, err := learn.NewGrid(g.learner.Learner, g.learner.trainer, lists, o)
 	if err != nil {
 		return nil, cli.UsageError{Err: err}
 	}
-	out.Folds, out.MinC = g.folds, g.oneSE
+	out.Folds, out.PreferSmallC = g.folds, g.oneSE
 	return out, nil
 }
 
 // run searches and reports. If ctx is done, it reports the completed points.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(true)
+	p := e.NewProgress(true)
 	defer p.Clear()
-	if g.samples && g.lists.ngramList == nil {
+	if g.samples && g.lists.ngrams == nil {
 		g.keepTexts()
 	}
-	j, err := g.prepare(ctx, e, p, g.unnamed() && !g.lists.has("t") && len(g.lists.embeds) == 0, g.numCs, g.folds)
+	j, err := g.prepare(ctx, e, p, g.usesDefaultKernel() && !g.lists.has("t") && len(g.lists.embeddings) == 0, g.numCs,
+		g.folds)
 	if err != nil {
 		return err
 	}
@@ -178,74 +179,74 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	ngrams := g.lists.ngramList
-	watch := &gridWatch{total: points.Total()}
+	ngrams := g.lists.ngrams
+	watch := &gridProgress{totalPoints: points.PointCount()}
 	switch {
-	case points.Samples:
-		points.Terms = len(ngrams)
-		j.o.Work = g.chooseTime
+	case points.UseSamples:
+		points.TokenizerCount = len(ngrams)
+		j.options.WorkBudget = g.chooseTime
 	case g.learner.Type != "":
-		j.o.Work = 0
+		j.options.WorkBudget = 0
 		g.hintScale(e, j.corpus, points.Kernels()[0].Embedding())
-		j.o.Solver = training(p, watch.details)
+		j.options.SolverProgress = trainingProgress(p, watch.details)
 	}
-	points.Each = watch.point
+	points.OnPoint = watch.addPoint
 	points.Corpus = func(ctx context.Context, cut int) (*corpus.Corpus, error) {
 		p.Clear()
-		return g.ReadAs(ctx, p, ngrams[cut])
+		return g.ReadWithNGrams(ctx, p, ngrams[cut])
 	}
 	r := newGridReport(g, j, points, ngrams)
 	found, kept, err := g.search(ctx, j, points)
 	p.Clear()
-	err = j.named(err)
+	err = j.annotateError(err)
 	if found == nil || g.FallsBack(ctx, err) || err != nil && len(found.Points) == 0 {
 		return err
 	}
 	complete := err == nil
-	if complete && kept != nil && (found.Best >= 0 || found.Chosen != nil) {
+	if complete && kept != nil && (found.BestIndex >= 0 || found.Choice != nil) {
 		err = g.train(ctx, r, kept, found, points, j)
 	}
 	r.fill(e, j, found, complete)
 	if err == nil && g.plot != "" {
 		err = chart.Save(g.plot, 16, 11, r.charts()...)
 	}
-	return errors.Join(g.Report(e, g.f, r), err)
+	return errors.Join(g.PrintReport(e, g.f, r), err)
 }
 
-// gridWatch tracks the progress of a search.
-type gridWatch struct {
-	total int
+// gridProgress tracks the progress of a search.
+type gridProgress struct {
+	totalPoints int
 
-	mu    sync.Mutex
-	done  int
-	best  *learn.Validation
-	begin time.Time // start of the first training run
+	mu         sync.Mutex
+	donePoints int
+	best       *learn.Validation
+	start      time.Time // start of the first training run
 }
 
-// point records a completed point.
-func (w *gridWatch) point(p *learn.Validation) {
+// addPoint records a completed point.
+func (w *gridProgress) addPoint(p *learn.Validation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.done++
+	w.donePoints++
 	if w.best == nil || p.Measure.Better(p.Mean, w.best.Mean) {
 		w.best = p
 	}
 }
 
 // details formats the progress of the search: points, best score and remaining time.
-func (w *gridWatch) details(s svm.Progress) []string {
+func (w *gridProgress) details(s svm.Progress) []string {
 	if s.Solver.Problems == 0 {
-		return details(s)
+		return progressDetails(s)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.begin.IsZero() {
-		w.begin = time.Now()
+	if w.start.IsZero() {
+		w.start = time.Now()
 	}
-	parts := []string{fmt.Sprintf("%d of %s", w.done, report.Counted(w.total, "point", "points"))}
-	parts = append(parts, wait(w.begin, s)...)
+	parts := []string{fmt.Sprintf("%d of %s", w.donePoints, report.FormatCountOf(w.totalPoints, "point", "points"))}
+	parts = append(parts, remainingTime(w.start, s)...)
 	if b := w.best; b != nil {
-		parts = append(parts, "best "+b.Measure.Format(b.Mean)+": "+describe(b.Kernel, b.C, b.Nu, b.Epsilon))
+		parts = append(parts, "best "+b.Measure.Format(b.Mean)+": "+formatParameters(b.Kernel, b.C, b.Nu, b.Epsilon))
 	}
 	return parts
 }

@@ -15,48 +15,49 @@ import (
 
 // search runs the search. If a model is to be trained, it also returns the corpus.
 func (g *grid) search(
-	ctx context.Context, j *job, points *learn.Grid,
-) (_ *learn.Found, kept *corpus.Corpus, err error) {
-	c := j.handOver()
-	if g.out != "" {
-		if kept = c; !points.Samples && g.learner.Type != "" {
-			j.o.HeldBytes += c.Documents.Bytes()
+	ctx context.Context, j *trainingJob, points *learn.Grid,
+) (_ *learn.SearchResult, kept *corpus.Corpus, err error) {
+	c := j.releaseCorpus()
+	if g.modelPath != "" {
+		if kept = c; !points.UseSamples && g.learner.Type != "" {
+			j.options.HeldBytes += c.Documents.Bytes()
 		}
 	}
-	found, err := learn.Search(ctx, c, points, j.o)
+	found, err := learn.Search(ctx, c, points, j.options)
 	return found, kept, err
 }
 
 // train trains a model on all documents with the parameters of the best point, and writes it.
 func (g *grid) train(
-	ctx context.Context, r *gridReport, c *corpus.Corpus, found *learn.Found, points *learn.Grid, j *job,
+	ctx context.Context, r *gridReport, c *corpus.Corpus, found *learn.SearchResult, points *learn.Grid, j *trainingJob,
 ) error {
 	begin := time.Now()
-	m, err := found.Train(ctx, c, points, j.o)
+	m, err := found.Train(ctx, c, points, j.options)
 	if err != nil {
-		return c.NameValue(err)
+		return c.DescribeError(err)
 	}
-	size, err := matrixio.Make(g.out, func(w io.Writer) error { return m.Write(ctx, w) })
+	size, err := matrixio.WriteFile(g.modelPath, func(w io.Writer) error { return m.Write(ctx, w) })
 	if err == nil {
-		r.File, r.FileBytes, r.SecondsTrain = g.out, size, time.Since(begin).Seconds()
+		r.File, r.FileBytes, r.SecondsTrain = g.modelPath, size, time.Since(begin).Seconds()
 	}
 	return err
 }
 
-// writeParts adds a table with the gain from each set of terms, such as word pairs.
-func (r *gridReport) writeParts(d *report.Document) {
-	if r.parts == nil {
+// writeAblations adds a table with the gain from each set of terms, such as word pairs.
+func (r *gridReport) writeAblations(d *report.Document) {
+	if r.ablations == nil {
 		return
 	}
 	t := report.NewTable("terms", ">best with", ">best without", ">difference", ">± error")
-	for _, p := range r.parts {
-		t.Add(p.Part, r.Measure.Format(p.With.Mean), r.Measure.Format(p.Without.Mean), signed(r.Measure, p.Mean),
+	for _, p := range r.ablations {
+		t.Add(p.Component, r.Measure.Format(p.BestWith.Mean), r.Measure.Format(p.BestWithout.Mean),
+			formatDifference(r.Measure, p.Mean),
 			strings.TrimSuffix(r.Measure.Format(p.SE), "%"))
 	}
-	d.Table("Gain from each set of terms", "", t)
+	d.AddTable("Gain from each set of terms", "", t)
 }
 
-func signed(m tune.Measure, difference float64) string {
+func formatDifference(m tune.Measure, difference float64) string {
 	text := strings.TrimSuffix(m.Format(difference), "%")
 	if difference >= 0 {
 		text = "+" + text
@@ -71,6 +72,6 @@ func (r *gridReport) writeModel(d *report.Document) {
 		if r.Best == nil {
 			which = "the first candidate"
 		}
-		d.Fact(r.File, "model of %s, %s, trained in %.2f s", which, report.Bytes(r.FileBytes), r.SecondsTrain)
+		d.AddFact(r.File, "model of %s, %s, trained in %.2f s", which, report.FormatBytes(r.FileBytes), r.SecondsTrain)
 	}
 }

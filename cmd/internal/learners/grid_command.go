@@ -18,8 +18,8 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 			settings = append(settings, q[:]...)
 		}
 	}
-	if best.Type != "" && r.run.Embedding != "" {
-		settings = append(settings, "-embed", r.run.Embedding)
+	if best.Type != "" && r.grid.Embedding != "" {
+		settings = append(settings, "-embed", r.grid.Embedding)
 	}
 	for _, q := range []struct {
 		flag string
@@ -29,10 +29,10 @@ func (r *gridReport) settingsOf(best *gridRow) []string {
 			settings = append(settings, q.flag, fmt.Sprint(q.v))
 		}
 	}
-	if len(r.run.lists.schemes) > 0 {
+	if len(r.grid.lists.schemes) > 0 {
 		settings = append(settings, "-scheme", best.Scheme)
 	}
-	if len(r.run.lists.ngramList) > 0 {
+	if len(r.grid.lists.ngrams) > 0 {
 		settings = append(settings, "-ngrams", best.NGrams)
 	}
 	return settings
@@ -54,7 +54,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 
 // commandLine returns a train command, quoted for a shell. The user's flags come first, except the
 // kernel, C and the flags in others. Then come -set flags for other parameters, and settings.
-func (m *machine) commandLine(others, settings []string) string {
+func (m *trainingFlags) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
 	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters set by -type in settings
 	// settings alternates flags and values, which replace the user's values
@@ -67,47 +67,47 @@ func (m *machine) commandLine(others, settings []string) string {
 			}
 		}
 	}
-	words := given([]string{m.f.Program, "train", "-in", quoted(m.In)}, m.f,
+	words := appendFlags([]string{m.f.ProgramName, "train", "-in", quote(m.Source)}, m.f,
 		append([]string{"in", "scale", "t", "g", "d", "r", "weight", "set", "type"}, others...)...)
 	if kind != "" && m.f.IsSet("type") {
 		words = append(words, "-type", kind)
 	}
 	for _, a := range m.assigned {
 		switch {
-		case slices.Contains(others, a.name) || shown.Given(a.name):
+		case slices.Contains(others, a.name) || shown.IsSet(a.name):
 		case a.name == "balanced" && a.text == "true":
 			words = append(words, "-weight", "balanced")
 		case a.name == "weight":
-			words = append(words, "-weight", quoted(a.text))
+			words = append(words, "-weight", quote(a.text))
 		case a.flag == "set" || a.flag == "type":
-			words = append(words, "-set", quoted(a.name+"="+a.text))
+			words = append(words, "-set", quote(a.name+"="+a.text))
 		}
 	}
 	if m.Signed && !m.f.IsSet("signed") { // -t implies -signed
 		words = append(words, "-signed")
 	}
 	for _, w := range settings {
-		words = append(words, quoted(w))
+		words = append(words, quote(w))
 	}
 	return strings.Join(words, " ")
 }
 
-// given appends the flags set by the user, quoted for a shell. It omits the flags in others.
-func given(words []string, f *cli.Flags, others ...string) []string {
+// appendFlags appends the flags set by the user, quoted for a shell. It omits the flags in others.
+func appendFlags(words []string, f *cli.Flags, others ...string) []string {
 	f.Visit(func(fl *flag.Flag) {
 		switch {
 		case slices.Contains(others, fl.Name):
 		case f.IsBool(fl.Name):
 			words = append(words, "-"+fl.Name)
 		default:
-			words = append(words, "-"+fl.Name, quoted(fl.Value.String()))
+			words = append(words, "-"+fl.Name, quote(fl.Value.String()))
 		}
 	})
 	return words
 }
 
-// quoted quotes w for a shell if needed.
-func quoted(w string) string {
+// quote quotes w for a shell if needed.
+func quote(w string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 			strings.ContainsRune("_-./:=,@%+", r)

@@ -15,9 +15,9 @@ import (
 // gridLists is the value of the repeatable flag -grid: lists of numbers, embeddings, schemes,
 // n-grams and other parameters of the learner.
 type gridLists struct {
-	numbers                    []kernel.List
-	embeds, schemes, ngramList []string
-	words                      []learn.Words // other parameters of the learner
+	numbers                     []kernel.ParamGrid
+	embeddings, schemes, ngrams []string
+	parameterLists              []learn.ParameterValues // other parameters of the learner
 }
 
 func (g *gridLists) String() string { return "" }
@@ -25,9 +25,9 @@ func (g *gridLists) Several()       {}
 
 func (g *gridLists) Set(v string) error {
 	name, values, _ := strings.Cut(v, "=")
-	for list, known := range map[*[]string]string{&g.embeds: "embed", &g.schemes: "scheme", &g.ngramList: "ngrams"} {
+	for list, known := range map[*[]string]string{&g.embeddings: "embed", &g.schemes: "scheme", &g.ngrams: "ngrams"} {
 		if strings.TrimSpace(name) == known {
-			return addTexts(list, known, values)
+			return appendList(list, known, values)
 		}
 	}
 	list, err := source.ParseValues(v)
@@ -37,14 +37,14 @@ func (g *gridLists) Set(v string) error {
 	if g.has(name) {
 		return fmt.Errorf("%s occurs twice; put all values in one list", name)
 	}
-	words := learn.Words{Name: name}
-	err = addTexts(&words.Values, name, values)
-	g.words = append(g.words, words)
+	words := learn.ParameterValues{Name: name}
+	err = appendList(&words.Values, name, values)
+	g.parameterLists = append(g.parameterLists, words)
 	return err
 }
 
-// addTexts splits values at commas and appends them to list.
-func addTexts(list *[]string, name, values string) error {
+// appendList splits values at commas and appends them to list.
+func appendList(list *[]string, name, values string) error {
 	if *list != nil {
 		return fmt.Errorf("%s occurs twice; put all values in one list", name)
 	}
@@ -61,7 +61,7 @@ func addTexts(list *[]string, name, values string) error {
 	return nil
 }
 
-func (g *gridLists) add(list kernel.List, err error) error {
+func (g *gridLists) add(list kernel.ParamGrid, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -73,22 +73,22 @@ func (g *gridLists) add(list kernel.List, err error) error {
 }
 
 func (g *gridLists) has(name string) bool {
-	return slices.ContainsFunc(g.numbers, func(other kernel.List) bool { return other.Name == name }) ||
-		slices.ContainsFunc(g.words, func(other learn.Words) bool { return other.Name == name })
+	return slices.ContainsFunc(g.numbers, func(other kernel.ParamGrid) bool { return other.Name == name }) ||
+		slices.ContainsFunc(g.parameterLists, func(other learn.ParameterValues) bool { return other.Name == name })
 }
 
-func (g *gridLists) all() []learn.Words {
-	lists := slices.Clone(g.words)
+func (g *gridLists) all() []learn.ParameterValues {
+	lists := slices.Clone(g.parameterLists)
 	for _, list := range g.numbers {
-		w := learn.Words{Name: list.Name}
+		w := learn.ParameterValues{Name: list.Name}
 		for _, v := range list.Values {
-			w.Values = append(w.Values, report.Float(v))
+			w.Values = append(w.Values, report.FormatFloat(v))
 		}
 		lists = append(lists, w)
 	}
-	for name, values := range map[string][]string{"embed": g.embeds, "scheme": g.schemes, "ngrams": g.ngramList} {
+	for name, values := range map[string][]string{"embed": g.embeddings, "scheme": g.schemes, "ngrams": g.ngrams} {
 		if values != nil {
-			lists = append(lists, learn.Words{Name: name, Values: values})
+			lists = append(lists, learn.ParameterValues{Name: name, Values: values})
 		}
 	}
 	return lists
@@ -102,27 +102,27 @@ type log2Flag struct {
 
 func (l log2Flag) String() string { return "" }
 
-func (l log2Flag) Set(v string) error { return l.lists.add(log2List(l.name, v)) }
+func (l log2Flag) Set(v string) error { return l.lists.add(parseLog2List(l.name, v)) }
 
-// log2List parses BEGIN,END,STEP, a list of exponents of 2, as in -log2c and -log2g of grid.py.
-func log2List(name, s string) (kernel.List, error) {
+// parseLog2List parses BEGIN,END,STEP, a list of exponents of 2, as in -log2c and -log2g of grid.py.
+func parseLog2List(name, s string) (kernel.ParamGrid, error) {
 	var numbers []float64
 	for part := range strings.SplitSeq(s, ",") {
 		v, err := source.ParseNumber(part)
 		if err != nil {
-			return kernel.List{}, err
+			return kernel.ParamGrid{}, err
 		}
 		numbers = append(numbers, v)
 	}
 	if len(numbers) != 3 {
-		return kernel.List{}, fmt.Errorf("%q is not of the form BEGIN,END,STEP, such as -5,15,2", s)
+		return kernel.ParamGrid{}, fmt.Errorf("%q is not of the form BEGIN,END,STEP, such as -5,15,2", s)
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
 	if !(count >= 0 && count < source.MaxValues) {
-		return kernel.List{}, fmt.Errorf("%q: the step must lead from %[2]v to %[3]v in at most %[4]d values", s,
+		return kernel.ParamGrid{}, fmt.Errorf("%q: the step must lead from %[2]v to %[3]v in at most %[4]d values", s,
 			numbers[0], numbers[1], source.MaxValues)
 	}
-	list := kernel.List{Name: name}
+	list := kernel.ParamGrid{Name: name}
 	for i := range int(count+1e-9) + 1 {
 		list.Values = append(list.Values, math.Exp2(numbers[0]+float64(i)*numbers[2]))
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// plotted returns the parameter on the x axis: the parameter with the longest list, by default C.
-func (r *gridReport) plotted() string {
+// plotParameter returns the parameter on the x axis: the parameter with the longest list, by default C.
+func (r *gridReport) plotParameter() string {
 	name, most := "C", 1
-	for _, list := range r.searched.Lists {
+	for _, list := range r.searchGrid.Lists {
 		if n := len(list.Values); n > most || n == most && list.Name == "C" {
 			name, most = list.Name, n
 		}
@@ -24,7 +24,7 @@ func (r *gridReport) plotted() string {
 // charts plots score and time of the points against a parameter, with a curve per combination of
 // the other settings.
 func (r *gridReport) charts() []*chart.Chart {
-	over, by := r.plotted(), 100.0
+	over, by := r.plotParameter(), 100.0
 	best := chart.New(r.Corpus.Source, over, r.Measure.String()+", %")
 	if r.Measure == tune.MeanSquaredError {
 		by, best.Y.Label = 1, r.Measure.String()
@@ -47,23 +47,23 @@ func (r *gridReport) charts() []*chart.Chart {
 		seconds[at] = append(seconds[at], chart.Point{X: x, Y: row.Seconds})
 		ticks = append(ticks, x)
 	}
-	names = distinct(names)
+	names = trimCommonPrefix(names)
 	for i, name := range names {
-		of := chart.Colors[i%len(chart.Colors)]
-		best.Curve(name, of, values[i], true)
-		took.Curve("", of, seconds[i], true)
+		of := chart.Palette[i%len(chart.Palette)]
+		best.AddCurve(name, of, values[i], true)
+		took.AddCurve("", of, seconds[i], true)
 	}
 	slices.Sort(ticks)
 	ticks = slices.Compact(ticks)
 	for _, p := range []*chart.Chart{best, took} {
-		p.X.At, p.X.Write = ticks, report.Float
-		p.X.Log = p.X.Min > 0 && p.X.Max >= 8*p.X.Min
+		p.X.TickValues, p.X.FormatTick = ticks, report.FormatFloat
+		p.X.IsLog = p.X.Min > 0 && p.X.Max >= 8*p.X.Min
 	}
 	return []*chart.Chart{best, took}
 }
 
-// distinct removes the common prefix of all names, up to the last common comma.
-func distinct(names []string) []string {
+// trimCommonPrefix removes the common prefix of all names, up to the last common comma.
+func trimCommonPrefix(names []string) []string {
 	for len(names) > 1 {
 		first, _, more := strings.Cut(names[0], ", ")
 		shared := func(name string) bool { return strings.HasPrefix(name, first+", ") }
@@ -90,10 +90,10 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 	case "epsilon":
 		x, epsilon = epsilon, 0
 	default:
-		x, name = without(name, over)
+		x, name = removeParameter(name, over)
 	}
-	name = describe(name, c, nu, epsilon)
-	if len(r.run.lists.schemes) > 1 {
+	name = formatParameters(name, c, nu, epsilon)
+	if len(r.grid.lists.schemes) > 1 {
 		name += ", " + row.Scheme
 	}
 	if len(r.ngrams) > 1 {
@@ -102,8 +102,8 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 	return x, name
 }
 
-// without removes a parameter from a specification. It also returns the parameter's value.
-func without(name, parameter string) (value float64, rest string) {
+// removeParameter removes a parameter from a specification. It also returns the parameter's value.
+func removeParameter(name, parameter string) (value float64, rest string) {
 	before, after, _ := strings.Cut(name, parameter+"=")
 	end := strings.IndexAny(after+" ", ", ")
 	value, _ = strconv.ParseFloat(after[:end], 64) // can't fail, because lists hold only numbers

@@ -19,19 +19,19 @@ import (
 )
 
 type gridReport struct {
-	Corpus source.Line `json:"corpus"`
-	machineLine
-	Folds   int          `json:"folds"`
-	Groups  string       `json:"groups,omitempty"`
-	Seed    uint64       `json:"seed"`
-	Measure tune.Measure `json:"measure"`
+	Corpus source.Summary `json:"corpus"`
+	settingsLine
+	NumFolds    int          `json:"folds"`
+	GroupColumn string       `json:"groups,omitempty"`
+	Seed        uint64       `json:"seed"`
+	Measure     tune.Measure `json:"measure"`
 
-	Complete bool     `json:"complete"`
-	Points   int      `json:"points"` // number of points in the search
-	Best     *gridRow `json:"best,omitempty"`
-	Train    string   `json:"train_command,omitempty"` // command that trains with the best settings
-	Hints    []string `json:"hints,omitempty"`
-	*searchedLine
+	IsComplete   bool     `json:"complete"`
+	NumPoints    int      `json:"points"` // number of points in the search
+	Best         *gridRow `json:"best,omitempty"`
+	TrainCommand string   `json:"train_command,omitempty"` // command that trains with the best settings
+	Hints        []string `json:"hints,omitempty"`
+	*searchLine
 
 	Seconds      float64 `json:"seconds"` // time since the start of reading
 	SecondsRead  float64 `json:"seconds_read"`
@@ -45,59 +45,60 @@ type gridReport struct {
 	Rows   []gridRow     `json:"rows"`             // searched points; for a search on samples, points of the last round
 	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
-	parts    []learn.Ablation // gain from each set of terms
-	run      *grid
-	searched *learn.Grid
-	ngrams   []string
+	ablations  []learn.Ablation // gain from each set of terms
+	grid       *grid
+	searchGrid *learn.Grid
+	ngrams     []string
 }
 
-// searchedLine holds additional fields for a search over support vector machines.
-type searchedLine struct {
+// searchLine holds additional fields for a search over support vector machines.
+type searchLine struct {
 	Tolerance   float64 `json:"tolerance"`
-	Fits        int     `json:"fits"` // number of training runs: one per point and fold
+	NumFits     int     `json:"fits"` // number of training runs: one per point and fold
 	DotProducts int64   `json:"dot_products"`
 	// number of dot products saved because training runs share kernel values
-	Saved       int64   `json:"dot_products_saved"`
-	SecondsGram float64 `json:"seconds_gram"`
+	DotProductsSaved int64   `json:"dot_products_saved"`
+	SecondsGram      float64 `json:"seconds_gram"`
 }
 
 // gridRow describes a point of the search.
 type gridRow struct {
-	Round     int    `json:"round,omitempty"`     // index of the round in a search on samples, from 1
-	Documents int    `json:"documents,omitempty"` // size of the round's sample
-	Folds     int    `json:"folds,omitempty"`
-	Type      string `json:"type,omitempty"` // learner; empty for support vector machines
-	Kernel    string `json:"kernel,omitempty"`
-	Embedding string `json:"embedding,omitempty"`
-	Scheme    string `json:"scheme,omitempty"`
-	NGrams    string `json:"ngrams,omitempty"`
-	Terms     string `json:"terms,omitempty"`
-	brief     string // abbreviation of Terms
-	compares  string // names of the settings that the round compares
+	Round            int    `json:"round,omitempty"`     // index of the round in a search on samples, from 1
+	NumDocuments     int    `json:"documents,omitempty"` // size of the round's sample
+	NumFolds         int    `json:"folds,omitempty"`
+	Type             string `json:"type,omitempty"` // learner; empty for support vector machines
+	Kernel           string `json:"kernel,omitempty"`
+	Embedding        string `json:"embedding,omitempty"`
+	Scheme           string `json:"scheme,omitempty"`
+	NGrams           string `json:"ngrams,omitempty"`
+	Terms            string `json:"terms,omitempty"`
+	shortTerms       string // abbreviation of Terms
+	comparedSettings string // names of the settings that the round compares
 	solver.Regularization
-	Mean       float64          `json:"mean"`
-	SD         float64          `json:"standard_deviation"`
-	Figures    []float64        `json:"figures"`        // score of each fold
-	SE         float64          `json:"standard_error"` // standard error of the mean: SD divided by √folds
-	ToBest     *tune.Difference `json:"difference_to_best,omitempty"`
-	Unfinished int              `json:"unfinished_machines"`
-	Seconds    float64          `json:"seconds"` // elapsed time of training and prediction
-	Best       bool             `json:"is_best,omitempty"`
+	Mean             float64          `json:"mean"`
+	SD               float64          `json:"standard_deviation"`
+	FoldScores       []float64        `json:"figures"`        // score of each fold
+	SE               float64          `json:"standard_error"` // standard error of the mean: SD divided by √folds
+	DifferenceToBest *tune.Difference `json:"difference_to_best,omitempty"`
+	NumUnconverged   int              `json:"unfinished_machines"`
+	Seconds          float64          `json:"seconds"` // elapsed time of training and prediction
+	IsBest           bool             `json:"is_best,omitempty"`
 
-	*solvedLine // solver statistics; nil for learners other than SVMs
+	*convergenceLine // solver statistics; nil for learners other than SVMs
 }
 
-// solvedLine holds additional fields for support vector machines.
-type solvedLine struct {
+// convergenceLine holds additional fields for support vector machines.
+type convergenceLine struct {
 	Iterations     int64   `json:"iterations"`
-	Support        float64 `json:"support_vectors"` // mean number of distinct support vectors per fold
-	source.Figures         // scores over all documents
+	MeanSupport    float64 `json:"support_vectors"` // mean number of distinct support vectors per fold
+	source.Metrics         // scores over all documents
 }
 
 func newGridRow(v *learn.Validation) gridRow {
 	row := gridRow{Kernel: v.Kernel, Regularization: v.Regularization, Mean: v.Mean,
 		SD: v.SD, SE: v.SE,
-		Figures: v.Figures, ToBest: v.ToBest, Unfinished: v.Ended.Unfinished, Seconds: v.Elapsed.Seconds()}
+		FoldScores: v.FoldValues, DifferenceToBest: v.DifferenceToBest, NumUnconverged: v.Convergence.UnfinishedCount,
+		Seconds: v.Elapsed.Seconds()}
 	t := model.Type(v.Spec)
 	if !slices.Contains(model.Types, t) {
 		row.Type, row.Scheme = v.Spec, v.About.SchemeName()
@@ -107,58 +108,58 @@ func newGridRow(v *learn.Validation) gridRow {
 	if t.Classifies() {
 		row.Scheme = v.Scheme.String()
 	}
-	row.solvedLine = &solvedLine{v.Iterations, v.Support,
-		source.NewFigures(v.Score, v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1)}
+	row.convergenceLine = &convergenceLine{v.Iterations, v.MeanSupportVectorCount,
+		source.NewMetrics(v.Score, v.Measure == tune.MeanSquaredError, v.Measure == tune.MicroF1)}
 	return row
 }
 
 // newGridReport returns a report with the fields that don't depend on the search.
-func newGridReport(run *grid, j *job, g *learn.Grid, ngrams []string) *gridReport {
+func newGridReport(run *grid, j *trainingJob, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
-		Corpus: source.NewLine(j.corpus), Folds: g.Folds, Groups: run.GroupColumn,
-		Seed: run.seed, Points: g.Total(), Rows: []gridRow{},
-		run: run, searched: g, ngrams: ngrams, SecondsRead: j.read,
+		Corpus: source.NewSummary(j.corpus), NumFolds: g.Folds, GroupColumn: run.GroupColumn,
+		Seed: run.seed, NumPoints: g.PointCount(), Rows: []gridRow{},
+		grid: run, searchGrid: g, ngrams: ngrams, SecondsRead: j.readSeconds,
 	}
-	r.Corpus.Targets = j.line.Targets
-	r.machineLine = run.line(&learn.About{Type: run.kind, Scheme: learn.SchemeOf(run.learner.trainer)})
+	r.Corpus.TargetRange = j.corpusLine.TargetRange
+	r.settingsLine = run.newSettingsLine(&learn.About{Type: run.learnerType, Scheme: learn.SchemeOf(run.learner.trainer)})
 	return r
 }
 
-func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool) {
-	run := r.run
-	r.Measure, r.Complete = found.Measure, complete
-	r.SecondsSolve = found.Solve.Seconds()
+func (r *gridReport) fill(e *cli.Env, j *trainingJob, found *learn.SearchResult, complete bool) {
+	run := r.grid
+	r.Measure, r.IsComplete = found.Measure, complete
+	r.SecondsSolve = found.SolveTime.Seconds()
 	var ended learn.Convergence
-	r.parts = found.Ablations()
+	r.ablations = found.Ablations()
 	for _, p := range found.Points {
 		row := newGridRow(p)
 		if r.ngrams != nil {
-			row.NGrams = r.ngrams[p.Terms]
+			row.NGrams = r.ngrams[p.Tokenizer]
 		}
 		r.Rows = append(r.Rows, row)
-		ended.Add(p.Ended)
+		ended.Add(p.Convergence)
 	}
-	best := func() *gridRow { return &r.Rows[found.Best] }
+	best := func() *gridRow { return &r.Rows[found.BestIndex] }
 	switch {
 	case run.learner.Type == "":
-		warnOf(e, ended)
-		r.machineLine = run.line(&found.Points[len(found.Points)-1].About)
-		r.Type, r.C, r.Best = run.kind, 0, best()
-		r.Best.Best = true
-		r.Train = run.trainCommand(false, r.settingsOf(r.Best))
-	case found.Chosen != nil:
+		warnUnconverged(e, ended)
+		r.settingsLine = run.newSettingsLine(&found.Points[len(found.Points)-1].About)
+		r.Type, r.C, r.Best = run.learnerType, 0, best()
+		r.Best.IsBest = true
+		r.TrainCommand = run.trainCommand(false, r.settingsOf(r.Best))
+	case found.Choice != nil:
 		r.fillSamples(found)
 	default:
-		r.computedBy(run, j)
-		r.searchedLine = &searchedLine{run.numberOf("tolerance"), found.Fits, found.DotProducts, found.Saved,
-			found.Gram.Seconds()}
+		r.setBackend(run, j)
+		r.searchLine = &searchLine{run.parameterValue("tolerance"), found.FitCount, found.DotProducts, found.SavedDotProducts,
+			found.GramTime.Seconds()}
 		if lists := run.lists.schemes; len(lists) > 0 {
-			r.machineLine.Scheme = strings.Join(lists, ", ")
+			r.settingsLine.Scheme = strings.Join(lists, ", ")
 		}
-		if found.Best >= 0 {
+		if found.BestIndex >= 0 {
 			r.Best = best()
-			r.Best.Best = true
-			r.Train, r.Hints = run.trainCommand(false, r.settingsOf(r.Best)), edges(r.searched.Lists, r.Best)
+			r.Best.IsBest = true
+			r.TrainCommand, r.Hints = run.trainCommand(false, r.settingsOf(r.Best)), edgeHints(r.searchGrid.Lists, r.Best)
 		}
 	}
 	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
@@ -166,32 +167,32 @@ func (r *gridReport) fill(e *cli.Env, j *job, found *learn.Found, complete bool)
 }
 
 // fillSamples adds the results of a search on samples.
-func (r *gridReport) fillSamples(found *learn.Found) {
-	run, chosen := r.run, found.Chosen
-	r.Choice = run.choiceReport(found, r.ngrams)
-	r.Scheme, r.searchedLine = "", &searchedLine{Tolerance: chosen.Settings.Tolerance, Fits: r.Choice.Fits,
+func (r *gridReport) fillSamples(found *learn.SearchResult) {
+	run, chosen := r.grid, found.Choice
+	r.Choice = run.newChoiceReport(found, r.ngrams)
+	r.Scheme, r.searchLine = "", &searchLine{Tolerance: chosen.Settings.Tolerance, NumFits: r.Choice.NumFits,
 		DotProducts: r.Choice.DotProducts}
-	r.Points = len(r.Choice.Rows)
+	r.NumPoints = len(r.Choice.Rows)
 	if n := len(chosen.Rounds); n > 0 {
-		r.Rows = r.Choice.round(n)
+		r.Rows = r.Choice.roundRows(n)
 		for i := range r.Rows {
-			if r.Rows[i].Best {
+			if r.Rows[i].IsBest {
 				r.Best = &r.Rows[i]
 			}
 		}
 		cut := ""
 		if r.ngrams != nil {
-			cut = r.ngrams[chosen.Terms]
+			cut = r.ngrams[chosen.Tokenizer]
 		}
-		r.Train = run.trainCommand(true, run.settingsOf(found, cut))
-	} else if chosen.Why != "" {
-		r.Choice.Train = run.trainCommand(true, run.settingsOf(found, ""))
+		r.TrainCommand = run.trainCommand(true, run.settingsOf(found, cut))
+	} else if chosen.Reason != "" {
+		r.Choice.TrainCommand = run.trainCommand(true, run.settingsOf(found, ""))
 	}
 }
 
-// edges returns a hint for each parameter whose best value is at an end of its list, because a
+// edgeHints returns a hint for each parameter whose best value is at an end of its list, because a
 // better value may be outside the list.
-func edges(lists []kernel.List, best *gridRow) []string {
+func edgeHints(lists []kernel.ParamGrid, best *gridRow) []string {
 	var hints []string
 	for _, list := range lists {
 		v := best.C
@@ -232,44 +233,45 @@ func (r *gridReport) Describe(d *report.Document) {
 		return
 	}
 	var kernels string
-	if n := len(r.searched.Kernels()); n > 0 {
-		kernels = report.Counted(n, "kernel", "kernels") + ", "
+	if n := len(r.searchGrid.Kernels()); n > 0 {
+		kernels = report.FormatCountOf(n, "kernel", "kernels") + ", "
 	}
-	d.Line(r.Corpus)
-	d.Line(kernels + r.text(foldsText(r.Folds, r.Groups, r.Seed)))
-	d.Add(r.pointsSection())
-	if !r.Complete {
-		d.Linef("incomplete: %s of %s", report.Count(len(r.Rows)), report.Counted(r.Points, "candidate", "candidates"))
+	d.AddLine(r.Corpus)
+	d.AddLine(kernels + r.format(foldsText(r.NumFolds, r.GroupColumn, r.Seed)))
+	d.AddSection(r.pointsSection())
+	if !r.IsComplete {
+		d.AddLinef("incomplete: %s of %s", report.FormatCount(len(r.Rows)),
+			report.FormatCountOf(r.NumPoints, "candidate", "candidates"))
 	}
 	if r.Best != nil {
-		r.writeBest(d, describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon))
+		r.writeBest(d, formatParameters(r.Best.learnerName(), r.Best.C, r.Best.Nu, r.Best.Epsilon))
 		for _, hint := range r.Hints {
-			d.Line(hint)
+			d.AddLine(hint)
 		}
-		d.Line(r.Train)
+		d.AddLine(r.TrainCommand)
 	}
 	r.writeModel(d)
 	var matrix string
-	if r.searchedLine != nil {
-		d.Linef("%s computed, %s saved by sharing: %s would have needed %s",
-			report.Counted(r.DotProducts, "dot product", "dot products"), report.Count(r.Saved),
-			report.Counted(r.Fits, "fit", "fits"), report.Count(r.DotProducts+r.Saved))
+	if r.searchLine != nil {
+		d.AddLinef("%s computed, %s saved by sharing: %s would have needed %s",
+			report.FormatCountOf(r.DotProducts, "dot product", "dot products"), report.FormatCount(r.DotProductsSaved),
+			report.FormatCountOf(r.NumFits, "fit", "fits"), report.FormatCount(r.DotProducts+r.DotProductsSaved))
 		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
 	}
-	d.Linef("reading %.2f s, %ssearch %.2f s, total %.2f s, %s", r.SecondsRead, matrix, r.SecondsSolve,
-		r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	d.AddLinef("reading %.2f s, %ssearch %.2f s, total %.2f s, %s", r.SecondsRead, matrix, r.SecondsSolve,
+		r.Seconds, report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 
 // writeSearch adds the lines for a search without lists.
 func (r *gridReport) writeSearch(d *report.Document) {
-	d.Line(r.Corpus)
-	d.Line(r.text(fmt.Sprintf("seed %d", r.Seed)))
+	d.AddLine(r.Corpus)
+	d.AddLine(r.format(fmt.Sprintf("seed %d", r.Seed)))
 	r.Choice.Describe(d)
-	if !r.Complete {
-		d.Line("incomplete")
+	if !r.IsComplete {
+		d.AddLine("incomplete")
 	}
 	if r.Best != nil {
-		name := describe(r.Best.what(), r.Best.C, r.Best.Nu, r.Best.Epsilon)
+		name := formatParameters(r.Best.learnerName(), r.Best.C, r.Best.Nu, r.Best.Epsilon)
 		if r.Best.Scheme != "" {
 			name += ", " + r.Best.Scheme
 		}
@@ -277,20 +279,20 @@ func (r *gridReport) writeSearch(d *report.Document) {
 			name += ", " + r.Best.NGrams + "-grams"
 		}
 		if r.Best.Terms != "" {
-			name += ", " + r.Best.brief
+			name += ", " + r.Best.shortTerms
 		}
-		r.writeParts(d)
+		r.writeAblations(d)
 		r.writeBest(d, name)
-		d.Line(r.Train)
+		d.AddLine(r.TrainCommand)
 	}
 	r.writeModel(d)
-	d.Linef("%s; reading %.2f s, search %.2f s, total %.2f s, %s",
-		report.Counted(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
-		report.Peak(r.PeakBytes, r.LimitBytes))
+	d.AddLinef("%s; reading %.2f s, search %.2f s, total %.2f s, %s",
+		report.FormatCountOf(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
+		report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 
-// what returns the name of the learner, or of the kernel with its embedding.
-func (row *gridRow) what() string {
+// learnerName returns the name of the learner, or of the kernel with its embedding.
+func (row *gridRow) learnerName() string {
 	if row.Type != "" {
 		return strings.TrimSpace(row.Type + " " + row.Kernel)
 	}
@@ -300,16 +302,16 @@ func (row *gridRow) what() string {
 // writeBest adds a line with the best point's score.
 func (r *gridReport) writeBest(d *report.Document, name string) {
 	all := ""
-	if r.Best.solvedLine != nil {
-		if all = r.Best.All(); all != "" {
+	if r.Best.convergenceLine != nil {
+		if all = r.Best.FormatLosses(); all != "" {
 			all = "; " + all
 		}
 	}
-	d.Fact("best", "%s: %s %s%s", name, r.Measure, r.cell(r.Best), all)
+	d.AddFact("best", "%s: %s %s%s", name, r.Measure, r.formatScore(r.Best), all)
 }
 
-// cell formats the mean and standard deviation of a row's score.
-func (r *gridReport) cell(row *gridRow) string {
+// formatScore formats the mean and standard deviation of a row's score.
+func (r *gridReport) formatScore(row *gridRow) string {
 	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
 
@@ -318,11 +320,11 @@ const maxPoints = 20
 
 // pointsSection lists the points of a search, best first, with charts.
 func (r *gridReport) pointsSection() report.Section {
-	rows := byFigure(r.Rows, r.Measure)
-	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), Brief: pointsTable(rows, r.Measure)}
+	rows := sortByScore(r.Rows, r.Measure)
+	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), TextTable: pointsTable(rows, r.Measure)}
 	if len(rows) > maxPoints {
-		s.Heading = fmt.Sprintf("the %d best of %s candidates; -json lists all", maxPoints, report.Count(len(rows)))
-		s.Brief = pointsTable(rows[:maxPoints], r.Measure)
+		s.Heading = fmt.Sprintf("the %d best of %s candidates; -json lists all", maxPoints, report.FormatCount(len(rows)))
+		s.TextTable = pointsTable(rows[:maxPoints], r.Measure)
 	}
 	for _, c := range r.charts() {
 		s.Charts = append(s.Charts, report.Chart{Chart: c, Description: "as in the table"})
@@ -330,8 +332,8 @@ func (r *gridReport) pointsSection() report.Section {
 	return s
 }
 
-// byFigure returns a copy of rows, best first.
-func byFigure(rows []gridRow, m tune.Measure) []gridRow {
+// sortByScore returns a copy of rows, best first.
+func sortByScore(rows []gridRow, m tune.Measure) []gridRow {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b gridRow) int {
 		switch x, y := a.Mean, b.Mean; {
@@ -351,7 +353,7 @@ func pointsTable(rows []gridRow, m tune.Measure) *report.Table {
 		if v == 0 {
 			return ""
 		}
-		return report.Float(v)
+		return report.FormatFloat(v)
 	}
 	figure := func(v float64) string { return m.Format(v) }
 	column := report.NewColumn[gridRow]
@@ -362,22 +364,25 @@ func pointsTable(rows []gridRow, m tune.Measure) *report.Table {
 		column(">nu", func(row gridRow) string { return number(row.Nu) }),
 		column(">epsilon", func(row gridRow) string { return number(row.Epsilon) }),
 		column("scheme", func(row gridRow) string { return row.Scheme }),
-		column("terms", func(row gridRow) string { return cmp.Or(row.brief, row.NGrams) }),
-		column("round", func(row gridRow) string { return row.compares }),
-		column(">documents", func(row gridRow) string { return strings.TrimPrefix(report.Count(row.Documents), "0") }),
+		column("terms", func(row gridRow) string { return cmp.Or(row.shortTerms, row.NGrams) }),
+		column("round", func(row gridRow) string { return row.comparedSettings }),
+		column(">documents", func(row gridRow) string {
+			return strings.TrimPrefix(report.FormatCount(row.NumDocuments),
+				"0")
+		}),
 		column(">"+m.String(), func(row gridRow) string { return figure(row.Mean) }),
 		column(">± over folds", func(row gridRow) string { return strings.TrimSuffix(figure(row.SD), "%") }),
-		column("", func(row gridRow) string { return map[bool]string{true: "*"}[row.Best] }),
+		column("", func(row gridRow) string { return map[bool]string{true: "*"}[row.IsBest] }),
 		column(">to the best", func(row gridRow) string {
-			if row.ToBest == nil {
+			if row.DifferenceToBest == nil {
 				return ""
 			}
-			return signed(m, row.ToBest.Mean)
+			return formatDifference(m, row.DifferenceToBest.Mean)
 		}),
 		column(">± error", func(row gridRow) string {
-			if row.ToBest == nil {
+			if row.DifferenceToBest == nil {
 				return ""
 			}
-			return strings.TrimSuffix(figure(row.ToBest.SE), "%")
+			return strings.TrimSuffix(figure(row.DifferenceToBest.SE), "%")
 		}))
 }

@@ -17,15 +17,15 @@ import (
 
 // -log2c and -log2g take lists of exponents as in grid.py.
 func TestLog2Lists(t *testing.T) {
-	if got, err := log2List("C", "-1,3,2"); err != nil || !slices.Equal(got.Values, []float64{0.5, 2, 8}) {
+	if got, err := parseLog2List("C", "-1,3,2"); err != nil || !slices.Equal(got.Values, []float64{0.5, 2, 8}) {
 		t.Errorf("-log2c: %v, %v", got, err)
 	}
-	if got, err := log2List("gamma", "3,-15,-9"); err != nil ||
+	if got, err := parseLog2List("gamma", "3,-15,-9"); err != nil ||
 		!slices.Equal(got.Values, []float64{8, 1.0 / 64, math.Exp2(-15)}) {
 		t.Errorf("-log2g: %v, %v", got, err)
 	}
 	for _, s := range []string{"", "1,2", "1,2,0", "1,0,1", "1,2,x", "1,2,1,4", "0,1e9,1"} {
-		musttest.Fails(log2List("C", s))(t, "-log2c "+s)
+		musttest.WantError(parseLog2List("C", s))(t, "-log2c "+s)
 	}
 }
 
@@ -42,14 +42,14 @@ func TestGridAlternatives(t *testing.T) {
 		"0.2*diffusion:t=1|2 + 0.5*linear:embed=tf-l1-sqrt ": {"0.2*diffusion:t=1 + 0.5*linear:embed=tf-l1-sqrt ",
 			"0.2*diffusion:t=2 + 0.5*linear:embed=tf-l1-sqrt "},
 	} {
-		got, err := source.Alternatives(spec)
+		got, err := source.ExpandAlternatives(spec)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v, expected %q", spec, got, err, want)
 		}
 	}
 	for _, spec := range []string{"diffusion:t=|1", "diffusion:t=1|", "|", "diffusion:t=1||2",
 		strings.Repeat("a=1|2,", 11)} {
-		musttest.Fails(source.Alternatives(spec))(t, spec)
+		musttest.WantError(source.ExpandAlternatives(spec))(t, spec)
 	}
 }
 
@@ -60,11 +60,11 @@ func FuzzGridList(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if list, err := log2List("C", s); err == nil &&
+		if list, err := parseLog2List("C", s); err == nil &&
 			(len(list.Values) == 0 || len(list.Values) > source.MaxValues) {
 			t.Fatalf("%d values", len(list.Values))
 		}
-		if specs, err := source.Alternatives(s); err == nil {
+		if specs, err := source.ExpandAlternatives(s); err == nil {
 			if len(specs) == 0 || len(specs) > source.MaxValues {
 				t.Fatalf("%d specifications", len(specs))
 			}
@@ -79,13 +79,13 @@ func FuzzGridList(f *testing.F) {
 
 // parseGrid parses line as arguments of grid, and returns the command and its kernels.
 func parseGrid(line string) (*grid, []string, error) {
-	f, r := cli.NewFlags("grid"), &grid{validation: validation{machine: &machine{}, folds: 5}}
+	f, r := cli.NewFlags("grid"), &grid{cvFlags: cvFlags{trainingFlags: &trainingFlags{}, folds: 5}}
 	r.declare(f)
 	f.Var(&r.lists, "grid", "")
 	f.Var(log2Flag{&r.lists, "gamma"}, "log2g", "")
 	f.Var(log2Flag{&r.lists, "C"}, "log2c", "")
-	f.Check(r.check)
-	r.In = "some" // default for lines without a source
+	f.AddCheck(r.check)
+	r.Source = "some" // default for lines without a source
 	if err := f.Parse(strings.Fields(line)); err != nil {
 		return nil, nil, err
 	}
@@ -182,11 +182,11 @@ func TestTrainCommand(t *testing.T) {
 		"-in my_mail -min-df 3 -e 0.01 -w1 5 -wcats 0.5 -signed " +
 			"-h 0 -m 2G -gpu-tensor -format tsv -kernel diffusion:t=1|2 -scheme one-vs-rest",
 	)
-	musttest.Do(t, err)
-	r.In = "my mail's"
+	musttest.NoError(t, err)
+	r.Source = "my mail's"
 	best := &gridRow{Kernel: "0.5*diffusion:t=1 + (2*ngd:shift=pi)",
 		Regularization: solver.Regularization{C: 1e-3, Epsilon: 0.25}}
-	got := r.trainCommand(false, (&gridReport{run: r}).settingsOf(best))
+	got := r.trainCommand(false, (&gridReport{grid: r}).settingsOf(best))
 	want := `gram train -in 'my mail'\''s' -e 0.01 -format tsv -gpu-tensor -h 0 -m 2G -min-df 3 ` +
 		`-scheme one-vs-rest -signed -weight 1=5 -weight cats=0.5 ` +
 		`-kernel '0.5*diffusion:t=1 + (2*ngd:shift=pi)' -c 0.001 -epsilon 0.25`
@@ -214,7 +214,7 @@ func TestTrainCommand(t *testing.T) {
 			t.Errorf("%s: %v", q.line, err)
 			continue
 		}
-		got, want := r.trainCommand(false, (&gridReport{run: r}).settingsOf(&q.best)), "gram train -in some "+q.want
+		got, want := r.trainCommand(false, (&gridReport{grid: r}).settingsOf(&q.best)), "gram train -in some "+q.want
 		if got != want {
 			t.Errorf("%s: got  %s\nwant %s", q.line, got, want)
 		}
@@ -226,7 +226,7 @@ func TestTrainCommand(t *testing.T) {
 
 // A hint is printed if the best value is at an end of its list.
 func TestGridEdges(t *testing.T) {
-	lists := []kernel.List{
+	lists := []kernel.ParamGrid{
 		{Name: "C", Values: []float64{1, 10, 100}}, {Name: "t", Values: []float64{0.5, 1, 2}},
 		{Name: "gamma", Values: []float64{1, 2}},
 	}
@@ -239,7 +239,7 @@ func TestGridEdges(t *testing.T) {
 		{gridRow{Kernel: "diffusion:t=0.5", Regularization: solver.Regularization{C: 10}}, "smallest t of the search, 0.5"},
 		{gridRow{Kernel: "ngd", Regularization: solver.Regularization{C: 100}}, "largest C of the search, 100"},
 	} {
-		got := strings.Join(edges(lists, &c.best), "; ")
+		got := strings.Join(edgeHints(lists, &c.best), "; ")
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Count(got, ";") > 1 {
 			t.Errorf("%+v: %q, expected %q", c.best, got, c.want)
 		}
@@ -251,22 +251,22 @@ func TestCurves(t *testing.T) {
 	row := gridRow{Kernel: "rbf:gamma=2,embed=tf-l2", Scheme: "one-vs-rest", NGrams: "1..2",
 		Regularization: solver.Regularization{C: 10, Epsilon: 0.5}}
 	for _, c := range []struct {
-		lists []kernel.List
+		lists []kernel.ParamGrid
 		over  string
 		x     float64
 		name  string
 	}{
 		{nil, "C", 10, "rbf:gamma=2,embed=tf-l2, epsilon = 0.5"},
-		{[]kernel.List{{Name: "gamma", Values: []float64{1, 2}}, {Name: "C", Values: []float64{1, 10}}}, "C", 10,
+		{[]kernel.ParamGrid{{Name: "gamma", Values: []float64{1, 2}}, {Name: "C", Values: []float64{1, 10}}}, "C", 10,
 			"rbf:gamma=2,embed=tf-l2, epsilon = 0.5"},
-		{[]kernel.List{{Name: "gamma", Values: []float64{1, 2, 3}}, {Name: "C", Values: []float64{1, 10}}}, "gamma", 2,
+		{[]kernel.ParamGrid{{Name: "gamma", Values: []float64{1, 2, 3}}, {Name: "C", Values: []float64{1, 10}}}, "gamma", 2,
 			"rbf:embed=tf-l2, C = 10, epsilon = 0.5"},
-		{[]kernel.List{{Name: "epsilon", Values: []float64{0.5, 1}}}, "epsilon", 0.5, "rbf:gamma=2,embed=tf-l2, C = 10"},
+		{[]kernel.ParamGrid{{Name: "epsilon", Values: []float64{0.5, 1}}}, "epsilon", 0.5, "rbf:gamma=2,embed=tf-l2, C = 10"},
 	} {
-		r := &gridReport{run: &grid{}, searched: &learn.Grid{Lists: c.lists}}
-		x, name := r.curveOf(&row, r.plotted())
-		if r.plotted() != c.over || x != c.x || name != c.name {
-			t.Errorf("%v: %s = %v of %q, expected %s = %v of %q", c.lists, r.plotted(), x, name, c.over, c.x, c.name)
+		r := &gridReport{grid: &grid{}, searchGrid: &learn.Grid{Lists: c.lists}}
+		x, name := r.curveOf(&row, r.plotParameter())
+		if r.plotParameter() != c.over || x != c.x || name != c.name {
+			t.Errorf("%v: %s = %v of %q, expected %s = %v of %q", c.lists, r.plotParameter(), x, name, c.over, c.x, c.name)
 		}
 	}
 }

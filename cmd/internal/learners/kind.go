@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ready prepares a model for predictions. held is the memory in use in bytes, excluding the engine.
-func (r *predict) ready(
-	ctx context.Context, p *cli.Progress, m learn.Model, documents *readDocuments, held int64,
+// prepareModel prepares a model for predictions. held is the memory in use in bytes, excluding the engine.
+func (r *predict) prepareModel(
+	ctx context.Context, p *cli.Progress, m learn.Model, documents *pendingCount, held int64,
 ) (learn.Predictor, error) {
 	if r.OnGPU() && m.About().Kernel == model.Precomputed {
 		return nil, cli.Usagef("-backend cuda does not support precomputed kernels; use -backend cpu")
@@ -30,27 +30,27 @@ func (r *predict) ready(
 			return r.device(ctx, x, documents)
 		}
 	}
-	return learn.Ready(ctx, m, o)
+	return learn.NewPredictor(ctx, m, o)
 }
 
-// work sets the fields that describe the computation: instruction set or GPU, workers, and dot
+// setComputation sets the fields that describe the computation: instruction set or GPU, workers, and dot
 // products.
-func (r *predictReport) work(run *predict, p learn.Predictor) {
+func (r *predictReport) setComputation(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
-	own, computing := p.(learn.Computing)
-	if r.weighted = computing && own.Weights() != nil; !computing || r.weighted {
+	own, computing := p.(learn.EnginePredictor)
+	if r.usesWeights = computing && own.Weights() != nil; !computing || r.usesWeights {
 		if r.ISA == "" {
-			r.ISA = string(asm.Best().ISA)
+			r.ISA = string(asm.BestKernels().ISA)
 		}
 		return
 	}
 	r.ISA = string(asm.Generic) // there are no kernel values to compute
 	if e := own.Engine(); e != nil {
-		r.ISA, r.Workers, r.Why = e.Info().Backend, e.Info().Workers, run.Why()
+		r.ISA, r.Workers, r.BackendReason = e.Info().Backend, e.Info().Workers, run.Reason()
 		r.DotProducts = e.Stats().Pairs
 	}
 }
 
-// heldBesides returns the memory in bytes that a prediction needs besides the documents and the
+// predictionBytes returns the memory in bytes that a prediction needs besides the documents and the
 // engine.
-func heldBesides(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }
+func predictionBytes(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

@@ -24,21 +24,21 @@ func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	warned := 0
 	for i, rare := range c.Classes {
 		for k, frequent := range c.Classes {
-			if count[i] == 0 || count[k] < times*count[i] || len([]rune(frequent)) < least || !nearLabels(rare, frequent) {
+			if count[i] == 0 || count[k] < times*count[i] || len([]rune(frequent)) < least || !similarLabels(rare, frequent) {
 				continue
 			}
 			if warned++; warned <= most {
-				e.Warn("label %q (%s) may be a misspelling of %q (%s)", rare, report.Documents(count[i]), frequent,
-					report.Documents(count[k]))
+				e.Warnf("label %q (%s) may be a misspelling of %q (%s)", rare, report.FormatDocuments(count[i]), frequent,
+					report.FormatDocuments(count[k]))
 			}
 			break
 		}
 	}
 }
 
-// nearLabels reports whether a and b differ only by case, one letter or two swapped adjacent
+// similarLabels reports whether a and b differ only by case, one letter or two swapped adjacent
 // letters. Labels that differ in digits or punctuation are never near.
-func nearLabels(a, b string) bool {
+func similarLabels(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return a != b
 	}

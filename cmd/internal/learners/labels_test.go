@@ -12,7 +12,7 @@ func TestNearLabels(t *testing.T) {
 		{"class1", "class2", false}, {"-1", "1", false}, {"shpng", "shipping", false},
 		{"comp.os", "comp.so", true}, {"returns", "refunds", false},
 	} {
-		if got := nearLabels(c.a, c.b); got != c.near {
+		if got := similarLabels(c.a, c.b); got != c.near {
 			t.Errorf("%q and %q: %v, expected %v", c.a, c.b, got, c.near)
 		}
 	}

@@ -31,36 +31,36 @@ type learner struct {
 	trainer learn.Trainer
 }
 
-// parameter is a flag that sets a parameter of the learner.
-type parameter struct {
-	m          *machine
+// parameterFlag is a flag that sets a parameter of the learner.
+type parameterFlag struct {
+	flags      *trainingFlags
 	flag, name string
 	text       string // value, or the default until the flag is set
 }
 
 // assigned is a parameter set by a flag or in -type. place is the flag as on the command line.
-type assigned struct{ flag, name, text, place string }
+type assigned struct{ flag, name, text, origin string }
 
-func (p *parameter) String() string { return p.text }
+func (p *parameterFlag) String() string { return p.text }
 
-func (p *parameter) Set(text string) error {
+func (p *parameterFlag) Set(text string) error {
 	p.text = text
-	p.m.assign(p.flag, p.name, text, "-"+p.flag+" "+text)
+	p.flags.assign(p.flag, p.name, text, "-"+p.flag+" "+text)
 	return nil
 }
 
 // assign records a parameter, which is set after -type is parsed.
-func (m *machine) assign(flag, name, text, place string) {
+func (m *trainingFlags) assign(flag, name, text, place string) {
 	if name == "weight" && text == "balanced" {
 		name, text = "balanced", "true"
 	}
 	m.assigned = append(m.assigned, assigned{flag, name, text, place})
 }
 
-// several is a repeatable parameter flag.
-type several struct{ *parameter }
+// repeatableFlag is a repeatable parameter flag.
+type repeatableFlag struct{ *parameterFlag }
 
-func (several) Several() {}
+func (repeatableFlag) Several() {}
 
 // parameterFlags lists the flags for SVM parameters. letter is the flag of svm-train, if any. of is
 // the learner that determines the default of the flag.
@@ -77,7 +77,7 @@ var parameterFlags = []struct{ name, letter, of, value, usage string }{
 	{"reject", "", "", "TARGET", "reject unsure predictions (?) to reach TARGET, such as error=2% or coverage=90%"},
 }
 
-func (m *machine) declareParameters(names ...string) {
+func (m *trainingFlags) declareParameters(names ...string) {
 	for _, p := range parameterFlags {
 		if slices.Contains(names, p.name) {
 			m.declareParameter(p.name, p.name, p.of, fmt.Sprintf("`%s`: %s", p.value, p.usage))
@@ -87,43 +87,43 @@ func (m *machine) declareParameters(names ...string) {
 
 // declareParameter declares a flag for a parameter. of names the learner that determines the
 // default of the flag. If of is "", there is no default.
-func (m *machine) declareParameter(flag, name, of, usage string) {
-	p := &parameter{m: m, flag: flag, name: name}
+func (m *trainingFlags) declareParameter(flag, name, of, usage string) {
+	p := &parameterFlag{flags: m, flag: flag, name: name}
 	if of != "" {
 		_, t, _ := learn.Parse(of)
 		p.text = params.Default(t, name)
 	}
 	if name == "weight" {
-		m.f.Var(several{p}, flag, usage)
+		m.f.Var(repeatableFlag{p}, flag, usage)
 		return
 	}
 	m.f.Var(p, flag, usage)
 }
 
-type set struct{ m *machine }
+type assignmentFlag struct{ flags *trainingFlags }
 
-func (set) String() string { return "" }
-func (set) Several()       {}
+func (assignmentFlag) String() string { return "" }
+func (assignmentFlag) Several()       {}
 
-func (s set) Set(text string) error {
+func (s assignmentFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
 		return errors.New("must be of the form NAME=VALUE")
 	}
-	s.m.assign("set", strings.TrimSpace(name), value, "-set "+text)
+	s.flags.assign("set", strings.TrimSpace(name), value, "-set "+text)
 	return nil
 }
 
-// setOnce records which flag sets each parameter. It fails if two flags set different values.
-func (m *machine) setOnce() error {
-	_, list, _ := strings.Cut(m.kind, ":")
+// collectAssigned records which flag sets each parameter. It fails if two flags set different values.
+func (m *trainingFlags) collectAssigned() error {
+	_, list, _ := strings.Cut(m.learnerType, ":")
 	own, err := params.Split(list)
 	if err != nil {
 		return err
 	}
 	var all []assigned
 	for _, s := range own {
-		all = append(all, assigned{"type", s.Name, s.Text, "-type " + m.kind})
+		all = append(all, assigned{"type", s.Name, s.Value, "-type " + m.learnerType})
 	}
 	m.assigned = append(all, m.assigned...)
 	all = m.assigned
@@ -135,30 +135,30 @@ func (m *machine) setOnce() error {
 			all = append(all, assigned{flag, name, text, "-" + flag + " " + text})
 		}
 	}
-	m.places = map[string]assigned{}
+	m.assignedByName = map[string]assigned{}
 	for _, a := range all {
 		name := a.name
 		if at := strings.LastIndexByte(a.text, '='); name == "weight" && at >= 0 {
 			name = "weight of " + a.text[:at]
 		}
-		if other, twice := m.places[name]; twice && other.text != a.text {
-			return setTwice(name, other.place, a.place)
+		if other, twice := m.assignedByName[name]; twice && other.text != a.text {
+			return conflictError(name, other.origin, a.origin)
 		}
-		m.places[name] = a
+		m.assignedByName[name] = a
 	}
 	return nil
 }
 
-// setTwice returns an error for a parameter that is set in two places.
-func setTwice(name, one, other string) error {
+// conflictError returns an error for a parameter that is set in two places.
+func conflictError(name, one, other string) error {
 	return cli.Usagef("%s is set by both %s and %s", name, one, other)
 }
 
-func (m *machine) setParameters() error {
+func (m *trainingFlags) setParameters() error {
 	t := m.learner.trainer
 	all := m.assigned
 	if m.Embedding != "" {
-		all = append(all, assigned{flag: m.places["embed"].flag, name: "embed", text: m.Embedding})
+		all = append(all, assigned{flag: m.assignedByName["embed"].flag, name: "embed", text: m.Embedding})
 	}
 	if len(m.Specs) > 0 {
 		all = append(all, assigned{flag: "kernel", name: "kernel", text: m.Specs[0]})
@@ -174,15 +174,15 @@ func (m *machine) setParameters() error {
 		}
 		var wrong *params.ValueError
 		if err := params.Set(t, a.name, a.text); errors.As(err, &wrong) {
-			return cli.Usagef("-%s must be %s, got %s", flag, wrong.Wanted, a.text)
+			return cli.Usagef("-%s must be %s, got %s", flag, wrong.Allowed, a.text)
 		} else if err != nil {
 			return cli.Usagef("-%s: %w", flag, err)
 		}
 	}
-	if len(m.Specs) == 0 && t.Given("kernel") {
+	if len(m.Specs) == 0 && t.IsSet("kernel") {
 		m.Specs = []string{fmt.Sprint(params.Get(t, "kernel"))}
 	}
-	if t.Given("embed") {
+	if t.IsSet("embed") {
 		m.Embedding = fmt.Sprint(params.Get(t, "embed"))
 	}
 	e, err := sparse.ParseEmbedding(m.Embedding)
@@ -190,10 +190,10 @@ func (m *machine) setParameters() error {
 	return nil
 }
 
-// numberOf returns a numeric SVM parameter: the value set by the user, or the default.
-func (m *machine) numberOf(name string) float64 {
+// parameterValue returns a numeric SVM parameter: the value set by the user, or the default.
+func (m *trainingFlags) parameterValue(name string) float64 {
 	own := svm.Settings{}
-	if m.learner.trainer.Given(name) {
+	if m.learner.trainer.IsSet(name) {
 		v, _ := params.Get(m.learner.trainer, name).(float64)
 		return v
 	}

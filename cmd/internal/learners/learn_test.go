@@ -11,7 +11,7 @@ func TestWithout(t *testing.T) {
 		"landmark:m=256 diffusion:t=2":          "landmark diffusion:t=2",
 		"landmark:loss=logistic,m=256,passes=9": "landmark:loss=logistic,passes=9",
 	} {
-		if value, rest := without(name, "m"); value != 256 || rest != want {
+		if value, rest := removeParameter(name, "m"); value != 256 || rest != want {
 			t.Errorf("%q: %v and %q, expected 256 and %q", name, value, rest, want)
 		}
 	}

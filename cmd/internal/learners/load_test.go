@@ -20,8 +20,8 @@ func TestPredictWaitsForCUDA(t *testing.T) {
 	}{
 		{"cpu", "", false}, {"auto", "generic", false}, {"auto", "", cuda.Built},
 	} {
-		r := &predict{Compute: backend.Compute{Backend: tc.backend, ISA: tc.isa}}
-		d, err := r.device(ended, support, &readDocuments{done: make(chan struct{})}) // done is never closed
+		r := &predict{ComputeFlags: backend.ComputeFlags{Backend: tc.backend, ISA: tc.isa}}
+		d, err := r.device(ended, support, &pendingCount{done: make(chan struct{})}) // done is never closed
 		if d != nil || (err != nil) != tc.waits {
 			t.Errorf("-backend %s -isa %q: device %v, error %v, expected to wait: %v", tc.backend, tc.isa, d, err,
 				tc.waits)

@@ -11,14 +11,14 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// precomputed reports whether the source is a precomputed Gram matrix.
-func (m *machine) precomputed() bool {
-	return m.number == slices.Index(kernelNames, model.Precomputed) ||
+// isPrecomputed reports whether the source is a precomputed Gram matrix.
+func (m *trainingFlags) isPrecomputed() bool {
+	return m.kernelNumber == slices.Index(kernelNames, model.Precomputed) ||
 		len(m.Specs) == 1 && m.Specs[0] == model.Precomputed
 }
 
 // checkPrecomputed checks that other flags are valid with a precomputed Gram matrix.
-func (m *machine) checkPrecomputed() error {
+func (m *trainingFlags) checkPrecomputed() error {
 	for flag, given := range map[string]bool{
 		"embed": m.Embedding != "", "min-df": m.MinDF > 0,
 		"max-df": m.MaxDF > 0, "backend cuda": m.OnGPU(),
@@ -31,28 +31,28 @@ func (m *machine) checkPrecomputed() error {
 }
 
 // Read reads the corpus. If the source is a Gram matrix, each row is a document.
-func (m *machine) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpus.Corpus, error) {
+func (m *trainingFlags) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpus.Corpus, error) {
 	documents := m.Documents
-	if m.precomputed() {
+	if m.isPrecomputed() {
 		documents.ZeroBased = "true" // rows begin with 0:serial
 	}
 	c, err := documents.Read(ctx, e, p)
 	switch {
 	case err != nil && m.learner.Type != "" && strings.Contains(err.Error(), "-signed"):
 		return nil, fmt.Errorf("%w; the RBF kernel (-t 2) accepts negative values", err)
-	case err != nil || !m.precomputed():
+	case err != nil || !m.isPrecomputed():
 		return c, err
 	}
-	return c, kernelRows(c)
+	return c, toKernelRows(c)
 }
 
-// kernelRows converts the documents of a corpus to rows of kernel values: column j has the kernel
+// toKernelRows converts the documents of a corpus to rows of kernel values: column j has the kernel
 // value with training document j. In LIBSVM's precomputed format (svm-train -t 4),
 //
 //	label 0:serial 1:K(x, x₁) 2:K(x, x₂) …
 //
 // a row begins with a serial number, which is dropped. The other columns are numbered from 1.
-func kernelRows(c *corpus.Corpus) error {
+func toKernelRows(c *corpus.Corpus) error {
 	if c.Vocabulary != nil {
 		return fmt.Errorf("%s contains text, but a precomputed kernel requires a Gram matrix (svm-train -t 4 or .npy)",
 			c.Source)

@@ -18,7 +18,7 @@ func FuzzKernelRows(f *testing.F) {
 		ctx := context.Background()
 		read := func() *corpus.Corpus {
 			c, err := corpus.ReadFrom(ctx, strings.NewReader(text), "K",
-				corpus.Options{Form: corpus.Form{Format: corpus.FormatSVMLight, ZeroBased: "true"}, Signed: true})
+				corpus.Options{FormatOptions: corpus.FormatOptions{Format: corpus.FormatSVMLight, ZeroBased: "true"}, Signed: true})
 			if err != nil {
 				t.Skip()
 			}
@@ -26,11 +26,11 @@ func FuzzKernelRows(f *testing.F) {
 		}
 		whole := read().Documents
 		c := read()
-		if kernelRows(c) != nil {
+		if toKernelRows(c) != nil {
 			return
 		}
 		m := c.Documents
-		musttest.Do(t, m.Validate())
+		musttest.NoError(t, m.Validate())
 		for i := range whole.Rows() {
 			terms, values := whole.Row(i)
 			rest, kept := m.Row(i)

@@ -25,9 +25,9 @@ import (
 
 // Predict is the command predict, which predicts documents with a model.
 var Predict = &cli.Command{
-	Name:    "predict",
-	Summary: "predict documents with a model, and score the predictions if labels are known",
-	Args:    "[SOURCE MODEL [FILE]]",
+	Name:      "predict",
+	Summary:   "predict documents with a model, and score the predictions if labels are known",
+	ArgsUsage: "[SOURCE MODEL [FILE]]",
 	Help: `
 Predicts documents with a model from gram train or svm-train, and writes a line per document in the
 order of the source. As in svm-predict, the source, the model and the output file may follow the
@@ -47,87 +47,89 @@ gram predict -in test.tsv.gz -model news.model -o predicted.txt
 gram predict -b 1 test.tsv news.model probabilities.txt
 gram predict -texts test.tsv news.model predicted.csv
 printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		r := &predict{f: f}
-		f.Prints = true
-		r.declare("Prediction", "predict with", cli.Argument{Flag: "o", What: "file"})
-		f.Choose(&r.output, "output", "", "predict `WHAT`: labels, probabilities or decisions (default: labels)", outputs)
-		f.Var(&r.prob, "b", "`0|1`: same as -output probabilities")
-		f.Group("Output", "")
-		f.Writes(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
-		f.Choose(&r.to, "to", "",
+		f.PrintsResult = true
+		r.declare("Prediction", "predict with", cli.Argument{Flag: "o", ValueName: "file"})
+		f.ChoiceVar(&r.output, "output", "", "predict `WHAT`: labels, probabilities or decisions (default: labels)",
+			outputValues)
+		f.Var(&r.rejectBelow, "b", "`0|1`: same as -output probabilities")
+		f.StartGroup("Output", "")
+		f.OutputVar(&r.out, "o", "write the predictions to `FILE` (default: standard output)")
+		f.ChoiceVar(&r.to, "to", "",
 			"output `FORMAT`: lines, csv, tsv, jsonl or parquet (default: from -o, or lines)",
 			append([]string{"lines"}, table.Formats...))
 		f.BoolVar(&r.texts, "texts", false, "add the text of each document to the table")
 		f.BoolVar(&r.names, "names", false, "prefix each line with the file or number of the document and a TAB")
-		f.Check(r.check)
+		f.AddCheck(r.check)
 		return r.run
 	},
 }
 
 type predict struct {
 	source.Documents
-	backend.Compute
-	f          *cli.Flags
-	model, out string
-	output     string
-	prob       cli.ZeroOne
-	names      bool
-	to         string
-	texts      bool
+	backend.ComputeFlags
+	f           *cli.Flags
+	model, out  string
+	output      string
+	rejectBelow cli.ZeroOne
+	names       bool
+	to          string
+	texts       bool
 }
 
 // declare declares the flags for documents and the model. group is the help group of -model. The
 // help text of -model begins with use. others lists positional arguments after source and model.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
-	r.f.Arguments(append([]cli.Argument{source.Argument, {Flag: "model", What: "model"}}, others...)...)
-	r.Compute.Declare(r.f)
-	r.f.Group(group, "")
-	r.f.Reads(&r.model, "model", use+" the model in `FILE`, - for standard input")
+	r.f.SetArguments(append([]cli.Argument{source.Argument, {Flag: "model", ValueName: "model"}}, others...)...)
+	r.ComputeFlags.Declare(r.f)
+	r.f.StartGroup(group, "")
+	r.f.InputVar(&r.model, "model", use+" the model in `FILE`, - for standard input")
 }
 
-// named fails unless documents and a model are set. what completes the error message.
-func (r *predict) named(what string) error {
+// requireInputs fails unless documents and a model are set. what completes the error message.
+func (r *predict) requireInputs(what string) error {
 	switch {
-	case r.In == "":
-		return source.Missing(what)
+	case r.Source == "":
+		return source.MissingSourceError(what)
 	case r.model == "":
 		return cli.Usagef("-model FILE is required")
 	case r.model == "-":
 		r.model = "/dev/stdin"
 	}
-	r.StartsOver, r.Reread = true, []*string{&r.In, &r.model} // output is written after all input has been read
+	// output is written after all input has been read
+	r.Restartable, r.RereadSources = true, []*string{&r.Source, &r.model}
 	return nil
 }
 
 // keepTexts limits the memory of texts to a quarter of -m.
-func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.Bytes()/4, math.MaxInt64) }
+func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.ReadLimitBytes()/4, math.MaxInt64) }
 
-// outputs lists the values of -output.
-var outputs = []string{"labels", "probabilities", "decisions"}
+// outputValues lists the values of -output.
+var outputValues = []string{"labels", "probabilities", "decisions"}
 
 func (r *predict) check() error {
-	if err := r.named("predict"); err != nil {
+	if err := r.requireInputs("predict"); err != nil {
 		return err
 	}
 	switch {
-	case bool(r.prob) && r.output != "" && r.output != "probabilities":
+	case bool(r.rejectBelow) && r.output != "" && r.output != "probabilities":
 		return cli.Usagef("-b 1 and -output %s cannot be combined", r.output)
-	case bool(r.prob):
+	case bool(r.rejectBelow):
 		r.output = "probabilities"
 	}
-	by := cli.Ending(r.out)
+	by := cli.Extension(r.out)
 	if r.to == "" && r.output == "" && slices.Contains(table.Formats, by) {
 		r.to = by
 	}
 	switch {
 	case r.to == "" && r.output == "":
-		if err := cli.CheckTable("-o", r.out, ", or -to FORMAT", "csv", "tsv", "jsonl", "parquet"); err != nil {
+		if err := cli.CheckTableExtension("-o", r.out, ", or -to FORMAT", "csv", "tsv", "jsonl", "parquet"); err != nil {
 			return err
 		}
 	case r.to == "" && r.output != "labels":
-		if err := cli.CheckTable("-o", r.out, ", or no -output", "csv", "tsv"); err != nil {
+		if err := cli.CheckTableExtension("-o", r.out, ", or no -output", "csv", "tsv"); err != nil {
 			return err
 		}
 	case r.to == "lines":
@@ -143,57 +145,57 @@ func (r *predict) check() error {
 	return nil
 }
 
-// found holds the predictions for a corpus.
-type found struct {
-	*loaded
+// predictions holds the predictions for a corpus.
+type predictions struct {
+	*loadedModel
 	corpus     *corpus.Corpus
 	prediction *model.Prediction
 	report     *predictReport
 }
 
 // predict reads the model and the documents, and predicts.
-func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*found, error) {
+func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*predictions, error) {
 	begin := time.Now()
 	loaded, corpus, err := r.load(ctx, e, p)
 	if err != nil {
 		return nil, err
 	}
-	if r.texts && !corpus.Kept() {
-		return nil, fmt.Errorf("-texts: %s contains no text", r.In)
+	if r.texts && !corpus.HasRaw() {
+		return nil, fmt.Errorf("-texts: %s contains no text", r.Source)
 	}
-	if corpus, err = r.objects(loaded.m, corpus); err != nil {
+	if corpus, err = r.convertKernelRows(loaded.model, corpus); err != nil {
 		return nil, err
 	}
-	x := &found{loaded: loaded, corpus: corpus, report: &predictReport{
-		Corpus: source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(), Classes: len(corpus.Classes),
-			Values: corpus.Documents.NNZ()},
+	x := &predictions{loadedModel: loaded, corpus: corpus, report: &predictReport{
+		Corpus: source.Summary{Source: corpus.Source, DocumentCount: corpus.Documents.Rows(), ClassCount: len(corpus.Classes),
+			ValueCount: corpus.Documents.NNZ()},
 		Model:       r.model,
 		SecondsRead: time.Since(begin).Seconds(),
 	}}
-	if r.output == "probabilities" && !loaded.about.Probabilities {
+	if r.output == "probabilities" && !loaded.about.HasProbabilities {
 		return nil, fmt.Errorf("%s has no probabilities; train with -probabilities 1 (-b 1) or "+
 			"-type landmark:loss=logistic, or use -output decisions", r.model)
 	}
-	p.Stage("predicting")
+	p.StartStage("predicting")
 	predicting := time.Now()
 	x.prediction, err = loaded.predictor.Predict(ctx, corpus.Documents)
 	if err != nil {
-		return nil, corpus.NameValue(fmt.Errorf("%s: %w", r.In, r.Whole(err, corpus)))
+		return nil, corpus.DescribeError(fmt.Errorf("%s: %w", r.Source, r.RaiseToTotalNeed(err, corpus)))
 	}
 	p.Clear()
 	unknown := 0
 	if loaded.about.Kernel != model.Precomputed {
 		for i := range corpus.Documents.Rows() {
 			terms, _ := corpus.Documents.Row(i)
-			if loaded.about.Known(terms) == 0 {
+			if loaded.about.CountKnown(terms) == 0 {
 				unknown++
 			}
 		}
-		loaded.about.WarnUnknown(corpus, e.Warn)
+		loaded.about.WarnUnknown(corpus, e.Warnf)
 	}
 	if unknown > 0 {
-		e.Warn("%s: %s of %s are predicted like an empty document", learn.NoKnownTerm,
-			report.Documents(unknown), r.In)
+		e.Warnf("%s: %s of %s are predicted like an empty document", learn.NoKnownTerm,
+			report.FormatDocuments(unknown), r.Source)
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()
 	return x, nil
@@ -201,7 +203,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*fo
 
 func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
-	p := e.Progress(false)
+	p := e.NewProgress(false)
 	defer p.Clear()
 	if r.texts {
 		r.KeepTexts = math.MaxInt64 // if memory is insufficient, reading fails
@@ -212,21 +214,21 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	}
 	of, corpus, prediction, out := &x.about, x.corpus, x.prediction, x.report
 	writing := time.Now()
-	lines := &learn.Lines{What: r.output, Of: *of, P: prediction}
+	lines := &learn.PredictionWriter{Output: r.output, About: *of, Prediction: prediction}
 	if r.output != "labels" {
-		lines.Separator = map[string]string{"csv": ",", "tsv": "\t"}[cli.Ending(r.out)]
+		lines.Separator = map[string]string{"csv": ",", "tsv": "\t"}[cli.Extension(r.out)]
 	}
 	if r.names {
-		lines.Name = func(i int) string { return cmp.Or(source.FileOf(corpus, i), strconv.Itoa(i+1)) }
+		lines.FirstCell = func(i int) string { return cmp.Or(source.DocumentName(corpus, i), strconv.Itoa(i+1)) }
 	}
 	write := func(w io.Writer) error { return writeLines(ctx, w, lines) }
 	if r.to != "" {
-		if err := r.addNovelty(ctx, p, x, nil, held(x)); err != nil {
+		if err := r.addNovelty(ctx, p, x, nil, heldBytes(x)); err != nil {
 			return err
 		}
 		writing = time.Now()
 		write = func(w io.Writer) error {
-			rows, err := learn.RowsOf(x.m, prediction, corpus)
+			rows, err := learn.PredictionRows(x.model, prediction, corpus)
 			if err != nil {
 				return err
 			}
@@ -234,7 +236,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	if r.out != "" {
-		_, err = matrixio.Make(r.out, write)
+		_, err = matrixio.WriteFile(r.out, write)
 	} else if !r.f.JSON {
 		err = write(e.Stdout)
 	}
@@ -242,35 +244,37 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	out.SecondsWrite = time.Since(writing).Seconds()
-	out.score(e, of, prediction, corpus)
+	out.scoreLabels(e, of, prediction, corpus)
 	out.fill(of, r, x.predictor)
 	out.Seconds = time.Since(begin).Seconds()
-	to := e.Reports()
+	to := e.ReportWriter()
 	if r.out == "" {
 		to = e.Stderr
 	}
-	out.columns = cli.Columns(to)
+	out.columns = cli.TerminalWidth(to)
 	switch {
 	case r.f.JSON && r.out == "":
-		out.Predictions = objectsOf(lines)
+		out.Predictions = predictionObjects(lines)
 	case r.f.Quiet && !r.f.JSON:
 		return nil
 	case r.out == "":
-		return report.Write(to, r.Timed(out), false)
+		return report.Write(to, r.WithKernelTimes(out), false)
 	}
-	return r.Report(e, r.f, out)
+	return r.PrintReport(e, r.f, out)
 }
 
-// held returns the memory in bytes that the program, the model and the documents use after
+// heldBytes returns the memory in bytes that the program, the model and the documents use after
 // prediction.
-func held(x *found) int64 { return heldBesides(&x.about) + x.corpus.Bytes() }
+func heldBytes(x *predictions) int64 { return predictionBytes(&x.about) + x.corpus.Bytes() }
 
 // addNovelty ranks the documents by similarity to the training documents. If training is nil, it
 // uses the documents stored in the model.
-func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, training *sparse.CSR, held int64) error {
-	p.Stage("comparing")
+func (r *predict) addNovelty(
+	ctx context.Context, p *cli.Progress, x *predictions, training *sparse.CSR, held int64,
+) error {
+	p.StartStage("comparing")
 	defer p.Clear()
-	n, err := learn.NewNovelty(ctx, x.m, x.predictor, training, learn.Options{ISA: r.ISA, Workers: r.Workers,
+	n, err := learn.NewNoveltyScorer(ctx, x.model, x.predictor, training, learn.Options{ISA: r.ISA, Workers: r.Workers,
 		MemoryBytes: r.Budget(), HeldBytes: held})
 	if err != nil || n == nil {
 		return err
@@ -278,10 +282,10 @@ func (r *predict) addNovelty(ctx context.Context, p *cli.Progress, x *found, tra
 	return errors.Join(n.Annotate(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
-// objects converts documents to rows of kernel values if the model was trained on such rows.
-func (r *predict) objects(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
+// convertKernelRows converts documents to rows of kernel values if the model was trained on such rows.
+func (r *predict) convertKernelRows(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
 	if of.About().Kernel == model.Precomputed {
-		return c, kernelRows(c)
+		return c, toKernelRows(c)
 	}
 	return c, nil
 }

@@ -8,15 +8,15 @@ import (
 )
 
 // writeLines writes the header, if any, and a line per document.
-func writeLines(ctx context.Context, w io.Writer, l *learn.Lines) error {
+func writeLines(ctx context.Context, w io.Writer, l *learn.PredictionWriter) error {
 	if _, err := io.WriteString(w, l.Header()); err != nil {
 		return err
 	}
 	return l.Write(ctx, w)
 }
 
-// predictedObject is the prediction for a document in the JSON report.
-type predictedObject struct {
+// predictionObject is the prediction for a document in the JSON report.
+type predictionObject struct {
 	Name          string    `json:"name,omitempty"` // name of the document, with -names
 	Labels        []string  `json:"labels"`
 	Value         *float64  `json:"value,omitempty"` // estimate of a regression, or decision value of one_class
@@ -24,22 +24,22 @@ type predictedObject struct {
 	Decisions     []float64 `json:"decisions,omitempty"`
 }
 
-// objectsOf converts predictions to JSON objects.
-func objectsOf(l *learn.Lines) []predictedObject {
-	out := make([]predictedObject, l.Documents())
+// predictionObjects converts predictions to JSON objects.
+func predictionObjects(l *learn.PredictionWriter) []predictionObject {
+	out := make([]predictionObject, l.DocumentCount())
 	for i := range out {
-		out[i].Labels = l.Of.Labels(l.P, i)
-		if l.Name != nil {
-			out[i].Name = l.Name(i)
+		out[i].Labels = l.About.Labels(l.Prediction, i)
+		if l.FirstCell != nil {
+			out[i].Name = l.FirstCell(i)
 		}
-		if l.P.Value != nil {
-			out[i].Value = new(l.P.Value[i])
+		if l.Prediction.Values != nil {
+			out[i].Value = new(l.Prediction.Values[i])
 		}
-		switch l.What {
+		switch l.Output {
 		case "probabilities":
-			out[i].Probabilities = l.P.Probabilities[i]
+			out[i].Probabilities = l.Prediction.Probabilities[i]
 		case "decisions":
-			out[i].Decisions = l.P.Decisions[i]
+			out[i].Decisions = l.Prediction.DecisionValues[i]
 		}
 	}
 	return out

@@ -18,33 +18,35 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// job is a training job: a corpus and the options to train on it.
-type job struct {
-	m      *machine
-	corpus *corpus.Corpus // documents; nil after handOver if the learner is an SVM
-	names  *corpus.Corpus // names of documents and terms for error messages
-	o      learn.Options
-	line   source.Line // description of the corpus before training
-	begin  time.Time
+// trainingJob is a training job: a corpus and the options to train on it.
+type trainingJob struct {
+	flags      *trainingFlags
+	corpus     *corpus.Corpus // documents; nil after handOver if the learner is an SVM
+	names      *corpus.Corpus // names of documents and terms for error messages
+	options    learn.Options
+	corpusLine source.Summary // description of the corpus before training
+	begin      time.Time
 
 	problem *svm.Problem // SVM problem prepared last
 	// times for reading and for preparing the documents, in seconds
-	read, prepare float64
+	readSeconds, prepareSeconds float64
 }
 
 // prepare reads the documents, and checks that their labels suit the learner. If may is set, the
 // default kernel and embedding may depend on the documents.
-func (m *machine) prepare(
+func (m *trainingFlags) prepare(
 	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, numCs, folds int,
-) (*job, error) {
-	j := &job{m: m, begin: time.Now()}
-	m.Need = func(s corpus.Size) int64 { return m.learner.Need(m.learner.trainer, s, numCs, folds, m.Workers) }
+) (*trainingJob, error) {
+	j := &trainingJob{flags: m, begin: time.Now()}
+	m.Need = func(s corpus.Size) int64 {
+		return m.learner.EstimateMemory(m.learner.trainer, s, numCs, folds, m.Workers)
+	}
 	corpus, err := m.readVectors(ctx, e, p, may)
 	if err != nil {
 		return nil, err
 	}
-	j.read = time.Since(j.begin).Seconds()
-	if j.o, err = m.options(corpus); err != nil {
+	j.readSeconds = time.Since(j.begin).Seconds()
+	if j.options, err = m.options(corpus); err != nil {
 		return nil, err
 	}
 	if !m.f.IsSet("type", "s") {
@@ -55,41 +57,41 @@ func (m *machine) prepare(
 	if err := checkLabels(e, corpus, m.learner.Type, learn.SchemeOf(m.learner.trainer)); err != nil {
 		return nil, err
 	}
-	j.corpus, j.line = corpus, source.Line{Source: corpus.Source, Documents: corpus.Documents.Rows(),
-		Classes: len(corpus.Classes), Values: corpus.Documents.NNZ(), Scripts: corpus.Scripts}
-	j.line.SetTargets(corpus, m.learner.Type == model.EpsilonSVR || m.learner.Type == model.NuSVR)
-	j.names = corpus.NamesOnly()
-	j.o.MemoryBytes, j.o.HeldBytes = m.Budget(), backend.RuntimeBytes
-	j.o.Progress = func(stage string, done, total int64, details ...string) { p.Tell(stage, done, total, details) }
-	j.o.Say = func(format string, args ...any) {
+	j.corpus, j.corpusLine = corpus, source.Summary{Source: corpus.Source, DocumentCount: corpus.Documents.Rows(),
+		ClassCount: len(corpus.Classes), ValueCount: corpus.Documents.NNZ(), UnspacedScripts: corpus.Scripts}
+	j.corpusLine.SetTargetRange(corpus, m.learner.Type == model.EpsilonSVR || m.learner.Type == model.NuSVR)
+	j.names = corpus.WithoutDocuments()
+	j.options.MemoryBytes, j.options.HeldBytes = m.Budget(), backend.RuntimeBytes
+	j.options.Progress = func(stage string, done, total int64, details ...string) { p.Show(stage, done, total, details) }
+	j.options.Info = func(format string, args ...any) {
 		p.Clear()
-		e.Say(format, args...)
+		e.Infof(format, args...)
 	}
-	j.o.Warn = func(format string, args ...any) {
+	j.options.Warn = func(format string, args ...any) {
 		p.Clear()
-		e.Warn(format, args...)
+		e.Warnf(format, args...)
 	}
 	if m.learner.Type == "" {
-		m.hintLearner(e, corpus, j.o)
+		m.hintLearner(e, corpus, j.options)
 		held := backend.RuntimeBytes + corpus.Documents.Bytes()
-		j.o.MemoryBytes, j.o.HeldBytes = learn.MemoryLeft(m.Budget(), held), 0
+		j.options.MemoryBytes, j.options.HeldBytes = learn.MemoryLeft(m.Budget(), held), 0
 		return j, nil
 	}
-	return j, j.machines(e, p)
+	return j, j.setSVMOptions(e, p)
 }
 
-// machines sets the options for support vector machines.
-func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
-	m := j.m
+// setSVMOptions sets the options for support vector machines.
+func (j *trainingJob) setSVMOptions(e *cli.Env, p *cli.Progress) (err error) {
+	m := j.flags
 	var choosing time.Time
-	j.o.Solver = training(p, func(s svm.Progress) (left []string) {
+	j.options.SolverProgress = trainingProgress(p, func(s svm.Progress) (left []string) {
 		if strings.HasPrefix(s.Stage, "choosing") {
 			if choosing.IsZero() {
 				choosing = time.Now()
 			}
-			left = wait(choosing, s)
+			left = remainingTime(choosing, s)
 		}
-		return append(left, details(s)...)
+		return append(left, progressDetails(s)...)
 	})
 	var asked kernel.Kernel
 	if m.f.Lookup("grid") == nil {
@@ -98,17 +100,17 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 		}
 		m.hintScale(e, j.corpus, asked.Embedding())
 	}
-	if m.Job(j.corpus.Documents.Rows()) == backend.CUDA {
-		j.o.Device = m.Load
+	if m.BackendFor(j.corpus.Documents.Rows()) == backend.CUDA {
+		j.options.Device = m.LoadDocuments
 	}
-	j.o.Prepared = func(problem *svm.Problem, kernels []kernel.Kernel) error {
+	j.options.OnProblem = func(problem *svm.Problem, kernels []kernel.Kernel) error {
 		p.Clear()
-		j.problem, j.prepare = problem, time.Since(j.begin).Seconds()-j.read
-		if asked != nil && kernel.Equal(asked, kernels[0]) && !learn.Proposes(asked) {
-			source.WarnDoubtful(e, asked)
+		j.problem, j.prepareSeconds = problem, time.Since(j.begin).Seconds()-j.readSeconds
+		if asked != nil && kernel.Equal(asked, kernels[0]) && !learn.IsDiffusion(asked) {
+			source.WarnIndefinite(e, asked)
 		}
 		for _, k := range kernels {
-			if err := source.WarnZeros(e, problem.Engine(), k); err != nil {
+			if err := source.WarnZeroDiagonal(e, problem.Engine(), k); err != nil {
 				return err
 			}
 		}
@@ -117,17 +119,17 @@ func (j *job) machines(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// handOver returns the corpus. For SVMs, j drops the corpus, to free memory for the matrix.
-func (j *job) handOver() *corpus.Corpus {
+// releaseCorpus returns the corpus. For SVMs, j drops the corpus, to free memory for the matrix.
+func (j *trainingJob) releaseCorpus() *corpus.Corpus {
 	c := j.corpus
-	if j.m.learner.Type != "" {
+	if j.flags.learner.Type != "" {
 		j.corpus = nil
 	}
 	return c
 }
 
-// named adds names of documents and terms to a learner's error.
-func (j *job) named(err error) error { return j.names.NameValue(err) }
+// annotateError adds names of documents and terms to a learner's error.
+func (j *trainingJob) annotateError(err error) error { return j.names.DescribeError(err) }
 
 // checkLabels checks that the labels suit the learner, and that texts have terms. It warns about
 // unlabelled documents.
@@ -141,7 +143,7 @@ func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Schem
 	case t == "" || t.Classifies():
 		return checkClasses(e, c, scheme)
 	}
-	if n, first := unlabelled(c); n > 0 {
+	if n, first := countUnlabelled(c); n > 0 {
 		return fmt.Errorf("%s of %s has no label, but regression requires a number for each document",
 			c.DocumentName(first), c.Source)
 	}
@@ -152,7 +154,7 @@ func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Schem
 // documents.
 func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	least := 2
-	if scheme == solver.Labels {
+	if scheme == solver.MultiLabel {
 		least = 1
 	}
 	if len(c.Classes) == 0 {
@@ -170,35 +172,35 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 		return fmt.Errorf(
 			"%s has only %s, but at least %d are required (-type one_class needs no labels)",
 			c.Source,
-			report.Counted(len(c.Classes), "class", "classes"),
+			report.FormatCountOf(len(c.Classes), "class", "classes"),
 			least,
 		)
 	}
-	if c.Targets() {
-		e.Warn("most labels of %s are distinct numbers; for regression, use -type epsilon_svr", c.Source)
+	if c.HasTargets() {
+		e.Warnf("most labels of %s are distinct numbers; for regression, use -type epsilon_svr", c.Source)
 	}
 	warnLabels(e, c)
-	if n, first := unlabelled(c); n > 0 && scheme != solver.Labels {
-		e.Warn("ignoring %s without a label, the first is %s", report.Documents(n), c.DocumentName(first))
+	if n, first := countUnlabelled(c); n > 0 && scheme != solver.MultiLabel {
+		e.Warnf("ignoring %s without a label, the first is %s", report.FormatDocuments(n), c.DocumentName(first))
 	}
-	warnNone(e, c, scheme)
+	warnUnlabelled(e, c, scheme)
 	return nil
 }
 
-// warnNone warns about unlabelled documents if the scheme has a classifier per label, because
+// warnUnlabelled warns about unlabelled documents if the scheme has a classifier per label, because
 // unlabelled documents are then negative examples for all labels. Other schemes ignore such
 // documents.
-func warnNone(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
-	if n, first := unlabelled(c); n > 0 && scheme == solver.Labels {
-		e.Warn("using %s without a label as negative examples for all labels, the first is %s",
-			report.Documents(n), c.DocumentName(first))
+func warnUnlabelled(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
+	if n, first := countUnlabelled(c); n > 0 && scheme == solver.MultiLabel {
+		e.Warnf("using %s without a label as negative examples for all labels, the first is %s",
+			report.FormatDocuments(n), c.DocumentName(first))
 	}
 }
 
-// unlabelled returns the number and the smallest index of unlabelled documents.
-func unlabelled(c *corpus.Corpus) (count, first int) {
+// countUnlabelled returns the number and the smallest index of unlabelled documents.
+func countUnlabelled(c *corpus.Corpus) (count, first int) {
 	for i := c.Documents.Rows() - 1; i >= 0; i-- {
-		if len(c.Labels.Of(i)) == 0 {
+		if len(c.Labels.Classes(i)) == 0 {
 			count, first = count+1, i
 		}
 	}

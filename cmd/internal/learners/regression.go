@@ -14,11 +14,11 @@ import (
 // is known, it also has a column for the baseline that always predicts this mean.
 func errorsTable(r *score.Regression) *report.Table {
 	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
-	mean := r.Mean
+	mean := r.Baseline
 	if mean == nil {
-		t, mean = report.NewTable("error", ">value", ">95% interval"), &score.Means{}
+		t, mean = report.NewTable("error", ">value", ">95% interval"), &score.MeanBaseline{}
 	}
-	add := func(name, format string, f score.Figure, mean float64) {
+	add := func(name, format string, f score.Metric, mean float64) {
 		cells := []string{name, fmt.Sprintf(format, f.Value), fmt.Sprintf(format+" to "+format, f.Low, f.High),
 			fmt.Sprintf(format, mean)}
 		t.Add(cells[:len(t.Titles())]...)
@@ -33,36 +33,36 @@ func describeErrors(d *report.Document, r *score.Regression) {
 	s := report.Section{Title: "Errors", Table: errorsTable(r), Text: "R² is 1 for perfect predictions and 0 " +
 		"for predicting the mean of the test targets. MAE is the mean absolute error, RMSE the root mean squared " +
 		"error. \"Training mean\" is the baseline that always predicts the mean of the training targets."}
-	d.Line("")
-	d.Add(s)
-	d.Line("")
+	d.AddLine("")
+	d.AddSection(s)
+	d.AddLine("")
 }
 
 // errorFigures adds the main results at the top of a page.
 func errorFigures(d *report.Document, r *score.Regression) {
-	add := func(name, format string, f score.Figure, mean func(m *score.Means) float64) {
+	add := func(name, format string, f score.Metric, mean func(m *score.MeanBaseline) float64) {
 		note := fmt.Sprintf("95%% interval "+format+" to "+format, f.Low, f.High)
-		if r.Mean != nil {
-			note += fmt.Sprintf("; training mean "+format, mean(r.Mean))
+		if r.Baseline != nil {
+			note += fmt.Sprintf("; training mean "+format, mean(r.Baseline))
 		}
-		d.Figure(name, fmt.Sprintf(format, f.Value), note)
+		d.AddMetric(name, fmt.Sprintf(format, f.Value), note)
 	}
-	add("R²", "%.4f", r.R2, func(m *score.Means) float64 { return m.R2 })
-	add("Mean absolute error", "%.5g", r.MAE, func(m *score.Means) float64 { return m.MAE })
-	add("Root mean squared error", "%.5g", r.RMSE, func(m *score.Means) float64 { return m.RMSE })
+	add("R²", "%.4f", r.R2, func(m *score.MeanBaseline) float64 { return m.R2 })
+	add("Mean absolute error", "%.5g", r.MAE, func(m *score.MeanBaseline) float64 { return m.MAE })
+	add("Root mean squared error", "%.5g", r.RMSE, func(m *score.MeanBaseline) float64 { return m.RMSE })
 }
 
 // estimatesSection draws estimates against targets, and errors against estimates.
 func estimatesSection(r *score.Regression, documents int) report.Section {
 	points := "Each point is a document."
-	if len(r.Sample) < documents {
-		points = fmt.Sprintf("The points are a random sample of %s documents.", report.Count(len(r.Sample)))
+	if len(r.SampledEstimates) < documents {
+		points = fmt.Sprintf("The points are a random sample of %s documents.", report.FormatCount(len(r.SampledEstimates)))
 	}
 	s := report.Section{Title: "Estimates", Text: points + " Perfect predictions lie on the gray line."}
 	against := chart.New("Predicted against actual", "actual", "predicted")
 	residuals := chart.New("Errors by prediction", "predicted", "predicted minus actual")
 	var estimates, errors []chart.Point
-	for _, x := range r.Sample {
+	for _, x := range r.SampledEstimates {
 		estimates = append(estimates, chart.Point{X: x.Target, Y: x.Value})
 		errors = append(errors, chart.Point{X: x.Value, Y: x.Value - x.Target})
 	}
@@ -74,13 +74,13 @@ func estimatesSection(r *score.Regression, documents int) report.Section {
 		{against, estimates, func(x float64) float64 { return x }},
 		{residuals, errors, func(float64) float64 { return 0 }},
 	} {
-		c.chart.Points("", chart.Colors[0], chart.Circle, 2.5, c.points)
+		c.chart.AddPoints("", chart.Palette[0], chart.Circle, 2.5, c.points)
 		low, high := c.chart.X.Min, c.chart.X.Max
 		for _, axis := range []*chart.Axis{&c.chart.X, &c.chart.Y} { // margins between points and axes
 			margin := 0.03 * (axis.Max - axis.Min)
 			axis.Min, axis.Max = axis.Min-margin, axis.Max+margin
 		}
-		c.chart.Curve("", chart.Gray, []chart.Point{{X: low, Y: c.line(low)}, {X: high, Y: c.line(high)}}, false)
+		c.chart.AddCurve("", chart.Gray, []chart.Point{{X: low, Y: c.line(low)}, {X: high, Y: c.line(high)}}, false)
 		s.Charts = append(s.Charts, report.Chart{Chart: c.chart, Description: fmt.Sprintf("R² %.4f", r.R2.Value)})
 	}
 	return s
@@ -95,7 +95,7 @@ func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
 	}
 	s := report.Section{Title: "Largest errors", Table: report.NewTable(titles...),
 		Text: "Each document is predicted by a model trained on the other folds."}
-	for _, x := range r.Worst {
+	for _, x := range r.WorstEstimates {
 		cells := []string{c.DocumentName(x.Document), fmt.Sprintf("%.6g", x.Target), fmt.Sprintf("%.6g", x.Value),
 			fmt.Sprintf("%.4g", x.Value-x.Target)}
 		switch {
@@ -103,7 +103,7 @@ func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
 			cells = append(cells, report.Excerpt(c.Texts[x.Document], 120))
 		case c.Rows != nil:
 			for _, value := range c.Rows[x.Document] {
-				cells = append(cells, effects.Value(value, 120))
+				cells = append(cells, effects.FormatValue(value, 120))
 			}
 		}
 		s.Table.Add(cells...)

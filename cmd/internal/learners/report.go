@@ -19,36 +19,36 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// machineLine describes the trained model in the reports of train, cv and grid.
-type machineLine struct {
+// settingsLine describes the trained model in the reports of train, cv and grid.
+type settingsLine struct {
 	Type      string `json:"type"`
 	Kernel    string `json:"kernel,omitempty"`
 	Embedding string `json:"embedding,omitempty"`
 	Scheme    string `json:"scheme,omitempty"`
 	solver.Regularization
-	ISA     string `json:"isa"`
-	Why     string `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
-	Workers int    `json:"workers"`
+	ISA           string `json:"isa"`
+	BackendReason string `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
+	Workers       int    `json:"workers"`
 }
 
-// line describes a model, with the values of -isa and -workers.
-func (m *machine) line(a *learn.About) machineLine {
-	l := machineLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Regularization: a.Regularization,
-		ISA: cmp.Or(m.ISA, string(asm.Best().ISA)), Workers: m.NumWorkers()}
+// newSettingsLine describes a model, with the values of -isa and -workers.
+func (m *trainingFlags) newSettingsLine(a *learn.About) settingsLine {
+	l := settingsLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Regularization: a.Regularization,
+		ISA: cmp.Or(m.ISA, string(asm.BestKernels().ISA)), Workers: m.NumWorkers()}
 	if m.learner.Type == "" || m.learner.Type.Classifies() {
 		l.Scheme = a.SchemeName()
 	}
 	return l
 }
 
-// computedBy copies the name of the back end and the number of workers from the engine of j.
-func (l *machineLine) computedBy(m interface{ Why() string }, j *job) {
+// setBackend copies the name of the back end and the number of workers from the engine of j.
+func (l *settingsLine) setBackend(m interface{ Reason() string }, j *trainingJob) {
 	e := j.problem.Engine()
-	l.ISA, l.Why, l.Workers = e.Info().Backend, m.Why(), e.Info().Workers
+	l.ISA, l.BackendReason, l.Workers = e.Info().Backend, m.Reason(), e.Info().Workers
 }
 
-// text describes the model in one line. It inserts the given texts before the engine's description.
-func (l *machineLine) text(others ...string) string {
+// format describes the model in one line. It inserts the given texts before the engine's description.
+func (l *settingsLine) format(others ...string) string {
 	what := l.Type
 	switch {
 	case l.Kernel != "":
@@ -56,51 +56,52 @@ func (l *machineLine) text(others ...string) string {
 	case l.Embedding != "":
 		what += ", " + l.Embedding
 	}
-	parts := []string{describe(what, l.C, l.Nu, l.Epsilon)}
+	parts := []string{formatParameters(what, l.C, l.Nu, l.Epsilon)}
 	if l.Scheme != "" {
 		parts = append(parts, l.Scheme)
 	}
-	parts = append(append(parts, others...), backend.WithWhy(l.ISA, l.Why), report.Counted(l.Workers, "worker", "workers"))
+	parts = append(append(parts, others...), backend.WithReason(l.ISA, l.BackendReason),
+		report.FormatCountOf(l.Workers, "worker", "workers"))
 	return strings.Join(parts, ", ")
 }
 
 // solverLine holds the times and counts of the computation of kernel values for SVMs.
 type solverLine struct {
-	SecondsPrepare float64            `json:"seconds_prepare"` // time for embedding the documents and creating the engine
-	SecondsGram    float64            `json:"seconds_gram"`
-	DotProducts    int64              `json:"dot_products"`
-	Cache          engine.CachedStats `json:"cache"`
+	SecondsPrepare float64           `json:"seconds_prepare"` // time for embedding the documents and creating the engine
+	SecondsGram    float64           `json:"seconds_gram"`
+	DotProducts    int64             `json:"dot_products"`
+	Cache          engine.CacheStats `json:"cache"`
 }
 
-func (j *job) solverLine(gram time.Duration) *solverLine {
-	stats := j.problem.Cache()
-	if n := int64(j.problem.Len()); stats.Whole && stats.Bytes == 0 {
+func (j *trainingJob) newSolverLine(gram time.Duration) *solverLine {
+	stats := j.problem.CacheStats()
+	if n := int64(j.problem.Len()); stats.FitsInMemory && stats.Bytes == 0 {
 		stats.Bytes = 4 * n * n // the matrix holds kernel values instead of c
 	}
-	return &solverLine{j.prepare, gram.Seconds(), stats.Computed, stats}
+	return &solverLine{j.prepareSeconds, gram.Seconds(), stats.PairsComputed, stats}
 }
 
 // describe adds a line with the number of dot products and the use of the cache.
 func (l *solverLine) describe(d *report.Document) {
 	c := l.Cache
-	kept := "matrix stored in " + report.Bytes(c.Bytes)
+	kept := "matrix stored in " + report.FormatBytes(c.Bytes)
 	switch {
-	case !c.Whole && c.Hits == 0:
+	case !c.FitsInMemory && c.Hits == 0:
 		kept = "rows computed on demand"
-	case !c.Whole:
-		kept = fmt.Sprintf("tile cache %s, hit rate %s", report.Bytes(c.Bytes),
-			report.Percent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
+	case !c.FitsInMemory:
+		kept = fmt.Sprintf("tile cache %s, hit rate %s", report.FormatBytes(c.Bytes),
+			report.FormatPercent(report.Ratio(float64(c.Hits), float64(c.Hits+c.Misses))))
 	}
-	d.Linef("%s, %s", report.Counted(l.DotProducts, "dot product", "dot products"), kept)
+	d.AddLinef("%s, %s", report.FormatCountOf(l.DotProducts, "dot product", "dot products"), kept)
 }
 
-// warnOf warns about classifiers that stopped before convergence. It returns the number of such
+// warnUnconverged warns about classifiers that stopped before convergence. It returns the number of such
 // classifiers.
-func warnOf(e *cli.Env, d learn.Convergence) int {
-	if d.Unfinished > 0 {
-		e.Warn("%s", d)
+func warnUnconverged(e *cli.Env, d learn.Convergence) int {
+	if d.UnfinishedCount > 0 {
+		e.Warnf("%s", d)
 	}
-	return d.Unfinished
+	return d.UnfinishedCount
 }
 
 // describeKernel returns a kernel's name together with its embedding.
@@ -111,8 +112,8 @@ func describeKernel(kernel, embedding string) string {
 	return kernel + ", " + embedding
 }
 
-// describe appends the nonzero values of C, nu and epsilon to a description.
-func describe(what string, c, nu, epsilon float64) string {
+// formatParameters appends the nonzero values of C, nu and epsilon to a description.
+func formatParameters(what string, c, nu, epsilon float64) string {
 	for _, q := range []struct {
 		name string
 		v    float64
@@ -136,7 +137,7 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	if t.AtLeastOne {
 		what += ", at least one label per document"
 	}
-	d.Linef("%s: cross-validated micro F1 %s (%s with threshold 0)", what,
+	d.AddLinef("%s: cross-validated micro F1 %s (%s with threshold 0)", what,
 		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
@@ -150,16 +151,16 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 	if r.Temperature != nil {
 		how += fmt.Sprintf(" and a temperature of %.3g", r.Temperature.T)
 	}
-	d.Linef("probabilities %s; cross-validated log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
+	d.AddLinef("probabilities %s; cross-validated log loss %.4f, expected calibration error %.4f", how, c.LogLoss, c.ECE)
 	if j := r.Rejection; j != nil {
-		d.Linef("predicts %s if the probability is below %.3g; cross-validated coverage %s, error rate %s",
-			learn.NoAnswer, j.MinProbability, report.Percent(j.Coverage), report.Percent(j.Error))
+		d.AddLinef("predicts %s if the probability is below %.3g; cross-validated coverage %s, error rate %s",
+			learn.RejectedLabel, j.MinProbability, report.FormatPercent(j.Coverage), report.FormatPercent(j.ErrorRate))
 	}
 	if o := r.Alternatives; o != nil {
-		text := fmt.Sprintf("cross-validated error rate without rejection %s", report.Percent(o.ErrorOfAll))
+		text := fmt.Sprintf("cross-validated error rate without rejection %s", report.FormatPercent(o.UnthresholdedErrorRate))
 		for _, t := range o.ErrorTargets {
-			text += fmt.Sprintf("; error=%.6g%% would have coverage %s", 100*t.Error, report.Percent(t.Coverage))
+			text += fmt.Sprintf("; error=%.6g%% would have coverage %s", 100*t.ErrorRate, report.FormatPercent(t.Coverage))
 		}
-		d.Line(text)
+		d.AddLine(text)
 	}
 }

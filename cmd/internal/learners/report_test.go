@@ -33,19 +33,21 @@ func TestThresholdsLine(t *testing.T) {
 // The hint on an equally good linear SVM has the flags to train it.
 func TestChoiceNamesLinear(t *testing.T) {
 	var r choiceReport
-	r.linear(nil, nil)
+	r.addLinearHint(nil, nil)
 	if r.Hint != "" {
 		t.Errorf("%q, expected none", r.Hint)
 	}
-	terms := []corpus.Terms{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"}, MinDF: 2}}
+	terms := []corpus.TermOptions{{}, {Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..5"},
+		MinDF: 2}}
 	v := &learn.Validation{Result: &tune.Result{Mean: 0.5, Measure: tune.Accuracy}}
-	chosen := &learn.Chosen{Choice: &tune.Choice{Candidate: tune.Candidate{Terms: 1}}}
-	r.linear(v, cutFlags(&learn.Found{Chosen: chosen, Terms: terms}))
+	chosen := &learn.SVMChoice{Choice: &tune.Choice{Candidate: tune.Candidate{Tokenizer: 1}}}
+	r.addLinearHint(v, vocabularyFlags(&learn.SearchResult{Choice: chosen, Tokenizers: terms}))
 	const want = ": -type linear -views 'word:ngrams=1..2 + char_wb:ngrams=2..5' -min-df 2"
-	if r.Linear != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {
+	if r.LinearScore != 0.5 || !strings.Contains(r.Hint, "accuracy 50.00% on") || !strings.HasSuffix(r.Hint, want) {
 		t.Errorf("%q, expected %s", r.Hint, want)
 	}
-	r.linear(v, cutFlags(&learn.Found{Chosen: &learn.Chosen{Choice: &tune.Choice{}}, Terms: terms}))
+	r.addLinearHint(v, vocabularyFlags(&learn.SearchResult{Choice: &learn.SVMChoice{Choice: &tune.Choice{}},
+		Tokenizers: terms}))
 	if !strings.HasSuffix(r.Hint, ": -type linear") {
 		t.Errorf("%q, expected no terms", r.Hint)
 	}

@@ -23,42 +23,42 @@ import (
 
 // Train is the command train, which trains a model.
 var Train = &cli.Command{
-	Name:    "train",
-	Summary: "train a support vector machine and write its model",
-	Args:    "[SOURCE [MODEL]]",
+	Name:      "train",
+	Summary:   "train a support vector machine and write its model",
+	ArgsUsage: "[SOURCE [MODEL]]",
 	Help: `
 Trains a support vector machine and writes a model for gram predict. For text and numbers it selects
 embedding, kernel, C, scheme and epsilon by cross-validation on samples, unless flags set them.`,
 	Examples: `
 gram train -in mail/ -o mail.model                    a folder with a subfolder per class
 gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		t := &train{}
 		t.declare(f)
-		f.Arguments(source.Argument, cli.Argument{Flag: "o", What: "model"})
-		f.Group("Training", "")
+		f.SetArguments(source.Argument, cli.Argument{Flag: "o", ValueName: "model"})
+		f.StartGroup("Training", "")
 		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds like gram cv, without writing a model")
 		t.declareChoice(1, "time budget for automatic selection, `X` training runs; 0 = off")
 		t.declareParameters("reject")
-		f.Group("Output", "")
-		f.WritesBinary(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
+		f.StartGroup("Output", "")
+		f.BinaryOutputVar(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
 			func() string {
-				if t.to == "gram" {
+				if t.format == "gram" {
 					return "the gram format"
 				}
 				return ""
 			})
-		f.Choose(&t.to, "to", "gram", "model `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
-		f.Check(t.check)
-		f.Check(t.named)
+		f.ChoiceVar(&t.format, "to", "gram", "model `FORMAT`: gram, libsvm or libsvm-precomputed", modelFormats)
+		f.AddCheck(t.check)
+		f.AddCheck(t.requireSource)
 		return t.run
 	},
 }
 
 type train struct {
-	machine
-	out, to string
-	folds   int // value of -v
+	trainingFlags
+	out, format string
+	folds       int // value of -v
 }
 
 // modelFormats lists the values of -to.
@@ -67,15 +67,16 @@ var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 func (t *train) check() error {
 	if t.f.IsSet("v") {
 		t.out = "" // -v writes no model
-		return t.validation().check()
+		return t.newValidation().check()
 	}
 	switch {
-	case t.f.IsSet("reject") && t.to != "gram":
-		return cli.Usagef("-reject and -to %s cannot be combined, because the format has no threshold; use -to gram", t.to)
-	case t.out == "" && t.In == "-":
+	case t.f.IsSet("reject") && t.format != "gram":
+		return cli.Usagef("-reject and -to %s cannot be combined, because the format has no threshold; use -to gram",
+			t.format)
+	case t.out == "" && t.Source == "-":
 		return cli.Usagef("-o FILE is required with -in -")
 	case t.out == "":
-		t.out = defaultModel(t.In)
+		t.out = defaultModel(t.Source)
 	}
 	return t.checkKernel()
 }
@@ -92,10 +93,10 @@ func (t *train) checkKernel() error {
 		return nil
 	}
 	k, err := t.kernelOf(nil)
-	if err != nil || t.to != "libsvm" {
+	if err != nil || t.format != "libsvm" {
 		return err
 	}
-	if !kernel.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.Family(k)) {
+	if !kernel.IsPrecomputed(k) && !slices.Contains(kernelNames, kernel.FamilyName(k)) {
 		return cli.Usagef(
 			"-to libsvm supports the kernels linear, polynomial, rbf and sigmoid, got %s; "+
 				"-to libsvm-precomputed supports all kernels",
@@ -111,54 +112,56 @@ func (t *train) checkKernel() error {
 }
 
 // checkFormat checks before training that LIBSVM's format can represent the model.
-func (t *train) checkFormat(j *job) error {
-	if t.to == "gram" || !t.learner.Type.Classifies() {
+func (t *train) checkFormat(j *trainingJob) error {
+	if t.format == "gram" || !t.learner.Type.Classifies() {
 		return nil
 	}
 	classes, scheme := j.corpus.Classes, learn.SchemeOf(t.learner.trainer)
 	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
-		return fmt.Errorf("-to %s supports only one-vs-one models, but this model is %s with %s", t.to,
-			scheme, report.Counted(len(classes), "class", "classes"))
+		return fmt.Errorf("-to %s supports only one-vs-one models, but this model is %s with %s", t.format,
+			scheme, report.FormatCountOf(len(classes), "class", "classes"))
 	}
-	if _, err := model.Labels(classes); err != nil {
-		return fmt.Errorf("-to %s: %w", t.to, err)
+	if _, err := model.LIBSVMLabels(classes); err != nil {
+		return fmt.Errorf("-to %s: %w", t.format, err)
 	}
 	return nil
 }
 
-// validation returns the cross-validation that -v requests.
-func (t *train) validation() *validation { return &validation{machine: &t.machine, folds: t.folds} }
+// newValidation returns the cross-validation that -v requests.
+func (t *train) newValidation() *cvFlags {
+	return &cvFlags{trainingFlags: &t.trainingFlags, folds: t.folds}
+}
 
 // run reads the documents, trains, writes the model and reports.
 func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.f.IsSet("v") {
-		return t.validation().run(ctx, e)
+		return t.newValidation().run(ctx, e)
 	}
-	p := e.Progress(true)
+	p := e.NewProgress(true)
 	defer p.Clear()
-	if t.to == "gram" {
+	if t.format == "gram" {
 		t.keepTexts()
 	}
-	j, err := t.prepare(ctx, e, p, t.unnamed(), 1, 0)
+	j, err := t.prepare(ctx, e, p, t.usesDefaultKernel(), 1, 0)
 	if err != nil {
 		return err
 	}
 	if err := t.checkFormat(j); err != nil {
 		return err
 	}
-	if t.to != "gram" {
-		j.o.Work = 0
+	if t.format != "gram" {
+		j.options.WorkBudget = 0
 	}
 	begin := time.Now()
-	m, err := t.learner.trainer.Train(ctx, j.handOver(), j.o)
+	m, err := t.learner.trainer.Train(ctx, j.releaseCorpus(), j.options)
 	if err != nil {
-		return j.named(err)
+		return j.annotateError(err)
 	}
 	p.Clear()
 	a := m.About()
-	r := &trainReport{Unfinished: warnOf(e, a.Ended), SecondsSolve: time.Since(begin).Seconds()}
+	r := &trainReport{NumUnconverged: warnUnconverged(e, a.Convergence), SecondsSolve: time.Since(begin).Seconds()}
 	begin = time.Now()
-	p.Stage("writing " + filepath.Base(t.out))
+	p.StartStage("writing " + filepath.Base(t.out))
 	if r.FileBytes, err = t.write(ctx, e, m); err != nil {
 		return err
 	}
@@ -168,23 +171,23 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.f.Quiet && !t.f.JSON {
 		return nil
 	}
-	return t.Report(e, t.f, r)
+	return t.PrintReport(e, t.f, r)
 }
 
 // write writes the model and returns the file size.
 func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
-	return matrixio.Make(t.out, func(w io.Writer) error {
+	return matrixio.WriteFile(t.out, func(w io.Writer) error {
 		own, _ := learn.KernelMachineOf(m)
-		if t.to == "gram" || own == nil {
+		if t.format == "gram" || own == nil {
 			return m.Write(ctx, w)
 		}
-		labels, err := own.WriteLIBSVM(ctx, w, t.to == "libsvm-precomputed")
+		labels, err := own.WriteLIBSVM(ctx, w, t.format == "libsvm-precomputed")
 		if err != nil {
 			return err
 		}
 		for i, name := range own.Classes {
 			if v, err := strconv.ParseFloat(name, 64); err != nil || v != float64(labels[i]) {
-				e.Say("label %d stands for class %s", labels[i], name)
+				e.Infof("label %d stands for class %s", labels[i], name)
 			}
 		}
 		return nil

@@ -16,16 +16,16 @@ func (r *cvReport) describePage(d *report.Document) {
 	d.Title = "Cross-validation on " + filepath.Base(r.Corpus.Source)
 	if r.Regression != nil {
 		errorFigures(d, r.Regression)
-		d.Page(estimatesSection(r.Regression, r.Scored))
-		d.Page(worstSection(r.Regression, r.rows))
+		d.AddPageSection(estimatesSection(r.Regression, r.NumScored))
+		d.AddPageSection(worstSection(r.Regression, r.rows))
 		return
 	}
-	d.Figure("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
+	d.AddMetric("Mean "+r.Measure.String(), r.Measure.Format(r.Mean),
 		"± "+r.Measure.Format(r.SD)+" over the folds")
 	scoreFigures(d, r.score)
-	d.Page(report.Section{Title: "Classes", Table: classTable(r.score.Classes)})
+	d.AddPageSection(report.Section{Title: "Classes", Table: classTable(r.score.Classes)})
 	if r.score.Confusion != nil {
-		d.Page(report.Section{Title: "Confusion", Text: readMatrix, Matrix: newMatrix(r.score)})
+		d.AddPageSection(report.Section{Title: "Confusion", Text: matrixNote, ConfusionMatrix: confusionMatrix(r.score)})
 	}
 }
 
@@ -35,22 +35,23 @@ func (r *cvReport) curveSection() report.Section {
 	p := chart.New("Learning curve", "training documents", r.Measure.String()+", %")
 	var mean, low, high []chart.Point
 	var parts []string
-	for _, x := range r.Curve {
-		t.Add(fmt.Sprintf("%g", x.Fraction), report.Count(x.Documents), r.Measure.Format(x.Mean), r.Measure.Format(x.SD),
+	for _, x := range r.LearningCurve {
+		t.Add(fmt.Sprintf("%g", x.Fraction), report.FormatCount(x.DocumentCount), r.Measure.Format(x.Mean),
+			r.Measure.Format(x.SD),
 			fmt.Sprintf("%.2f", x.Elapsed.Seconds()))
-		n := float64(x.Documents)
+		n := float64(x.DocumentCount)
 		mean = append(mean, chart.Point{X: n, Y: 100 * x.Mean})
 		low = append(low, chart.Point{X: n, Y: 100 * (x.Mean - x.SD)})
 		high = append(high, chart.Point{X: n, Y: 100 * (x.Mean + x.SD)})
-		parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.Documents(x.Documents)))
+		parts = append(parts, fmt.Sprintf("%s with %s", r.Measure.Format(x.Mean), report.FormatDocuments(x.DocumentCount)))
 	}
 	s := report.Section{Title: "Learning curve", Heading: "Learning curve", Table: t,
 		Text: "Each fold is predicted by models trained on a fraction of the other folds. " +
 			"If the curve still rises, more training documents are likely to help."}
 	if r.Measure != tune.MeanSquaredError {
-		p.Curve("", chart.Gray, low, false)
-		p.Curve("", chart.Gray, high, false)
-		p.Curve("", chart.Colors[0], mean, true)
+		p.AddCurve("", chart.Gray, low, false)
+		p.AddCurve("", chart.Gray, high, false)
+		p.AddCurve("", chart.Palette[0], mean, true)
 		s.Charts = []report.Chart{{Chart: p, Description: strings.Join(parts, "; ")}}
 	}
 	return s
@@ -60,13 +61,14 @@ func (r *cvReport) curveSection() report.Section {
 func (r *gridReport) describePage(d *report.Document) {
 	d.Title = "Search on " + filepath.Base(r.Corpus.Source)
 	if b := r.Best; b != nil {
-		d.Figure("Best "+r.Measure.String(), r.Measure.Format(b.Mean), describe(b.what(), b.C, b.Nu, b.Epsilon))
+		d.AddMetric("Best "+r.Measure.String(), r.Measure.Format(b.Mean),
+			formatParameters(b.learnerName(), b.C, b.Nu, b.Epsilon))
 	}
-	train := r.Train
+	train := r.TrainCommand
 	if r.Choice != nil {
-		train = cmp.Or(train, r.Choice.Train)
+		train = cmp.Or(train, r.Choice.TrainCommand)
 	}
 	if train != "" {
-		d.Page(report.Section{Title: "Train with the best", Code: train})
+		d.AddPageSection(report.Section{Title: "Train with the best", Code: train})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// takeScale converts -scale to an embedding.
-func (m *machine) takeScale() error {
+// applyScale converts -scale to an embedding.
+func (m *trainingFlags) applyScale() error {
 	if m.scale == "" {
 		return nil
 	}
@@ -28,66 +28,68 @@ func (m *machine) takeScale() error {
 	return nil
 }
 
-// unnamed reports whether the default kernel may depend on the documents, because no flag sets the
+// usesDefaultKernel reports whether the default kernel may depend on the documents, because no flag sets the
 // kernel or the embedding. For SVMs, -scale may be set.
-func (m *machine) unnamed() bool {
+func (m *trainingFlags) usesDefaultKernel() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
 	}
-	return len(m.Specs) == 0 && m.number < 0 && (m.Embedding == "" || m.scale != "")
+	return len(m.Specs) == 0 && m.kernelNumber < 0 && (m.Embedding == "" || m.scale != "")
 }
 
-// specs returns the kernels set by flags.
-func (m *machine) specs() []string {
-	if m.number < 0 {
+// kernelSpecs returns the kernels set by flags.
+func (m *trainingFlags) kernelSpecs() []string {
+	if m.kernelNumber < 0 {
 		return m.Specs
 	}
-	return []string{kernelNames[m.number]}
+	return []string{kernelNames[m.kernelNumber]}
 }
 
 // readVectors reads the documents. Numbers in a table become values if the kernel or the embedding
 // needs vectors. If may is set, the reader accepts negative values. Vectors that aren't counts then
 // have separate default options.
-func (m *machine) readVectors(ctx context.Context, e *cli.Env, p *cli.Progress, may bool) (*corpus.Corpus, error) {
+func (m *trainingFlags) readVectors(
+	ctx context.Context, e *cli.Env, p *cli.Progress, may bool,
+) (*corpus.Corpus, error) {
 	signed := m.Signed
 	m.Signed = signed || may
-	if learn.NeedsVectors(m.specs(), m.Embedding) {
+	if learn.NeedsVectors(m.kernelSpecs(), m.Embedding) {
 		m.KeepRows = math.MaxInt64
 	}
 	c, err := m.Read(ctx, e, p)
 	m.Signed = signed
 	if err == nil {
 		opt := corpus.Options{Workers: m.Workers, MemoryBytes: m.Budget()}
-		c, err = learn.WithVectors(ctx, c, m.specs(), m.Embedding, opt)
+		c, err = learn.WithVectors(ctx, c, m.kernelSpecs(), m.Embedding, opt)
 	}
-	if err == nil && c.Tokenizer.Measured() {
-		m.vectors = learn.VectorsOf(c)
+	if err == nil && c.Tokenizer.HasValues() {
+		m.vectors = learn.VectorDefaultsOf(c)
 		return c, nil
 	}
 	if err != nil || !may || c.Vocabulary != nil {
 		return c, err
 	}
-	m.vectors = learn.VectorsOf(c)
-	m.Signed = signed || learn.NoCounts(c.Documents) == learn.Negative
+	m.vectors = learn.VectorDefaultsOf(c)
+	m.Signed = signed || learn.NonCountReason(c.Documents) == learn.ReasonNegative
 	if m.vectors != nil && m.scale == "" && params.Has(m.learner.trainer, "kernel") {
-		e.Say("%s", m.vectors.Why)
+		e.Infof("%s", m.vectors.Reason)
 	}
 	return c, nil
 }
 
 // hintScale warns if columns have very different scales and the embedding doesn't scale them.
-func (m *machine) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embedding) {
+func (m *trainingFlags) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse.Embedding) {
 	asIs := embedding.Norm == sparse.NormNone && !embedding.Scales()
-	if c.Vocabulary != nil && !c.Tokenizer.Measured() || !asIs || m.precomputed() {
+	if c.Vocabulary != nil && !c.Tokenizer.HasValues() || !asIs || m.isPrecomputed() {
 		return
 	}
-	if why := learn.Unscaled(c.Documents); why != "" {
-		e.Warn("columns are not scaled, %s; use -scale standard or -scale 0..1", why)
+	if why := learn.ScalingReason(c.Documents); why != "" {
+		e.Warnf("columns are not scaled, %s; use -scale standard or -scale 0..1", why)
 	}
 }
 
 // hintLearner calls hintScale with the embedding of a learner.
-func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
+func (m *trainingFlags) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
 	t := m.learner.trainer
 	spec, _ := params.Get(t, "kernel").(string)
 	own, _ := params.Get(t, "embed").(learn.Embedding)
@@ -101,8 +103,8 @@ func (m *machine) hintLearner(e *cli.Env, c *corpus.Corpus, o learn.Options) {
 		embedding = k.Embedding()
 	case params.Has(t, "kernel"):
 		return // the default kernel suits the documents
-	case o.Vectors != nil:
-		embedding = o.Vectors.Embedding
+	case o.VectorDefaults != nil:
+		embedding = o.VectorDefaults.Embedding
 	}
 	m.hintScale(e, c, embedding)
 }

@@ -34,18 +34,19 @@ embedding weights and the class numbers of the training documents.`,
 gram corpus -in train.tsv -json
 gram corpus -in train.tsv -embed tf-l1-sqrt -o train.svm && svm-train -t 2 -g 1 train.svm
 gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
-	Setup: func(f *cli.Flags) cli.Work {
-		c := &dataset{}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		c := &corpusFlags{}
 		c.Documents.Declare(f, "goroot", &c.Limits)
 		c.DeclareWorkers(f)
 		c.DeclareMemory(f)
-		f.Group("Output", "")
-		f.IntVar(&c.listed, "classes", 20, "list the `N` largest classes; -1 = all (-json always lists all)")
-		f.Writes(&c.out, "o", "write the documents as svmlight vectors to `FILE`")
+		f.StartGroup("Output", "")
+		f.IntVar(&c.maxListed, "classes", 20, "list the `N` largest classes; -1 = all (-json always lists all)")
+		f.OutputVar(&c.out, "o", "write the documents as svmlight vectors to `FILE`")
 		c.DeclareEmbedding(f, "apply `EMBEDDING` to the written vectors, such as tf-l1-sqrt (default: none)")
-		f.StringVar(&c.like, "like", "", "use the vocabulary, weights and class numbers of the training data in `SOURCE`")
-		f.ReadsFiles(&c.like, "like", c.Files(&c.like))
-		f.Check(func() error {
+		f.StringVar(&c.vocabularySource, "like", "",
+			"use the vocabulary, weights and class numbers of the training data in `SOURCE`")
+		f.RegisterInput(&c.vocabularySource, "like", c.Files(&c.vocabularySource))
+		f.AddCheck(func() error {
 			if c.Embedding != "" && c.out == "" {
 				return cli.Usagef("-embed requires -o")
 			}
@@ -61,48 +62,48 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 			if err != nil {
 				return err
 			}
-			return report.Write(e.Reports(), r, f.JSON)
+			return report.Write(e.ReportWriter(), r, f.JSON)
 		}
 	},
 }
 
-// dataset holds the flags of the command corpus.
-type dataset struct {
+// corpusFlags holds the flags of the command corpus.
+type corpusFlags struct {
 	source.Documents
 	source.Kernels // flag -embed
 	backend.Limits
-	listed    int // maximum number of classes to list; -1 for all
-	out, like string
+	maxListed             int // maximum number of classes to list; -1 for all
+	out, vocabularySource string
 }
 
-func (c *dataset) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
-	p := e.Progress(false)
+func (c *corpusFlags) run(ctx context.Context, e *cli.Env) (*corpusReport, error) {
+	p := e.NewProgress(false)
 	defer p.Clear()
 	documents, model, err := c.read(ctx, e, p)
 	if err != nil {
 		return nil, err
 	}
 	r := newCorpusReport(documents)
-	r.listed = c.listed
+	r.maxListed = c.maxListed
 	if c.out != "" {
-		r.Vectors = &vectorFile{File: c.out}
-		err = c.write(ctx, e, p, documents, model, r.Vectors)
+		r.VectorFile = &vectorFile{File: c.out}
+		err = c.write(ctx, e, p, documents, model, r.VectorFile)
 	}
 	return r, err
 }
 
 type corpusReport struct {
-	source.Line
-	Unlabelled    int              `json:"documents_without_class"`
-	MultiLabelled int              `json:"documents_of_several_classes"`
-	Length        quantiles        `json:"values_per_document"`
-	Matches       int64            `json:"matching_terms"` // sum over all pairs of the number of common terms
-	MatchesAPair  float64          `json:"matching_terms_per_pair"`
-	Warnings      []corpus.Warning `json:"warnings"`
-	Rows          []classRow       `json:"rows"`
-	Vectors       *vectorFile      `json:"vectors,omitempty"`
+	source.Summary
+	NumUnlabelled     int              `json:"documents_without_class"`
+	NumMultiLabelled  int              `json:"documents_of_several_classes"`
+	ValuesPerDocument quantiles        `json:"values_per_document"`
+	NumMatches        int64            `json:"matching_terms"` // sum over all pairs of the number of common terms
+	MatchesPerPair    float64          `json:"matching_terms_per_pair"`
+	Warnings          []corpus.Warning `json:"warnings"`
+	Rows              []classRow       `json:"rows"`
+	VectorFile        *vectorFile      `json:"vectors,omitempty"`
 
-	listed int
+	maxListed int
 }
 
 // quantiles describes the distribution of the number of values per document.
@@ -117,20 +118,20 @@ type quantiles struct {
 }
 
 type classRow struct {
-	Class     string `json:"class"`
-	Documents int    `json:"documents"`
+	Class        string `json:"class"`
+	NumDocuments int    `json:"documents"`
 }
 
 func newCorpusReport(c *corpus.Corpus) *corpusReport {
-	r := &corpusReport{Line: source.NewLine(c), Warnings: c.Warnings, Rows: []classRow{}}
+	r := &corpusReport{Summary: source.NewSummary(c), Warnings: c.Warnings, Rows: []classRow{}}
 	r.countClasses(c)
 	r.countLengths(c.Documents)
 	_, df := c.Documents.TermFrequencies()
 	for _, d := range df {
-		r.Matches += int64(d) * int64(d-1) / 2
+		r.NumMatches += int64(d) * int64(d-1) / 2
 	}
-	if pairs := float64(r.Documents) * float64(r.Documents-1) / 2; pairs > 0 {
-		r.MatchesAPair = float64(r.Matches) / pairs
+	if pairs := float64(r.DocumentCount) * float64(r.DocumentCount-1) / 2; pairs > 0 {
+		r.MatchesPerPair = float64(r.NumMatches) / pairs
 	}
 	return r
 }
@@ -140,12 +141,12 @@ func newCorpusReport(c *corpus.Corpus) *corpusReport {
 func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	count := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {
-		of := c.Labels.Of(i)
+		of := c.Labels.Classes(i)
 		switch {
 		case len(of) == 0:
-			r.Unlabelled++
+			r.NumUnlabelled++
 		case len(of) > 1:
-			r.MultiLabelled++
+			r.NumMultiLabelled++
 		}
 		for _, id := range of {
 			count[id]++
@@ -154,7 +155,7 @@ func (r *corpusReport) countClasses(c *corpus.Corpus) {
 	for id, name := range c.Classes {
 		r.Rows = append(r.Rows, classRow{name, count[id]})
 	}
-	slices.SortStableFunc(r.Rows, func(a, b classRow) int { return b.Documents - a.Documents })
+	slices.SortStableFunc(r.Rows, func(a, b classRow) int { return b.NumDocuments - a.NumDocuments })
 }
 
 func (r *corpusReport) countLengths(m *sparse.CSR) {
@@ -168,48 +169,51 @@ func (r *corpusReport) countLengths(m *sparse.CSR) {
 	}
 	slices.Sort(lengths)
 	at := func(q float64) int64 { return lengths[int(q*float64(n-1)+0.5)] }
-	r.Length = quantiles{lengths[0], at(0.25), at(0.5), at(0.75), at(0.95), lengths[n-1], float64(m.NNZ()) / float64(n)}
+	r.ValuesPerDocument = quantiles{lengths[0], at(0.25), at(0.5), at(0.75), at(0.95), lengths[n-1],
+		float64(m.NNZ()) / float64(n)}
 }
 
 func (r *corpusReport) Describe(d *report.Document) {
-	d.Line(r.Line)
-	d.Linef("sha256 %s", r.Digest)
-	if r.Unlabelled > 0 || r.MultiLabelled > 0 {
-		d.Linef("%s without a class, %s with several", report.Documents(r.Unlabelled),
-			report.Count(r.MultiLabelled))
+	d.AddLine(r.Summary)
+	d.AddLinef("sha256 %s", r.Digest)
+	if r.NumUnlabelled > 0 || r.NumMultiLabelled > 0 {
+		d.AddLinef("%s without a class, %s with several", report.FormatDocuments(r.NumUnlabelled),
+			report.FormatCount(r.NumMultiLabelled))
 	}
-	l := r.Length
-	d.Linef("\nvalues per document: min %s, 25%% %s, median %s, 75%% %s, 95%% %s, max %s, mean %.1f",
-		report.Count(l.Min), report.Count(l.Q25), report.Count(l.Median), report.Count(l.Q75), report.Count(l.Q95),
-		report.Count(l.Max), l.Mean)
-	d.Linef("common terms of two documents: %s over all pairs, %.2f per pair", report.Count(r.Matches), r.MatchesAPair)
+	l := r.ValuesPerDocument
+	d.AddLinef("\nvalues per document: min %s, 25%% %s, median %s, 75%% %s, 95%% %s, max %s, mean %.1f",
+		report.FormatCount(l.Min), report.FormatCount(l.Q25), report.FormatCount(l.Median), report.FormatCount(l.Q75),
+		report.FormatCount(l.Q95),
+		report.FormatCount(l.Max), l.Mean)
+	d.AddLinef("common terms of two documents: %s over all pairs, %.2f per pair", report.FormatCount(r.NumMatches),
+		r.MatchesPerPair)
 	r.writeClasses(d)
-	if v := r.Vectors; v != nil {
+	if v := r.VectorFile; v != nil {
 		what := "values as read"
 		if v.Embedding != "" {
 			what = v.Embedding
 		}
-		d.Linef("\n%s: %s, %s, %s", v.File, report.Counted(r.Documents, "vector", "vectors"), what,
-			report.Bytes(v.Bytes))
+		d.AddLinef("\n%s: %s, %s, %s", v.File, report.FormatCountOf(r.DocumentCount, "vector", "vectors"), what,
+			report.FormatBytes(v.Bytes))
 	}
 }
 
 func (r *corpusReport) writeClasses(d *report.Document) {
 	n := len(r.Rows)
-	if r.listed >= 0 {
-		n = min(n, r.listed)
+	if r.maxListed >= 0 {
+		n = min(n, r.maxListed)
 	}
 	if n == 0 {
 		return
 	}
-	d.Line("")
+	d.AddLine("")
 	t := report.NewTable("class", ">documents", ">share")
 	for _, row := range r.Rows[:n] {
-		t.Add(row.Class, report.Count(row.Documents),
-			report.Percent(float64(row.Documents)/float64(max(r.Documents, 1))))
+		t.Add(row.Class, report.FormatCount(row.NumDocuments),
+			report.FormatPercent(float64(row.NumDocuments)/float64(max(r.DocumentCount, 1))))
 	}
-	d.Table("Classes", "", t)
+	d.AddTable("Classes", "", t)
 	if rest := len(r.Rows) - n; rest > 0 {
-		d.Linef("and %s (-classes -1 lists all)", report.Counted(rest, "other class", "other classes"))
+		d.AddLinef("and %s (-classes -1 lists all)", report.FormatCountOf(rest, "other class", "other classes"))
 	}
 }

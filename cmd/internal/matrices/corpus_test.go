@@ -19,8 +19,8 @@ func TestCorpusReportOfFarColumns(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	r := newCorpusReport(c)
 	runtime.ReadMemStats(&after)
-	if r.Terms != 2 || r.Matches != 1 {
-		t.Errorf("%d terms and %d matches, expected 2 and 1", r.Terms, r.Matches)
+	if r.TermCount != 2 || r.NumMatches != 1 {
+		t.Errorf("%d terms and %d matches, expected 2 and 1", r.TermCount, r.NumMatches)
 	}
 	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 1<<20 {
 		t.Errorf("%d bytes allocated for 3 values", bytes)

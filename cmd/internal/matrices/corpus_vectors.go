@@ -23,10 +23,12 @@ type vectorFile struct {
 
 // read reads the documents. If -like is set, it first reads model, and then uses the vocabulary of
 // model for the documents. Otherwise documents and model are the same corpus.
-func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (documents, model *corpus.Corpus, err error) {
-	if c.like != "" {
+func (c *corpusFlags) read(
+	ctx context.Context, e *cli.Env, p *cli.Progress,
+) (documents, model *corpus.Corpus, err error) {
+	if c.vocabularySource != "" {
 		training := c.Documents
-		training.In = c.like
+		training.Source = c.vocabularySource
 		if model, err = training.Read(ctx, e, p); err != nil {
 			return nil, nil, err
 		}
@@ -41,10 +43,10 @@ func (c *dataset) read(ctx context.Context, e *cli.Env, p *cli.Progress) (docume
 
 // write writes the documents of c as svmlight vectors, embedded as set by -embed. The embedding is
 // fitted to model.
-func (w *dataset) write(
+func (w *corpusFlags) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, c, model *corpus.Corpus, to *vectorFile,
 ) error {
-	labels, err := numericLabels(sameClasses(c, model), e)
+	labels, err := numericLabels(withClassesOf(c, model), e)
 	if err != nil {
 		return err
 	}
@@ -58,8 +60,8 @@ func (w *dataset) write(
 	}
 	bits := 32
 	if w.Embedding != "" {
-		embedded, _ := source.WorkBytes(c.Size())
-		if err := w.Fits("embedding the documents",
+		embedded, _ := source.ScratchBytes(c.Size())
+		if err := w.CheckMemory("embedding the documents",
 			backend.RuntimeBytes+c.Documents.Bytes()+model.Documents.Bytes()+embedded); err != nil {
 			return err
 		}
@@ -69,9 +71,9 @@ func (w *dataset) write(
 		}
 		x, err := corpus.Fit(emb, model).Transform(c.Documents)
 		if err != nil {
-			return c.NameValue(fmt.Errorf("embedding %s: %w", emb, err))
+			return c.DescribeError(fmt.Errorf("embedding %s: %w", emb, err))
 		}
-		source.WarnEmptied(e, c, x)
+		source.WarnEmptyDocuments(e, c, x)
 		to.Embedding, bits = emb.String(), 64
 		row = func(i int, indices []uint64, values []float64) ([]uint64, []float64) {
 			columns, _ := x.Row(i)
@@ -86,8 +88,8 @@ func (w *dataset) write(
 		}
 	}
 
-	p.Stage("writing " + to.File)
-	to.Bytes, err = matrixio.Make(to.File, func(file io.Writer) error {
+	p.StartStage("writing " + to.File)
+	to.Bytes, err = matrixio.WriteFile(to.File, func(file io.Writer) error {
 		var indices []uint64
 		var values []float64
 		var line []byte
@@ -111,8 +113,8 @@ func (w *dataset) write(
 	return err
 }
 
-// sameClasses returns c with class indices as in model. Classes that model lacks come last.
-func sameClasses(c, model *corpus.Corpus) *corpus.Corpus {
+// withClassesOf returns c with class indices as in model. Classes that model lacks come last.
+func withClassesOf(c, model *corpus.Corpus) *corpus.Corpus {
 	if c == model || len(c.Classes) == 0 {
 		return c
 	}

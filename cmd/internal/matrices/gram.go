@@ -38,57 +38,57 @@ With -o - the matrix goes to standard output, and the report to standard error.`
 gram matrix -in train.svm -kernel diffusion:t=0.5 -o K.npy
 gram matrix -in train.tsv -test test.tsv -o K-test.npy -o-labels test.labels
 gram matrix -in train.svm -to libsvm -o train.precomputed && svm-train -t 4 train.precomputed`,
-	Setup: func(f *cli.Flags) cli.Work {
-		g := &gram{f: f}
-		g.StartsOver, g.Reread = true, []*string{&g.In}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		g := &gramFlags{f: f}
+		g.Restartable, g.RereadSources = true, []*string{&g.Source}
 		g.Documents.Declare(f, "goroot", &g.Limits)
 		f.StringVar(&g.test, "test", "", "compute the matrix between `SOURCE` (rows) and -in (columns)")
-		f.ReadsFiles(&g.test, "test", g.Files(&g.test))
-		f.Group("Kernel", "")
+		f.RegisterInput(&g.test, "test", g.Files(&g.test))
+		f.StartGroup("Kernel", "")
 		g.Kernels.Declare(f, "diffusion:t=0.5")
-		g.Compute.Declare(f)
-		f.Group("Output", "")
+		g.ComputeFlags.Declare(f)
+		f.StartGroup("Output", "")
 		binary := func() string {
 			if g.format == "npy" {
 				return "the npy format"
 			}
 			return ""
 		}
-		f.WritesBinary(&g.out, "o", "write the matrix to `FILE`, - for standard output (required)", binary)
-		f.Writes(&g.labels, "o-labels", "write the label and name of each row of -o to `FILE`, separated by a TAB")
+		f.BinaryOutputVar(&g.out, "o", "write the matrix to `FILE`, - for standard output (required)", binary)
+		f.OutputVar(&g.labelsPath, "o-labels", "write the label and name of each row of -o to `FILE`, separated by a TAB")
 		f.StringVar(&g.format, "to", "", "`FORMAT`: npy, libsvm or mm "+
 			"(default: from the extension .npy, .svm, .libsvm, .mtx or .mm)")
-		f.Check(g.check)
+		f.AddCheck(g.check)
 		return g.run
 	},
 }
 
 type gramReport struct {
-	Corpus source.Line  `json:"corpus"`
-	Test   *source.Line `json:"test,omitempty"`
-	Rows   []gramRow    `json:"rows"`
+	Corpus source.Summary  `json:"corpus"`
+	Test   *source.Summary `json:"test,omitempty"`
+	Rows   []gramRow       `json:"rows"`
 }
 
 // gramRow describes a matrix file.
 type gramRow struct {
-	File      string  `json:"file"`
-	Format    string  `json:"format"`
-	Kernel    string  `json:"kernel"`
-	Embedding string  `json:"embedding"`
-	ISA       string  `json:"isa"`
-	Why       string  `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
-	Method    string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if in parts
-	Documents int     `json:"documents"`                // number of rows
-	Columns   int     `json:"columns,omitempty"`        // number of training documents; 0 for a square matrix
-	FileBytes int64   `json:"file_bytes"`
-	Seconds   float64 `json:"seconds"` // time for computing and writing, without reading
-	PeakBytes int64   `json:"peak_bytes"`
+	File          string  `json:"file"`
+	Format        string  `json:"format"`
+	Kernel        string  `json:"kernel"`
+	Embedding     string  `json:"embedding"`
+	ISA           string  `json:"isa"`
+	BackendReason string  `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
+	Method        string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if in parts
+	NumRows       int     `json:"documents"`                // number of rows
+	NumColumns    int     `json:"columns,omitempty"`        // number of training documents; 0 for a square matrix
+	FileBytes     int64   `json:"file_bytes"`
+	Seconds       float64 `json:"seconds"` // time for computing and writing, without reading
+	PeakBytes     int64   `json:"peak_bytes"`
 }
 
 func (r *gramReport) Describe(d *report.Document) {
-	d.Line(r.Corpus)
+	d.AddLine(r.Corpus)
 	if r.Test != nil {
-		d.Line(r.Test)
+		d.AddLine(r.Test)
 	}
 	for _, row := range r.Rows {
 		row.Describe(d)
@@ -96,28 +96,29 @@ func (r *gramReport) Describe(d *report.Document) {
 }
 
 func (r *gramRow) Describe(d *report.Document) {
-	d.Linef("%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s", r.File, r.Kernel,
-		report.Count(r.Documents), report.Count(cmp.Or(r.Columns, r.Documents)), r.Format, report.Bytes(r.FileBytes),
-		backend.WithWhy(r.ISA, r.Why), r.Seconds, report.Bytes(r.PeakBytes))
+	d.AddLinef("%s: %s, %s x %s, %s, %s, %s, %.2f s, peak memory %s", r.File, r.Kernel,
+		report.FormatCount(r.NumRows), report.FormatCount(cmp.Or(r.NumColumns, r.NumRows)), r.Format,
+		report.FormatBytes(r.FileBytes),
+		backend.WithReason(r.ISA, r.BackendReason), r.Seconds, report.FormatBytes(r.PeakBytes))
 }
 
-// gram holds the flags of the command matrix.
-type gram struct {
+// gramFlags holds the flags of the command matrix.
+type gramFlags struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
-	f                         *cli.Flags
-	test, out, labels, format string
-	kernel                    kernel.Kernel
+	backend.ComputeFlags
+	f                             *cli.Flags
+	test, out, labelsPath, format string
+	kernel                        kernel.Kernel
 }
 
 // check validates the flags. If -to isn't set, the file name extension of -o sets the format.
-func (g *gram) check() error {
+func (g *gramFlags) check() error {
 	if g.out == "" {
 		return cli.Usagef("-o FILE is required")
 	}
 	if g.test != "" {
-		g.Reread = append(g.Reread, &g.test)
+		g.RereadSources = append(g.RereadSources, &g.test)
 	}
 	if g.format == "" {
 		if g.format = matrixio.FormatOf(g.out); g.format == "" {
@@ -125,7 +126,7 @@ func (g *gram) check() error {
 				g.out)
 		}
 	}
-	g.StartsOver = !matrixio.IsStream(g.out) // output to a stream can't be undone
+	g.Restartable = !matrixio.IsStream(g.out) // output to a stream can't be undone
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1
@@ -143,10 +144,10 @@ func (g *gram) check() error {
 	return nil
 }
 
-func (g *gram) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(false)
+func (g *gramFlags) run(ctx context.Context, e *cli.Env) error {
+	p := e.NewProgress(false)
 	defer p.Clear()
-	g.Need = g.needs
+	g.Need = g.requiredBytes
 	corpus, err := g.Read(ctx, e, p)
 	if err != nil {
 		return err
@@ -156,78 +157,79 @@ func (g *gram) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	n := corpus.Documents.Rows()
-	embedded, inEngine := source.WorkBytes(corpus.Size())
+	embedded, inEngine := source.ScratchBytes(corpus.Size())
 	need := backend.RuntimeBytes + max(corpus.Documents.Bytes()+embedded, inEngine, embedded+partsBytes(64, n))
-	later := backend.RuntimeBytes + g.needs(corpus.Size())
+	later := backend.RuntimeBytes + g.requiredBytes(corpus.Size())
 	if test != nil {
 		need += test.Documents.Bytes()
 		later += test.Documents.Bytes() + testBytes(test.Documents, corpus.Documents)
 	}
-	if err := g.Fits("embedding the documents for "+gramOf(n), need, later); err != nil {
+	if err := g.CheckMemory("embedding the documents for "+describeGram(n), need, later); err != nil {
 		return err
 	}
 	x, err := source.Embed(ctx, corpus, g.kernel.Embedding(), g.Workers)
 	if err != nil {
 		return err
 	}
-	source.WarnEmptied(e, corpus, x)
+	source.WarnEmptyDocuments(e, corpus, x)
 	k := kernel.Resolve(g.kernel, len(x.Embedder.Terms))
-	source.WarnDoubtful(e, k)
-	r := &gramReport{Corpus: source.NewLine(corpus)}
-	file, err := g.file(e, k, corpus, test)
+	source.WarnIndefinite(e, k)
+	r := &gramReport{Corpus: source.NewSummary(corpus)}
+	file, err := g.newMatrixFile(e, k, corpus, test)
 	if err != nil {
 		return err
 	}
-	names := corpus.NamesOnly()
+	names := corpus.WithoutDocuments()
 	corpus = nil // to free memory for the matrix
 	if test != nil {
-		line := source.NewLine(test)
+		line := source.NewSummary(test)
 		r.Test = &line
 	}
 	if r.Rows, err = g.write(ctx, e, p, x, k, file); err != nil {
-		return names.NameValue(err)
+		return names.DescribeError(err)
 	}
 	p.Clear()
-	return g.Report(e, g.f, r)
+	return g.PrintReport(e, g.f, r)
 }
 
-// needs returns an upper bound of the memory for the Gram matrix of a corpus, in bytes.
-func (g *gram) needs(s corpus.Size) int64 {
-	_, inEngine := source.WorkBytes(s)
+// requiredBytes returns an upper bound of the memory for the Gram matrix of a corpus, in bytes.
+func (g *gramFlags) requiredBytes(s corpus.Size) int64 {
+	_, inEngine := source.ScratchBytes(s)
 	return max(inEngine, source.EngineBytes(s, g.NumWorkers())+partsBytes(64, s.Documents))
 }
 
-// gramOf describes the matrix of n documents, for error messages.
-func gramOf(n int) string {
-	return fmt.Sprintf("a Gram matrix of %s", report.Documents(n))
+// describeGram describes the matrix of n documents, for error messages.
+func describeGram(n int) string {
+	return fmt.Sprintf("a Gram matrix of %s", report.FormatDocuments(n))
 }
 
-// wholeBytes is the maximum size in bytes of a matrix that is computed before it is written. Larger
+// maxWholeBytes is the maximum size in bytes of a matrix that is computed before it is written. Larger
 // matrices are written during the computation. This saves memory and costs little time, because the
 // disk is slower than the engine.
-const wholeBytes = 256 << 20
+const maxWholeBytes = 256 << 20
 
 // write computes the matrix, and writes it to -o.
-func (g *gram) write(
+func (g *gramFlags) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, f *matrixFile,
 ) ([]gramRow, error) {
 	pairs := float64(x.Rows()) * float64(x.Rows()) / 2
 	if f.test != nil {
 		pairs = float64(x.Rows()) * float64(f.test.Documents.Rows())
 	}
-	eng, err := g.Engine(x, g.Pairs(pairs), p)
+	eng, err := g.NewEngine(x, g.BackendForPairs(pairs), p)
 	if err != nil {
 		return nil, err
 	}
 	p.Clear()
-	if err := source.WarnZeros(e, eng, k); err != nil {
+	if err := source.WarnZeroDiagonal(e, eng, k); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
 	row := gramRow{File: g.out, Format: g.format, Kernel: k.String(), Embedding: k.Embedding().String(),
-		ISA: eng.Info().Backend, Why: g.Why(), Method: "matrix", Documents: f.header.Rows, Columns: f.header.Cols}
+		ISA: eng.Info().Backend, BackendReason: g.Reason(), Method: "matrix", NumRows: f.header.Rows,
+		NumColumns: f.header.Cols}
 	if f.test != nil {
-		err = f.test.NameValue(g.writeCross(ctx, p, eng, x.Embedder, k, f, &row))
+		err = f.test.DescribeError(g.writeCross(ctx, p, eng, x.Embedder, k, f, &row))
 	} else {
 		err = g.writeSquare(ctx, p, eng, k, f, &row)
 	}
@@ -236,56 +238,56 @@ func (g *gram) write(
 }
 
 // writeSquare writes the Gram matrix of the engine's documents, computed as a whole or in parts.
-func (g *gram) writeSquare(
+func (g *gramFlags) writeSquare(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, f *matrixFile, row *gramRow,
 ) error {
 	n, base := eng.Len(), eng.Info().Bytes+backend.RuntimeBytes
-	if bytes, budget := engine.MatrixBytes(n, n), g.Budget(); bytes > wholeBytes || budget > 0 && base+bytes > budget {
+	if bytes, budget := engine.MatrixBytes(n, n), g.Budget(); bytes > maxWholeBytes || budget > 0 && base+bytes > budget {
 		row.Method = "stripes"
 	}
 	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
 		if row.Method == "matrix" {
-			p.Stage("computing " + k.String())
+			p.StartStage("computing " + k.String())
 			m, err := eng.Gram(ctx, k, nil)
 			if err != nil {
 				return err
 			}
-			p.Stage("writing " + filepath.Base(row.File))
+			p.StartStage("writing " + filepath.Base(row.File))
 			return writeRows(m.N, m.Row, writeRow, func(i int) { p.Update(int64(i+1), int64(m.N)) })
 		}
-		rows, err := g.partRows(eng, n, gramOf(n), func(rows int) int64 { return base + partsBytes(rows, n) })
+		rows, err := g.rowsPerPart(eng, n, describeGram(n), func(rows int) int64 { return base + partsBytes(rows, n) })
 		if err != nil {
 			return err
 		}
-		return inParts(ctx, n, n, rows, func(ctx context.Context, first int, part *engine.Dense) error {
-			p.Stage(stageOf(k, first, part.Rows, n))
-			_, err := eng.Rows(ctx, k, engine.Request{Rows: [2]int{first, first + part.Rows}}, part)
+		return computeInParts(ctx, n, n, rows, func(ctx context.Context, first int, part *engine.Dense) error {
+			p.StartStage(stageName(k, first, part.Rows, n))
+			_, err := eng.Rows(ctx, k, engine.Request{RowRange: [2]int{first, first + part.Rows}}, part)
 			return err
 		}, writeRow)
 	})
 }
 
-func stageOf(k kernel.Kernel, first, rows, n int) string {
-	return fmt.Sprintf("computing %s, rows %s to %s of %s", k, report.Count(first+1), report.Count(first+rows),
-		report.Count(n))
+func stageName(k kernel.Kernel, first, rows, n int) string {
+	return fmt.Sprintf("computing %s, rows %s to %s of %s", k, report.FormatCount(first+1), report.FormatCount(first+rows),
+		report.FormatCount(n))
 }
 
-// partRows returns the number of rows per part, which is smaller if memory is scarce.
-func (g *gram) partRows(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
+// rowsPerPart returns the number of rows per part, which is smaller if memory is scarce.
+func (g *gramFlags) rowsPerPart(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
 	about := eng.Info()
-	panel := about.Kernels.Panel
+	panel := about.Kernels.PanelWidth
 	rows = min(max(1024, 2*about.Workers*panel), rows)
 	for budget := g.Budget(); budget > 0 && need(rows) > budget && rows > panel; {
 		rows = max(rows/2, panel)
 	}
-	return rows, g.Fits(what, need(rows))
+	return rows, g.CheckMemory(what, need(rows))
 }
 
 // partsBytes returns the memory of two parts in bytes, for computing one and writing the other.
 func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
 
-// inParts computes an m x n matrix in parts of rows, and writes each part while computing the next.
-func inParts(
+// computeInParts computes an m x n matrix in parts of rows, and writes each part while computing the next.
+func computeInParts(
 	ctx context.Context, m, n, rows int, compute func(ctx context.Context, first int, part *engine.Dense) error,
 	writeRow func([]float32) error,
 ) error {
@@ -326,7 +328,7 @@ func writeRows(n int, row func(int) []float32, write func([]float32) error, done
 // order. If write fails, save leaves no file.
 func (r *gramRow) save(ctx context.Context, h matrixio.Header, write func(writeRow func([]float32) error) error) error {
 	var err error
-	r.FileBytes, err = matrixio.Make(r.File, func(to io.Writer) error {
+	r.FileBytes, err = matrixio.WriteFile(r.File, func(to io.Writer) error {
 		w, err := matrixio.NewWriter(r.Format, to, h)
 		if err != nil {
 			return err

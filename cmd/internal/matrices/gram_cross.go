@@ -25,13 +25,13 @@ type matrixFile struct {
 
 // readTest reads the test documents, with the terms of the training documents. Without -test it
 // returns nil.
-func (g *gram) readTest(
+func (g *gramFlags) readTest(
 	ctx context.Context, e *cli.Env, p *cli.Progress, train *corpus.Corpus,
 ) (*corpus.Corpus, error) {
 	if g.test == "" {
 		return nil, nil
 	}
-	like := g.Documents.Like(g.test, train)
+	like := g.Documents.WithTermsOf(g.test, train)
 	test, err := like.Read(ctx, e, p)
 	if err != nil {
 		return nil, err
@@ -43,60 +43,61 @@ func (g *gram) readTest(
 	return test, nil
 }
 
-// file returns the description of the matrix. If -o-labels is set, it writes the label file.
-func (g *gram) file(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
+// newMatrixFile returns the description of the matrix. If -o-labels is set, it writes the label file.
+func (g *gramFlags) newMatrixFile(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
 	f := &matrixFile{test: test, header: matrixio.Header{Rows: train.Documents.Rows(),
 		Comment: fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))}}
 	rows, classes, none := train, train.Classes, ""
 	if test != nil {
 		f.header.Rows, f.header.Cols = test.Documents.Rows(), train.Documents.Rows()
-		if rows, none = sameClasses(test, train), "0"; len(rows.Classes) > 0 {
+		if rows, none = withClassesOf(test, train), "0"; len(rows.Classes) > 0 {
 			classes = rows.Classes
 		}
 	}
 	if g.format == "libsvm" {
 		var err error
-		if f.header.Labels, err = numbersOf(rows, classNumbers(classes, e), none); err != nil {
+		if f.header.Labels, err = numbersOfDocuments(rows, classNumbers(classes, e), none); err != nil {
 			return nil, err
 		}
 	}
-	if err := g.room(g.out, f.header); err != nil || g.labels == "" {
+	if err := g.checkDiskSpace(g.out, f.header); err != nil || g.labelsPath == "" {
 		return f, err
 	}
-	_, err := matrixio.Make(g.labels, func(w io.Writer) error { return writeLabels(w, rows) })
+	_, err := matrixio.WriteFile(g.labelsPath, func(w io.Writer) error { return writeLabels(w, rows) })
 	return f, err
 }
 
-// room returns an error if the disk has less free space than the matrix needs.
-func (g *gram) room(path string, h matrixio.Header) error {
+// checkDiskSpace returns an error if the disk has less free space than the matrix needs.
+func (g *gramFlags) checkDiskSpace(path string, h matrixio.Header) error {
 	need := h.MinBytes(g.format)
-	if free, ok := matrixio.Room(path); ok && need > free {
-		return fmt.Errorf("%s needs %s of disk space, but only %s are free", path, report.Bytes(need), report.Bytes(free))
+	if free, ok := matrixio.FreeSpace(path); ok && need > free {
+		return fmt.Errorf("%s needs %s of disk space, but only %s are free", path, report.FormatBytes(need),
+			report.FormatBytes(free))
 	}
 	return nil
 }
 
 // writeCross computes and writes the matrix with a row per test document, several rows at a time.
-func (g *gram) writeCross(
+func (g *gramFlags) writeCross(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, embedder *sparse.Embedder, k kernel.Kernel, f *matrixFile,
 	row *gramRow,
 ) error {
 	docs, n := f.test.Documents, eng.Len()
 	m, base := docs.Rows(), backend.RuntimeBytes+eng.Info().Bytes+docs.Bytes()
 	row.Method = "stripes"
-	what := fmt.Sprintf("a matrix of %s with %s", report.Documents(m), report.Documents(n))
-	rows, err := g.partRows(eng, m, what, func(rows int) int64 { return base + crossBytes(eng, docs, rows) })
+	what := fmt.Sprintf("a matrix of %s with %s", report.FormatDocuments(m), report.FormatDocuments(n))
+	rows, err := g.rowsPerPart(eng, m, what, func(rows int) int64 { return base + crossBytes(eng, docs, rows) })
 	if err != nil {
 		return err
 	}
 	return row.save(ctx, f.header, func(writeRow func([]float32) error) error {
-		return inParts(ctx, m, n, rows, func(ctx context.Context, first int, part *engine.Dense) error {
-			p.Stage(stageOf(k, first, part.Rows, m))
-			x, err := embedder.TransformRows(ctx, docs, run.Numbers(first, first+part.Rows), g.Workers)
+		return computeInParts(ctx, m, n, rows, func(ctx context.Context, first int, part *engine.Dense) error {
+			p.StartStage(stageName(k, first, part.Rows, m))
+			x, err := embedder.TransformRows(ctx, docs, run.Range(first, first+part.Rows), g.Workers)
 			if err != nil {
 				return fmt.Errorf("embedding %s: %w", embedder.Embedding, err)
 			}
-			_, err = eng.Rows(ctx, k, engine.Request{Test: x}, part)
+			_, err = eng.Rows(ctx, k, engine.Request{TestDocuments: x}, part)
 			return err
 		}, writeRow)
 	})
@@ -106,8 +107,8 @@ func (g *gram) writeCross(
 // the engine exists.
 func testBytes(docs, others *sparse.CSR) int64 {
 	const rows = 64 // maximum size of a panel
-	values := rows * int64(docs.LongestRow())
-	return sparse.EmbeddedBytes(rows, values) + engine.NewBytes(rows, others.MaxTerms()+1, values) +
+	values := rows * int64(docs.MaxRowLen())
+	return sparse.EmbeddedBytes(rows, values) + engine.MaxEngineBytes(rows, others.MaxTerms()+1, values) +
 		2*4*rows*int64(others.Rows())
 }
 
@@ -118,5 +119,5 @@ func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	for first := 0; first < docs.Rows(); first += rows {
 		most = max(most, docs.Offsets[min(first+rows, docs.Rows())]-docs.Offsets[first])
 	}
-	return sparse.EmbeddedBytes(rows, most) + eng.CrossBytes(rows, most) + 2*engine.MatrixBytes(rows, eng.Len())
+	return sparse.EmbeddedBytes(rows, most) + eng.EachTileBytes(rows, most) + 2*engine.MatrixBytes(rows, eng.Len())
 }

@@ -11,9 +11,9 @@ import (
 
 // Kernels is the command kernels, which lists the kernels.
 var Kernels = &cli.Command{
-	Name:    "kernels",
-	Summary: "list all kernels with formula, parameters, definiteness and literature reference",
-	Args:    "[NAME or SPEC]",
+	Name:      "kernels",
+	Summary:   "list all kernels with formula, parameters, definiteness and literature reference",
+	ArgsUsage: "[NAME or SPEC]",
 	Help: `
 Lists the kernels for -kernel, each with its formula (c = 1 - cosine of the two embedded documents),
 its parameters as KEY=DEFAULT with their ranges, its definiteness with conditions, and its source.
@@ -31,8 +31,8 @@ Definiteness holds in exact arithmetic:
 gram kernels arccos
 gram kernels diffusion:t=8
 gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
-	Setup: func(f *cli.Flags) cli.Work {
-		f.MaxArgs, f.Rewrite = 1, minusFirst
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		f.MaxArgs, f.RewriteArgs = 1, protectMinus
 		return func(_ context.Context, e *cli.Env) error {
 			r, err := newKernelsReport(f.Args)
 			if err != nil {
@@ -43,8 +43,8 @@ gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
 	},
 }
 
-// embeddings is printed after the list of kernels.
-const embeddings = `
+// embeddingsHelp is printed after the list of kernels.
+const embeddingsHelp = `
 c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written as
 0.5*diffusion:t=0.5 + 0.5*linear. All kernels of a sum share the embedding of the first kernel by
 default.
@@ -58,9 +58,9 @@ arccos.
 
 gram kernels NAME shows one kernel in detail.`
 
-// minusFirst inserts -- before a specification that begins with a negative weight, such as -1*c, so
+// protectMinus inserts -- before a specification that begins with a negative weight, such as -1*c, so
 // that it isn't parsed as a flag. No flag begins with a digit.
-func minusFirst(args []string) ([]string, error) {
+func protectMinus(args []string) ([]string, error) {
 	var out []string
 	for i, a := range args {
 		if a == "--" {
@@ -76,20 +76,20 @@ func minusFirst(args []string) ([]string, error) {
 }
 
 type kernelsReport struct {
-	Rows   []kernelRow `json:"rows"`
-	detail bool
+	Rows     []kernelRow `json:"rows"`
+	detailed bool
 }
 
 // kernelRow is a kernel, or one specification of a kernel.
 type kernelRow struct {
 	Name    string `json:"kernel"`
 	Formula string `json:"formula,omitempty"`
-	What    string `json:"what,omitempty"`
+	Summary string `json:"what,omitempty"`
 	// syntax between the parentheses of a composed kernel
-	Parts    string         `json:"parts,omitempty"`
-	Params   []kernel.Param `json:"parameters,omitempty"`
-	Source   string         `json:"source,omitempty"`
-	Variants []kernelSpec   `json:"variants"` // examples, or the specification in the argument
+	ArgumentSyntax string         `json:"parts,omitempty"`
+	Params         []kernel.Param `json:"parameters,omitempty"`
+	Source         string         `json:"source,omitempty"`
+	Variants       []kernelSpec   `json:"variants"` // examples, or the specification in the argument
 }
 
 // kernelSpec is a specification with its known properties.
@@ -100,11 +100,11 @@ type kernelSpec struct {
 
 // newKernelsReport describes all kernels, or the kernel in args.
 func newKernelsReport(args []string) (*kernelsReport, error) {
-	r := &kernelsReport{detail: len(args) > 0}
+	r := &kernelsReport{detailed: len(args) > 0}
 	for _, info := range kernel.Catalogue() {
 		r.Rows = append(r.Rows, newKernelRow(info))
 	}
-	if !r.detail {
+	if !r.detailed {
 		return r, nil
 	}
 	asked := strings.TrimSpace(args[0])
@@ -134,7 +134,8 @@ func newKernelsReport(args []string) (*kernelsReport, error) {
 }
 
 func newKernelRow(info kernel.Info) kernelRow {
-	row := kernelRow{Name: info.Name, Formula: info.Summary, What: info.What, Parts: info.Parts, Params: info.Params,
+	row := kernelRow{Name: info.Name, Formula: info.Summary, Summary: info.Description, ArgumentSyntax: info.Operands,
+		Params: info.Params,
 		Source: info.Source}
 	for _, spec := range info.Examples {
 		row.Variants = append(row.Variants, kernelSpec{spec, kernel.PropertiesOf(kernel.MustParse(spec))})
@@ -148,37 +149,37 @@ const kernelIndent, kernelWidth = 17, 100
 func (r *kernelsReport) Describe(d *report.Document) {
 	for i, row := range r.Rows {
 		if i > 0 {
-			d.Line("")
+			d.AddLine("")
 		}
-		row.Describe(d, r.detail)
+		row.Describe(d, r.detailed)
 	}
-	if !r.detail {
-		d.Line(embeddings)
+	if !r.detailed {
+		d.AddLine(embeddingsHelp)
 	}
 }
 
 func (row kernelRow) Describe(d *report.Document, detail bool) {
 	blank := strings.Repeat(" ", kernelIndent)
-	line := func(text string) { d.Wrap(blank, text, kernelWidth) }
+	line := func(text string) { d.AddWrapped(blank, text, kernelWidth) }
 	name := row.Name
-	if row.Parts != "" && !strings.Contains(name, "(") {
+	if row.ArgumentSyntax != "" && !strings.Contains(name, "(") {
 		name += "(…)"
 	}
 	if detail || len([]rune(name)) >= kernelIndent {
-		d.Line(name)
+		d.AddLine(name)
 		name = ""
 	}
 	if row.Formula != "" {
-		d.Wrap(report.Pad(name, kernelIndent), row.Formula, kernelWidth)
+		d.AddWrapped(report.Pad(name, kernelIndent), row.Formula, kernelWidth)
 	}
-	if detail && row.What != "" {
-		line(row.What)
+	if detail && row.Summary != "" {
+		line(row.Summary)
 	}
-	if row.Parts != "" && detail {
-		line("(…): " + row.Parts)
+	if row.ArgumentSyntax != "" && detail {
+		line("(…): " + row.ArgumentSyntax)
 	}
 	for _, q := range row.Params {
-		if q.Key == "embed" && !detail && row.Parts != "" {
+		if q.Key == "embed" && !detail && row.ArgumentSyntax != "" {
 			continue // embed is a parameter of the base kernels
 		}
 		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed
@@ -189,14 +190,14 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 	last := ""
 	for _, v := range row.Variants {
-		known := v.known()
+		known := v.definiteness()
 		switch {
 		case detail && row.Name == v.Spec:
-			line(known + v.traits())
+			line(known + v.properties())
 		case detail:
-			line("example " + v.Spec + ": " + known + v.traits())
+			line("example " + v.Spec + ": " + known + v.properties())
 		case known != last: // consecutive examples with the same property print it once
-			if last != "" || row.Parts != "" {
+			if last != "" || row.ArgumentSyntax != "" {
 				line(v.Spec + ": " + known)
 			} else {
 				line(known)
@@ -209,9 +210,9 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 }
 
-// known describes the definiteness, with its condition and source.
-func (v kernelSpec) known() string {
-	text := v.Definite.String()
+// definiteness describes the definiteness, with its condition and source.
+func (v kernelSpec) definiteness() string {
+	text := v.Definiteness.String()
 	if v.Condition != "" {
 		text += ": " + v.Condition
 	}
@@ -221,8 +222,8 @@ func (v kernelSpec) known() string {
 	return text
 }
 
-// traits describes the other known properties.
-func (v kernelSpec) traits() string {
+// properties describes the other known properties.
+func (v kernelSpec) properties() string {
 	text := "; of the cosine alone"
 	if v.UsesNorms {
 		text = "; uses norms"

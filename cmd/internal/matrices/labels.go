@@ -17,7 +17,7 @@ import (
 // numericLabels returns the number of each document's class, as assigned by [classNumbers]. Without
 // classes it returns nil.
 func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
-	return numbersOf(c, classNumbers(c.Classes, e), "")
+	return numbersOfDocuments(c, classNumbers(c.Classes, e), "")
 }
 
 // classNumbers returns a number per class. If all class names are numbers, it returns the names.
@@ -35,20 +35,20 @@ func classNumbers(names []string, e *cli.Env) []string {
 	numbers := make([]string, len(names))
 	for id, name := range names {
 		numbers[id] = strconv.Itoa(id + 1)
-		e.Say("label %d stands for class %s", id+1, name)
+		e.Infof("label %d stands for class %s", id+1, name)
 	}
 	return numbers
 }
 
-// numbersOf returns the number of each document's class. For an unlabelled document it returns
+// numbersOfDocuments returns the number of each document's class. For an unlabelled document it returns
 // none, or fails if none is "". It also fails if a document has several classes.
-func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
+func numbersOfDocuments(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
 	}
 	labels := make([]string, c.Documents.Rows())
 	for i := range labels {
-		of := c.Labels.Of(i)
+		of := c.Labels.Classes(i)
 		switch {
 		case len(of) == 1:
 			labels[i] = numbers[of[0]]
@@ -56,7 +56,7 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 			labels[i] = none
 		default:
 			return nil, fmt.Errorf("%s has %s, but the libsvm format allows only one label per row",
-				c.DocumentName(i), report.Counted(len(of), "class", "classes"))
+				c.DocumentName(i), report.FormatCountOf(len(of), "class", "classes"))
 		}
 	}
 	return labels, nil
@@ -68,11 +68,11 @@ func numbersOf(c *corpus.Corpus, numbers []string, none string) ([]string, error
 func writeLabels(w io.Writer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		var names []string
-		for _, id := range c.Labels.Of(i) {
+		for _, id := range c.Labels.Classes(i) {
 			names = append(names, c.Classes[id])
 		}
 		_, err := fmt.Fprintf(w, "%s\t%s\n", cmp.Or(strings.Join(names, ","), "-"),
-			cmp.Or(source.FileOf(c, i), strconv.Itoa(i+1)))
+			cmp.Or(source.DocumentName(c, i), strconv.Itoa(i+1)))
 		if err != nil {
 			return err
 		}

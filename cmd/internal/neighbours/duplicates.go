@@ -48,115 +48,117 @@ gram duplicates -in goroot -o groups.tsv
 gram duplicates -within 0.1 -in corpus.jsonl -keep clean.jsonl
 gram duplicates -in test.tsv -of train.tsv -texts
 gram duplicates -within 0 -embed tf -in train.svm`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		d := &duplicates{}
-		d.Reread = []*string{&d.In}
+		d.RereadSources = []*string{&d.Source}
 		d.declare(f)
-		d.DefaultDigits(f)
-		f.StringVar(&d.of, "of", "", "find documents of -in that are near-duplicates of a document in `SOURCE`")
-		f.ReadsFiles(&d.of, "of", d.Files(&d.of))
-		f.Group("Duplicates", "")
-		f.Float64Var(&d.within, "within", 0.02, "maximum cosine distance `C` of two duplicates")
+		d.KeepDigitsByDefault(f)
+		f.StringVar(&d.otherSource, "of", "", "find documents of -in that are near-duplicates of a document in `SOURCE`")
+		f.RegisterInput(&d.otherSource, "of", d.Files(&d.otherSource))
+		f.StartGroup("Duplicates", "")
+		f.Float64Var(&d.maxDistance, "within", 0.02, "maximum cosine distance `C` of two duplicates")
 		d.DeclareEmbedding(f, "embed documents with `EMBEDDING` (default: tf-l1-sqrt)")
-		d.Compute.Declare(f)
-		f.Group("Output", "")
-		f.Writes(&d.out, "o", "write the table to `FILE` (default: standard output)")
-		f.Choose(&d.format, "to", "", "output `FORMAT`: csv, tsv, jsonl or parquet (default: from -o, else tsv)",
+		d.ComputeFlags.Declare(f)
+		f.StartGroup("Output", "")
+		f.OutputVar(&d.out, "o", "write the table to `FILE` (default: standard output)")
+		f.ChoiceVar(&d.format, "to", "", "output `FORMAT`: csv, tsv, jsonl or parquet (default: from -o, else tsv)",
 			table.Formats)
 		d.declareTexts(f)
-		f.Writes(&d.keep, "keep", "write the documents without duplicates to `FILE`")
-		f.Check(d.check)
+		f.OutputVar(&d.keep, "keep", "write the documents without duplicates to `FILE`")
+		f.AddCheck(d.check)
 		return d.run
 	},
 }
 
 type duplicates struct {
 	search
-	within    float64
-	embedding sparse.Embedding
-	of, keep  string
+	maxDistance       float64
+	embedding         sparse.Embedding
+	otherSource, keep string
 }
 
 type duplicatesReport struct {
 	outcome
-	Within  float64 `json:"within"`
-	Pairs   int64   `json:"pairs_within"`
-	Same    int64   `json:"pairs_of_c_0"`
-	Groups  int     `json:"groups"`
-	Grouped int     `json:"documents_in_groups"`
-	Dropped int     `json:"documents_to_drop"`
-	Leaks   int     `json:"documents_near_to_others,omitempty"` // number of documents of -in near a document of -of
+	MaxDistance       float64 `json:"within"`
+	NumPairs          int64   `json:"pairs_within"`
+	NumIdenticalPairs int64   `json:"pairs_of_c_0"`
+	NumGroups         int     `json:"groups"`
+	NumGrouped        int     `json:"documents_in_groups"`
+	NumDropped        int     `json:"documents_to_drop"`
+	// number of documents of -in near a document of -of
+	NumLeaks int `json:"documents_near_to_others,omitempty"`
 
-	sizes   []groupSize
-	largest []largestGroup
-	kept    string         // report line on the -keep file
-	groups  report.Section // page section with groups or pairs
+	sizes    []groupSize
+	largest  []largestGroup
+	keepLine string         // report line on the -keep file
+	section  report.Section // page section with groups or pairs
 }
 
 // groupSize is the number of groups with From to To documents.
-type groupSize struct{ From, To, Groups int }
+type groupSize struct{ MinDocuments, MaxDocuments, NumGroups int }
 
 func (s groupSize) String() string {
-	if s.To > s.From {
-		return fmt.Sprintf("%d to %d", s.From, s.To)
+	if s.MaxDocuments > s.MinDocuments {
+		return fmt.Sprintf("%d to %d", s.MinDocuments, s.MaxDocuments)
 	}
-	return strconv.Itoa(s.From)
+	return strconv.Itoa(s.MinDocuments)
 }
 
 type largestGroup struct {
-	Documents int
-	Keep      string
+	NumDocuments int
+	KeptName     string
 }
 
 func (r *duplicatesReport) Describe(d *report.Document) {
 	defer r.describePage(d)
-	d.Line(r.Corpus)
-	d.Linef("%s at a distance of at most %v, %s of them at 0; %s, %s",
-		report.Counted(r.Pairs, "pair", "pairs"), r.Within, report.Count(r.Same), r.Embedding, backend.WithWhy(r.ISA, r.Why))
-	d.Line(planned(r.Plan))
-	if r.Of != nil {
-		d.Linef("%s near a document of %s", report.Documents(r.Leaks), r.Of)
-		r.line(d, "pairs")
+	d.AddLine(r.Corpus)
+	d.AddLinef("%s at a distance of at most %v, %s of them at 0; %s, %s",
+		report.FormatCountOf(r.NumPairs, "pair", "pairs"), r.MaxDistance, report.FormatCount(r.NumIdenticalPairs),
+		r.Embedding, backend.WithReason(r.ISA, r.BackendReason))
+	d.AddLine(describePlan(r.Plan))
+	if r.OtherCorpus != nil {
+		d.AddLinef("%s near a document of %s", report.FormatDocuments(r.NumLeaks), r.OtherCorpus)
+		r.writeLine(d, "pairs")
 		return
 	}
-	share := report.Percent(float64(r.Dropped) / float64(max(r.Corpus.Documents, 1)))
-	d.Linef("%s covering %s; %s would be removed, %s", report.Counted(r.Groups, "group", "groups"),
-		report.Documents(r.Grouped), report.Count(r.Dropped), share)
-	if r.Groups > 0 {
+	share := report.FormatPercent(float64(r.NumDropped) / float64(max(r.Corpus.DocumentCount, 1)))
+	d.AddLinef("%s covering %s; %s would be removed, %s", report.FormatCountOf(r.NumGroups, "group", "groups"),
+		report.FormatDocuments(r.NumGrouped), report.FormatCount(r.NumDropped), share)
+	if r.NumGroups > 0 {
 		t := report.NewTable(">documents in a group", ">groups")
 		for _, s := range r.sizes {
-			t.Add(s.String(), report.Count(s.Groups))
+			t.Add(s.String(), report.FormatCount(s.NumGroups))
 		}
-		d.Table(groupSizes, "", t)
+		d.AddTable(groupSizesTitle, "", t)
 		t = report.NewTable(">the largest", "keep")
 		for _, g := range r.largest {
-			t.Add(report.Count(g.Documents), g.Keep)
+			t.Add(report.FormatCount(g.NumDocuments), g.KeptName)
 		}
-		d.Table("Largest groups", "", t)
+		d.AddTable("Largest groups", "", t)
 	}
-	if r.kept != "" {
-		d.Line(r.kept)
+	if r.keepLine != "" {
+		d.AddLine(r.keepLine)
 	}
-	r.line(d, "pairs")
+	r.writeLine(d, "pairs")
 }
 
 func (d *duplicates) check() (err error) {
 	if err := d.search.check(table.Formats); err != nil {
 		return err
 	}
-	if !(d.within >= 0 && d.within < 1) {
-		return cli.Usagef("-within must be in [0, 1), got %v", d.within)
+	if !(d.maxDistance >= 0 && d.maxDistance < 1) {
+		return cli.Usagef("-within must be in [0, 1), got %v", d.maxDistance)
 	}
-	if d.of != "" && d.keep != "" {
+	if d.otherSource != "" && d.keep != "" {
 		return cli.Usagef("-keep and -of cannot be combined")
 	}
-	if err := cli.CheckTable("-keep", d.keep, "", "jsonl"); err != nil {
+	if err := cli.CheckTableExtension("-keep", d.keep, "", "jsonl"); err != nil {
 		return err
 	}
-	if d.In == "-" && d.of == "-" {
+	if d.Source == "-" && d.otherSource == "-" {
 		return cli.Usagef("-in - and -of - cannot both read standard input")
 	}
-	d.embedding = sparse.Sphere
+	d.embedding = sparse.SphereEmbedding
 	if d.Embedding != "" {
 		d.embedding, err = sparse.ParseEmbedding(d.Embedding)
 	}
@@ -164,29 +166,29 @@ func (d *duplicates) check() (err error) {
 }
 
 func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(false)
+	p := e.NewProgress(false)
 	defer p.Clear()
 	d.keepTexts(d.keep != "")
 	var others *corpus.Corpus
-	if d.of != "" {
+	if d.otherSource != "" {
 		var err error
-		if others, err = d.readOf(ctx, e, p, d.of); err != nil {
+		if others, err = d.readOther(ctx, e, p, d.otherSource); err != nil {
 			return err
 		}
 	}
-	d.Need = needs
+	d.Need = groupBytes
 	c, err := d.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	if err := d.haveTexts(c); err != nil {
+	if err := d.checkTexts(c); err != nil {
 		return err
 	}
 	switch vectors := c.Vocabulary == nil; {
 	case d.keep == "":
-	case c.Kept() && slices.Contains(notTexts, strings.ToLower(filepath.Ext(d.keep))):
+	case c.HasRaw() && slices.Contains(vectorExtensions, strings.ToLower(filepath.Ext(d.keep))):
 		return fmt.Errorf("-keep %s: %s contains texts, so the file name must end in .jsonl", d.keep, c.Source)
-	case c.Kept():
+	case c.HasRaw():
 	case !vectors:
 		return fmt.Errorf("-keep: %s contains no text", c.Source)
 	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
@@ -196,84 +198,84 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("-keep %s: %s contains vectors, so the file name must end in .svm", d.keep, c.Source)
 	}
 	if others != nil {
-		return d.leaks(ctx, e, p, c, others)
+		return d.findLeaks(ctx, e, p, c, others)
 	}
 	r := d.newReport(c, nil)
 	n := c.Documents.Rows()
-	need := backend.RuntimeBytes + needs(c.Size())
-	if err := d.Fits("duplicates of "+report.Documents(n), need); err != nil {
+	need := backend.RuntimeBytes + groupBytes(c.Size())
+	if err := d.CheckMemory("duplicates of "+report.FormatDocuments(n), need); err != nil {
 		return err
 	}
 	space, x, _, err := source.EmbedTogether(ctx, c, nil, d.embedding, true, d.Workers)
 	if err != nil {
 		return err
 	}
-	r.blank(e, space.Blank)
+	r.setBlank(e, space.BlankCount)
 	space = nil
 	documents := c.Documents
-	if c.Documents = nil; d.keep == "" || c.Kept() {
+	if c.Documents = nil; d.keep == "" || c.HasRaw() {
 		documents = nil
 	}
 	groups, err := d.find(ctx, p, x, r)
 	if err != nil {
 		return err
 	}
-	r.count(c, groups)
-	r.groups = d.first(c, groups)
+	r.countGroups(c, groups)
+	r.section = d.firstGroups(c, groups)
 	if d.keep != "" {
-		p.Stage("writing " + filepath.Base(d.keep))
+		p.StartStage("writing " + filepath.Base(d.keep))
 		bytes, err := writeKept(ctx, d.keep, c, documents, n, groups)
 		if err != nil {
 			return err
 		}
-		r.kept = fmt.Sprintf("%s: %s kept, %s", d.keep, report.Documents(n-r.Dropped), report.Bytes(bytes))
+		r.keepLine = fmt.Sprintf("%s: %s kept, %s", d.keep, report.FormatDocuments(n-r.NumDropped), report.FormatBytes(bytes))
 	}
-	p.Stage("writing " + filepath.Base(d.out))
-	if err := write(ctx, &r.outcome, source.Members(groups), source.MemberColumns(c, d.texts)); err != nil {
+	p.StartStage("writing " + filepath.Base(d.out))
+	if err := writeTable(ctx, &r.outcome, source.GroupMembers(groups), source.GroupMemberColumns(c, d.texts)); err != nil {
 		return err
 	}
 	p.Clear()
-	return d.Report(e, d.f, r)
+	return d.PrintReport(e, d.f, r)
 }
 
 // newReport returns a report without results. Without -of, of is nil.
 func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
-	r := &duplicatesReport{outcome: d.newOutcome(c, of), Within: d.within}
+	r := &duplicatesReport{outcome: d.newOutcome(c, of), MaxDistance: d.maxDistance}
 	r.Embedding = d.embedding.String()
 	return r
 }
 
-// notTexts lists extensions of vector and matrix files.
-var notTexts = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
+// vectorExtensions lists extensions of vector and matrix files.
+var vectorExtensions = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
 
 // find returns the groups of near-duplicates, and records details of the search in r.
 func (d *duplicates) find(
 	ctx context.Context, p *cli.Progress, x *sparse.Embedded, r *duplicatesReport,
 ) ([][]int32, error) {
-	opt := d.Options(d.Job(x.Rows()), p)
-	p.Stage("pairs within " + report.Float(d.within))
+	opt := d.EngineOptions(d.BackendFor(x.Rows()), p)
+	p.StartStage("pairs within " + report.FormatFloat(d.maxDistance))
 	begin := time.Now()
-	w, err := engine.GroupsWithin(ctx, x, d.within, opt)
+	w, err := engine.GroupsWithin(ctx, x, d.maxDistance, opt)
 	p.Clear()
-	r.Searched = time.Since(begin).Seconds()
+	r.SearchSeconds = time.Since(begin).Seconds()
 	if err != nil {
 		return nil, err
 	}
-	r.ISA, r.Why = w.Name, d.Why()
-	r.Pairs, r.Same, r.Plan = w.Pairs, w.Same, w.Plan
+	r.ISA, r.BackendReason = w.BackendName, d.Reason()
+	r.NumPairs, r.NumIdenticalPairs, r.Plan = w.PairCount, w.EqualPairCount, w.Plan
 	return w.Groups, nil
 }
 
 // maxLargest is the maximum number of groups in the table of the largest groups.
 const maxLargest = 10
 
-// count sets the fields that count groups and their documents, and lists the largest groups.
-func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
-	r.Groups = len(groups)
+// countGroups sets the fields that count groups and their documents, and lists the largest groups.
+func (r *duplicatesReport) countGroups(c *corpus.Corpus, groups [][]int32) {
+	r.NumGroups = len(groups)
 	for _, g := range groups {
-		r.Grouped += len(g)
+		r.NumGrouped += len(g)
 	}
-	r.Dropped = r.Grouped - r.Groups
+	r.NumDropped = r.NumGrouped - r.NumGroups
 	for from := 2; ; {
 		to := from
 		if from > 2 {
@@ -297,7 +299,7 @@ func (r *duplicatesReport) count(c *corpus.Corpus, groups [][]int32) {
 	largest := slices.Clone(groups)
 	slices.SortStableFunc(largest, func(a, b []int32) int { return len(b) - len(a) })
 	for _, g := range largest[:min(len(largest), maxLargest)] {
-		r.largest = append(r.largest, largestGroup{len(g), source.ShortName(c, int(g[0]))})
+		r.largest = append(r.largest, largestGroup{len(g), source.DisplayName(c, int(g[0]))})
 	}
 }
 
@@ -314,7 +316,7 @@ func writeKept(
 	var indices []uint64
 	var values []float64
 	line := func(b []byte, i int) []byte {
-		if c.Kept() {
+		if c.HasRaw() {
 			return appendObject(b, c, i)
 		}
 		terms, raw := documents.Row(i)
@@ -322,9 +324,9 @@ func writeKept(
 		for k, t := range terms {
 			indices, values = append(indices, uint64(t)), append(values, float64(raw[k]))
 		}
-		return matrixio.AppendVector(b, strings.Join(source.LabelsOf(c, i), ","), indices, values, 32)
+		return matrixio.AppendVector(b, strings.Join(source.ClassNamesOf(c, i), ","), indices, values, 32)
 	}
-	return matrixio.Make(path, func(w io.Writer) error {
+	return matrixio.WriteFile(path, func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 1<<16)
 		for i := range n {
 			if ctx.Err() != nil {
@@ -349,10 +351,10 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 		b = append(append(append(append(b, sign), name...), ':'), text...)
 		sign = ','
 	}
-	if name := source.FileOf(c, i); name != "" {
+	if name := source.DocumentName(c, i); name != "" {
 		add("name", name)
 	}
-	add("label", source.LabelsOf(c, i))
+	add("label", source.ClassNamesOf(c, i))
 	if c.Texts != nil {
 		add("text", c.Texts[i])
 	} else {
@@ -363,64 +365,65 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	return append(b, "}\n"...)
 }
 
-// needs returns an upper bound of the memory for finding groups, in bytes.
-func needs(s corpus.Size) int64 {
-	embedded, _ := source.WorkBytes(s)
+// groupBytes returns an upper bound of the memory for finding groups, in bytes.
+func groupBytes(s corpus.Size) int64 {
+	embedded, _ := source.ScratchBytes(s)
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// leaks finds pairs of near-duplicates between docs and others, and writes them.
-func (d *duplicates) leaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
+// findLeaks finds pairs of near-duplicates between docs and others, and writes them.
+func (d *duplicates) findLeaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
 	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)
 	for _, c := range []*corpus.Corpus{docs, others} {
-		embedded, _ := source.WorkBytes(c.Size())
+		embedded, _ := source.ScratchBytes(c.Size())
 		need += 2*c.Documents.Bytes() + embedded + engine.GroupsBytes(c.Documents.Rows(), c.Documents.MaxTerms()+1)
 	}
-	if err := d.Fits("pairs with documents of "+d.of, need); err != nil {
+	if err := d.CheckMemory("pairs with documents of "+d.otherSource, need); err != nil {
 		return err
 	}
 	space, x, rows, err := source.EmbedTogether(ctx, others, docs, d.embedding, true, d.Workers)
 	if err != nil {
 		return err
 	}
-	r.blank(e, space.Blank)
+	r.setBlank(e, space.BlankCount)
 	space = nil
-	var found []source.Near
+	var found []source.NeighbourPair
 	pairs := float64(rows.Rows()) * float64(x.Rows())
-	p.Stage("pairs within " + report.Float(d.within))
-	opt := d.Options(d.Pairs(pairs), p)
-	r.Plan, err = engine.CrossWithin(ctx, rows, x, d.within, opt, func(i, j int, c float64) error {
-		if r.Pairs++; c == 0 {
-			r.Same++
+	p.StartStage("pairs within " + report.FormatFloat(d.maxDistance))
+	opt := d.EngineOptions(d.BackendForPairs(pairs), p)
+	r.Plan, err = engine.EachCrossPair(ctx, rows, x, d.maxDistance, opt, func(i, j int, c float64) error {
+		if r.NumPairs++; c == 0 {
+			r.NumIdenticalPairs++
 		}
 		if len(found) == cap(found) { // append may double the memory of found
-			what := "the list of pairs at a distance of at most " + report.Float(d.within)
-			if err := d.Fits(what, need+72*int64(len(found))); err != nil {
+			what := "the list of pairs at a distance of at most " + report.FormatFloat(d.maxDistance)
+			if err := d.CheckMemory(what, need+72*int64(len(found))); err != nil {
 				return err
 			}
 		}
-		found = append(found, source.Near{I: i, Of: j, Value: c})
+		found = append(found, source.NeighbourPair{Document: i, Neighbour: j, Value: c})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	r.Searched = time.Since(r.begin).Seconds()
-	r.ISA, r.Why = cmp.Or(opt.ISA, string(asm.Best().ISA)), d.Why()
-	slices.SortFunc(found, func(a, b source.Near) int {
-		return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.Value, b.Value), cmp.Compare(a.Of, b.Of))
+	r.SearchSeconds = time.Since(r.begin).Seconds()
+	r.ISA, r.BackendReason = cmp.Or(opt.ISA, string(asm.BestKernels().ISA)), d.Reason()
+	slices.SortFunc(found, func(a, b source.NeighbourPair) int {
+		return cmp.Or(cmp.Compare(a.Document, b.Document), cmp.Compare(a.Value, b.Value),
+			cmp.Compare(a.Neighbour, b.Neighbour))
 	})
 	for at, l := range found {
-		if at == 0 || l.I != found[at-1].I {
-			r.Leaks++
+		if at == 0 || l.Document != found[at-1].Document {
+			r.NumLeaks++
 		}
 	}
-	r.groups = d.nearPairs(docs, others, found)
-	err = write(ctx, &r.outcome, slices.Values(found), source.NearColumns(docs, others, "c", d.texts))
+	r.section = d.nearPairs(docs, others, found)
+	err = writeTable(ctx, &r.outcome, slices.Values(found), source.NeighbourColumns(docs, others, "c", d.texts))
 	if err != nil {
 		return err
 	}
 	p.Clear()
-	return d.Report(e, d.f, r)
+	return d.PrintReport(e, d.f, r)
 }

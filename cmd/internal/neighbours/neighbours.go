@@ -47,53 +47,53 @@ kernel depends only on c, texts without terms are near only to each other.
 gram neighbours -k 10 -in mail/ -o near.tsv
 gram neighbours -k 15 -in train.tsv.gz -o graph.npz    the graph for UMAP or clustering
 gram neighbours -k 1 -min 0.8 -in new.tsv -of old.tsv`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		n := &neighbours{}
-		n.Reread = []*string{&n.In, &n.of}
+		n.RereadSources = []*string{&n.Source, &n.otherSource}
 		n.declare(f)
-		f.StringVar(&n.of, "of", "", "find neighbours among the documents of `SOURCE` (default: -in)")
-		f.ReadsFiles(&n.of, "of", n.Files(&n.of))
-		f.Group("Neighbours", "")
+		f.StringVar(&n.otherSource, "of", "", "find neighbours among the documents of `SOURCE` (default: -in)")
+		f.RegisterInput(&n.otherSource, "of", n.Files(&n.otherSource))
+		f.StartGroup("Neighbours", "")
 		n.Kernels.Declare(f, "bhattacharyya, the cosine of √θ")
 		f.IntVar(&n.k, "k", 10, "find `N` neighbours of each document")
-		f.StringVar(&n.least, "min", "", "omit neighbours with kernel values below `VALUE`")
-		n.Compute.Declare(f)
-		f.Group("Output", "")
-		f.WritesBinary(&n.out, "o", "write the table or matrix to `FILE` (default: standard output)", func() string {
+		f.StringVar(&n.min, "min", "", "omit neighbours with kernel values below `VALUE`")
+		n.ComputeFlags.Declare(f)
+		f.StartGroup("Output", "")
+		f.BinaryOutputVar(&n.out, "o", "write the table or matrix to `FILE` (default: standard output)", func() string {
 			if n.format == "npz" {
 				return "the npz format"
 			}
 			return ""
 		})
-		f.Choose(&n.format, "to", "", "output `FORMAT`: csv, tsv, jsonl, parquet or npz (default: from -o, else tsv)",
+		f.ChoiceVar(&n.format, "to", "", "output `FORMAT`: csv, tsv, jsonl, parquet or npz (default: from -o, else tsv)",
 			formats)
 		n.declareTexts(f)
-		f.Draws(&n.plot, "plot", "plot the distribution of nearest-neighbour kernel values to `FILE` (.svg)")
-		f.Check(n.check)
+		f.SVGOutputVar(&n.plot, "plot", "plot the distribution of nearest-neighbour kernel values to `FILE` (.svg)")
+		f.AddCheck(n.check)
 		return n.run
 	},
 }
 
 type neighbours struct {
 	search
-	of, least, plot string
-	k               int
-	kernel          kernel.Kernel
-	opt             engine.NeighbourOptions
+	otherSource, min, plot string
+	k                      int
+	kernel                 kernel.Kernel
+	opt                    engine.NeighbourOptions
 }
 
 type neighboursReport struct {
 	outcome
-	Kernel     string       `json:"kernel"`
-	K          int          `json:"k"`
-	Min        *float64     `json:"min,omitempty"`
-	Neighbours int64        `json:"neighbours"`
-	Lonely     int          `json:"without_neighbours"` // number of documents without neighbours
-	Nearest    distribution `json:"nearest_value"`
-	Pairs      int64        `json:"pairs"`
+	Kernel               string       `json:"kernel"`
+	K                    int          `json:"k"`
+	Min                  *float64     `json:"min,omitempty"`
+	NumNeighbours        int64        `json:"neighbours"`
+	NumWithoutNeighbours int          `json:"without_neighbours"` // number of documents without neighbours
+	NearestValues        distribution `json:"nearest_value"`
+	NumPairs             int64        `json:"pairs"`
 
 	nearest       []float64 // kernel value of each document's nearest neighbour
-	near          *engine.Neighbours
+	result        *engine.Neighbours
 	rows, columns *corpus.Corpus
 	texts         bool
 }
@@ -113,25 +113,26 @@ func newDistribution(values []float64) distribution {
 }
 
 func (r *neighboursReport) Describe(d *report.Document) {
-	d.Line(r.Corpus)
-	if r.Of != nil {
-		d.Line(r.Of)
+	d.AddLine(r.Corpus)
+	if r.OtherCorpus != nil {
+		d.AddLine(r.OtherCorpus)
 	}
-	d.Linef("%s, %s per document, %s in total, %s pairs/s, %s", r.Kernel,
-		report.Counted(r.K, "neighbour", "neighbours"), report.Count(r.Neighbours),
-		report.Rate(float64(r.Pairs)/max(r.Searched, 1e-9)),
-		backend.WithWhy(r.ISA, r.Why))
-	if r.Neighbours > 0 {
-		d.Fact("nearest neighbour", "min %.4g, max %.4g, median %.4g, 10%% to 90%% quantile %.4g to %.4g", r.Nearest.Min,
-			r.Nearest.Max, r.Nearest.Median, r.Nearest.P10, r.Nearest.P90)
+	d.AddLinef("%s, %s per document, %s in total, %s pairs/s, %s", r.Kernel,
+		report.FormatCountOf(r.K, "neighbour", "neighbours"), report.FormatCount(r.NumNeighbours),
+		report.FormatRate(float64(r.NumPairs)/max(r.SearchSeconds, 1e-9)),
+		backend.WithReason(r.ISA, r.BackendReason))
+	if r.NumNeighbours > 0 {
+		d.AddFact("nearest neighbour", "min %.4g, max %.4g, median %.4g, 10%% to 90%% quantile %.4g to %.4g",
+			r.NearestValues.Min,
+			r.NearestValues.Max, r.NearestValues.Median, r.NearestValues.P10, r.NearestValues.P90)
 	}
-	if r.Lonely > 0 {
-		d.Fact("without any", "%s", report.Documents(r.Lonely))
+	if r.NumWithoutNeighbours > 0 {
+		d.AddFact("without any", "%s", report.FormatDocuments(r.NumWithoutNeighbours))
 	}
 	if r.Plan != nil {
-		d.Line(planned(r.Plan))
+		d.AddLine(describePlan(r.Plan))
 	}
-	r.line(d, "neighbours")
+	r.writeLine(d, "neighbours")
 	r.describePage(d)
 }
 
@@ -142,19 +143,19 @@ func (n *neighbours) check() error {
 	if n.k < 1 {
 		return cli.Usagef("-k must be at least 1, got %d", n.k)
 	}
-	if n.In == "-" && n.of == "-" {
+	if n.Source == "-" && n.otherSource == "-" {
 		return cli.Usagef("-in - and -of - cannot both read standard input")
 	}
 	if n.texts && n.format == "npz" {
 		return cli.Usagef("-texts and -to npz cannot be combined; use -to %s", report.Join(table.Formats))
 	}
 	n.opt.Count = n.k
-	if n.least != "" {
-		v, err := source.ParseNumber(n.least)
+	if n.min != "" {
+		v, err := source.ParseNumber(n.min)
 		if err != nil {
-			return cli.Usagef("-min must be a number, got %q", n.least)
+			return cli.Usagef("-min must be a number, got %q", n.min)
 		}
-		n.opt.Min = &v
+		n.opt.MinValue = &v
 	}
 	kernels, err := n.Parse("bhattacharyya")
 	if err != nil {
@@ -168,14 +169,14 @@ func (n *neighbours) check() error {
 }
 
 func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(false)
+	p := e.NewProgress(false)
 	defer p.Clear()
 	n.keepTexts(false)
-	n.Need = n.needs
+	n.Need = n.requiredBytes
 	var others *corpus.Corpus
-	if n.of != "" {
+	if n.otherSource != "" {
 		var err error
-		if others, err = n.readOf(ctx, e, p, n.of); err != nil {
+		if others, err = n.readOther(ctx, e, p, n.otherSource); err != nil {
 			return err
 		}
 	}
@@ -187,49 +188,49 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 	if others != nil {
 		columns = others
 	}
-	if err := cmp.Or(n.haveTexts(c), n.haveTexts(columns)); err != nil {
+	if err := cmp.Or(n.checkTexts(c), n.checkTexts(columns)); err != nil {
 		return err
 	}
-	r := &neighboursReport{outcome: n.newOutcome(c, others), K: n.k, Min: n.opt.Min, rows: c, columns: columns,
+	r := &neighboursReport{outcome: n.newOutcome(c, others), K: n.k, Min: n.opt.MinValue, rows: c, columns: columns,
 		texts: n.texts}
 	shared, x, test, err := n.embed(ctx, c, others)
 	if err != nil {
 		return err
 	}
-	if r.blank(e, shared.Blank); kernel.UsesNorms(n.kernel) {
-		source.WarnEmptied(e, columns, x)
+	if r.setBlank(e, shared.BlankCount); kernel.UsesNorms(n.kernel) {
+		source.WarnEmptyDocuments(e, columns, x)
 	}
-	k := kernel.Resolve(n.kernel, shared.Terms)
+	k := kernel.Resolve(n.kernel, shared.TermCount)
 	c.Documents, columns.Documents, shared = nil, nil, nil // to free memory for the lists of neighbours
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
-	r.Pairs = int64(rows) * int64(rows-1) / 2
+	r.NumPairs = int64(rows) * int64(rows-1) / 2
 	if test != nil {
 		rows = test.Rows()
-		r.Pairs = int64(rows) * int64(x.Rows())
+		r.NumPairs = int64(rows) * int64(x.Rows())
 	}
 	most := x.Rows()
 	if test == nil {
 		most-- // a document isn't its own neighbour
 	}
 	if n.k > most {
-		e.Warn("-k is %d, but each document has only %s", n.k, report.Counted(most, "neighbour", "neighbours"))
+		e.Warnf("-k is %d, but each document has only %s", n.k, report.FormatCountOf(most, "neighbour", "neighbours"))
 	}
-	if r.near, err = n.find(ctx, p, x, test, k, r); err != nil {
+	if r.result, err = n.find(ctx, p, x, test, k, r); err != nil {
 		return err
 	}
-	if n.opt.Min != nil {
-		r.Plan = r.near.Plan()
+	if n.opt.MinValue != nil {
+		r.Plan = r.result.Plan()
 	}
-	for i := range r.near.Len() {
-		list := r.near.Of(i)
-		if r.Neighbours += int64(len(list)); len(list) > 0 {
+	for i := range r.result.Len() {
+		list := r.result.List(i)
+		if r.NumNeighbours += int64(len(list)); len(list) > 0 {
 			r.nearest = append(r.nearest, float64(list[0].Value))
 		}
 	}
-	r.Lonely = r.near.Len() - len(r.nearest)
-	p.Stage("writing " + filepath.Base(n.out))
+	r.NumWithoutNeighbours = r.result.Len() - len(r.nearest)
+	p.StartStage("writing " + filepath.Base(n.out))
 	if err := n.write(ctx, r, x.Rows()); err != nil {
 		return err
 	}
@@ -239,36 +240,37 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	p.Clear()
-	r.Nearest = newDistribution(r.nearest)
-	r.end()
-	return n.Report(e, n.f, r)
+	r.NearestValues = newDistribution(r.nearest)
+	r.setUsage()
+	return n.PrintReport(e, n.f, r)
 }
 
 // write writes the neighbours as a table, or as a sparse matrix with the given number of columns.
 func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents int) (err error) {
 	if n.format != "npz" {
-		return write(ctx, &r.outcome, source.Pairs(r.near, 0), source.NearColumns(r.rows, r.columns, "value", n.texts))
+		return writeTable(ctx, &r.outcome, source.NeighbourPairs(r.result, 0),
+			source.NeighbourColumns(r.rows, r.columns, "value", n.texts))
 	}
 	var columns []uint32
 	var values []float32
 	row := func(i int) ([]uint32, []float32) { // columns must be increasing
 		columns, values = columns[:0], values[:0]
 		byNumber := func(a, b engine.Neighbour) int { return cmp.Compare(a.Document, b.Document) }
-		for _, near := range slices.SortedFunc(slices.Values(r.near.Of(i)), byNumber) {
+		for _, near := range slices.SortedFunc(slices.Values(r.result.List(i)), byNumber) {
 			columns, values = append(columns, near.Document), append(values, near.Value)
 		}
 		return columns, values
 	}
-	r.FileBytes, err = matrixio.Make(n.out, func(to io.Writer) error {
-		m := &matrixio.Compressed{Rows: r.near.Len(), Cols: documents, Row: row}
+	r.FileBytes, err = matrixio.WriteFile(n.out, func(to io.Writer) error {
+		m := &matrixio.SparseMatrix{Rows: r.result.Len(), Cols: documents, Row: row}
 		return errors.Join(m.WriteNPZ(to), ctx.Err())
 	})
 	return err
 }
 
-// needs returns an upper bound of the memory for neighbours within one corpus, in bytes.
-func (n *neighbours) needs(s corpus.Size) int64 {
-	embedded, inEngine := source.WorkBytes(s)
+// requiredBytes returns an upper bound of the memory for neighbours within one corpus, in bytes.
+func (n *neighbours) requiredBytes(s corpus.Size) int64 {
+	embedded, inEngine := source.ScratchBytes(s)
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))
 }
 
@@ -282,17 +284,17 @@ func (n *neighbours) embed(
 	if others != nil {
 		columns, rows = others, c
 	}
-	need := n.needs(columns.Size())
+	need := n.requiredBytes(columns.Size())
 	if rows != nil {
 		size := columns.Size()
-		embedded, inEngine := source.WorkBytes(size)
-		more, _ := source.WorkBytes(rows.Size())
+		embedded, inEngine := source.ScratchBytes(size)
+		more, _ := source.ScratchBytes(rows.Size())
 		need = max(2*(size.Bytes()+rows.Documents.Bytes())+more+embedded,
 			inEngine+engine.NeighboursBytes(c.Documents.Rows(), min(n.k, size.Documents)))
 	}
-	what := fmt.Sprintf("lists of %s of %s", report.Counted(n.k, "neighbour", "neighbours"),
-		report.Documents(c.Documents.Rows()))
-	if err := n.Fits(what, backend.RuntimeBytes+need); err != nil {
+	what := fmt.Sprintf("lists of %s of %s", report.FormatCountOf(n.k, "neighbour", "neighbours"),
+		report.FormatDocuments(c.Documents.Rows()))
+	if err := n.CheckMemory(what, backend.RuntimeBytes+need); err != nil {
 		return nil, nil, nil, err
 	}
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
@@ -302,18 +304,18 @@ func (n *neighbours) embed(
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (*engine.Neighbours, error) {
-	eng, err := n.Engine(x, n.Pairs(float64(r.Pairs)), p)
+	eng, err := n.NewEngine(x, n.BackendForPairs(float64(r.NumPairs)), p)
 	if err != nil {
 		return nil, err
 	}
 	defer eng.Close()
-	r.ISA, r.Why = eng.Info().Backend, n.Why()
-	p.Stage("neighbours by " + r.Kernel)
+	r.ISA, r.BackendReason = eng.Info().Backend, n.Reason()
+	p.StartStage("neighbours by " + r.Kernel)
 	begin := time.Now()
 	opt := n.opt
-	opt.Test = test
+	opt.TestDocuments = test
 	near, err := eng.Neighbours(ctx, k, opt)
 	p.Clear()
-	r.Searched = time.Since(begin).Seconds()
+	r.SearchSeconds = time.Since(begin).Seconds()
 	return near, err
 }

@@ -23,14 +23,14 @@ func TestCount(t *testing.T) {
 		groups = append(groups, group)
 	}
 	r := &duplicatesReport{}
-	r.count(&corpus.Corpus{}, groups)
+	r.countGroups(&corpus.Corpus{}, groups)
 	if want := []groupSize{{2, 2, 7}, {3, 4, 2}, {5, 8, 2}, {9, 16, 1}}; !slices.Equal(r.sizes, want) {
 		t.Errorf("sizes %v, expected %v", r.sizes, want)
 	}
-	if r.Groups != 12 || r.Grouped != 43 || r.Dropped != 31 {
-		t.Errorf("%d groups of %d documents, %d to drop", r.Groups, r.Grouped, r.Dropped)
+	if r.NumGroups != 12 || r.NumGrouped != 43 || r.NumDropped != 31 {
+		t.Errorf("%d groups of %d documents, %d to drop", r.NumGroups, r.NumGrouped, r.NumDropped)
 	}
-	if len(r.largest) != maxLargest || r.largest[0] != (largestGroup{9, "23"}) || r.largest[1].Documents != 8 {
+	if len(r.largest) != maxLargest || r.largest[0] != (largestGroup{9, "23"}) || r.largest[1].NumDocuments != 8 {
 		t.Errorf("the largest are %v", r.largest)
 	}
 }
@@ -46,7 +46,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestDistribution(t *testing.T) {
-	values := musttest.Make(101, func(i int) float64 { return float64(100 - i) })
+	values := musttest.MakeSlice(101, func(i int) float64 { return float64(100 - i) })
 	if d := newDistribution(values); d != (distribution{0, 10, 50, 90, 100}) {
 		t.Errorf("%+v", d)
 	}

@@ -24,7 +24,7 @@ import (
 type search struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
+	backend.ComputeFlags
 	f           *cli.Flags
 	out, format string
 	texts       bool
@@ -42,13 +42,13 @@ var formats = append(slices.Clone(table.Formats), "npz")
 // check sets unset flags to their defaults, and checks the file extension of -o.
 func (s *search) check(formats []string) error {
 	s.out = cmp.Or(s.out, "-")
-	s.StartsOver = !matrixio.IsStream(s.out)
+	s.Restartable = !matrixio.IsStream(s.out)
 	if s.format == "" {
-		if err := cli.CheckTable("-o", s.out, ", or -to FORMAT", formats...); err != nil {
+		if err := cli.CheckTableExtension("-o", s.out, ", or -to FORMAT", formats...); err != nil {
 			return err
 		}
 		s.format = "tsv"
-		if ending := cli.Ending(s.out); slices.Contains(formats, ending) {
+		if ending := cli.Extension(s.out); slices.Contains(formats, ending) {
 			s.format = ending
 		}
 	}
@@ -58,16 +58,16 @@ func (s *search) check(formats []string) error {
 	return nil
 }
 
-// readOf reads the documents that -of names, with the same flags as for -in.
-func (s *search) readOf(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
+// readOther reads the documents that -of names, with the same flags as for -in.
+func (s *search) readOther(ctx context.Context, e *cli.Env, p *cli.Progress, of string) (*corpus.Corpus, error) {
 	from := s.Documents
-	from.In = of
+	from.Source = of
 	return from.Read(ctx, e, p)
 }
 
 func (s *search) declareTexts(f *cli.Flags) {
 	f.BoolVar(&s.texts, "texts", false, "add the beginning of each text to the output")
-	f.Pages()
+	f.DeclareReport()
 }
 
 func (s *search) keepTexts(always bool) {
@@ -76,73 +76,77 @@ func (s *search) keepTexts(always bool) {
 	}
 }
 
-// haveTexts fails if -texts is set and c has no texts.
-func (s *search) haveTexts(c *corpus.Corpus) error {
-	if s.texts && !c.Kept() {
+// checkTexts fails if -texts is set and c has no texts.
+func (s *search) checkTexts(c *corpus.Corpus) error {
+	if s.texts && !c.HasRaw() {
 		return fmt.Errorf("-texts: %s contains no text", c.Source)
 	}
 	return nil
 }
 
-// planned describes the search for pairs: the method, the reason for the method, and the number of
+// describePlan describes the search for pairs: the method, the reason for the method, and the number of
 // pairs.
-func planned(p *engine.JoinPlan) string {
+func describePlan(p *engine.JoinPlan) string {
 	counted := ""
-	if p.Distinct > 0 {
-		counted = fmt.Sprintf("; %s distinct documents, %s of %s values indexed, %s matches", report.Count(p.Distinct),
-			report.Count(p.Before), report.Count(p.Values), report.Count(p.Matches))
+	if p.DistinctDocuments > 0 {
+		counted = fmt.Sprintf("; %s distinct documents, %s of %s values indexed, %s matches",
+			report.FormatCount(p.DistinctDocuments),
+			report.FormatCount(p.PrefixValues), report.FormatCount(p.DistinctValues), report.FormatCount(p.MatchCount))
 	}
-	return fmt.Sprintf("by %s, because %s%s, %s pairs", p.Method, p.Why, counted, report.Count(p.Pairs))
+	return fmt.Sprintf("by %s, because %s%s, %s pairs", p.Method, p.Reason, counted, report.FormatCount(p.TilePairs))
 }
 
 // outcome holds the report fields that neighbours and duplicates share.
 type outcome struct {
-	Corpus    source.Line      `json:"corpus"`
-	Of        *source.Line     `json:"of,omitempty"`
-	Embedding string           `json:"embedding"`
-	ISA       string           `json:"isa"`
-	Why       string           `json:"backend_reason,omitempty"`
-	Blank     int              `json:"without_terms,omitempty"` // number of texts without terms
-	Plan      *engine.JoinPlan `json:"plan,omitempty"`
-	File      string           `json:"file"`
-	Format    string           `json:"format"`
-	FileBytes int64            `json:"file_bytes"`
-	Searched  float64          `json:"seconds_search"`
-	Seconds   float64          `json:"seconds"` // total time, without reading the documents
-	PeakBytes int64            `json:"peak_bytes"`
+	Corpus        source.Summary   `json:"corpus"`
+	OtherCorpus   *source.Summary  `json:"of,omitempty"`
+	Embedding     string           `json:"embedding"`
+	ISA           string           `json:"isa"`
+	BackendReason string           `json:"backend_reason,omitempty"`
+	NumBlank      int              `json:"without_terms,omitempty"` // number of texts without terms
+	Plan          *engine.JoinPlan `json:"plan,omitempty"`
+	File          string           `json:"file"`
+	Format        string           `json:"format"`
+	FileBytes     int64            `json:"file_bytes"`
+	SearchSeconds float64          `json:"seconds_search"`
+	Seconds       float64          `json:"seconds"` // total time, without reading the documents
+	PeakBytes     int64            `json:"peak_bytes"`
 
-	begin time.Time
-	limit int64
+	begin      time.Time
+	limitBytes int64
 }
 
 // newOutcome returns the outcome of a search that begins now. Without -of, of is nil.
 func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
-	o := outcome{Corpus: source.NewLine(c), File: s.out, Format: s.format, begin: time.Now(), limit: int64(s.Memory)}
+	o := outcome{Corpus: source.NewSummary(c), File: s.out, Format: s.format, begin: time.Now(),
+		limitBytes: int64(s.Memory)}
 	if of != nil {
-		o.Of = new(source.NewLine(of))
+		o.OtherCorpus = new(source.NewSummary(of))
 	}
 	return o
 }
 
-// blank records the number of texts without terms, and warns if there are any.
-func (o *outcome) blank(e *cli.Env, n int) {
-	if o.Blank = n; n > 0 {
-		e.Warn("%s without terms, which match only identical texts", report.Documents(n))
+// setBlank records the number of texts without terms, and warns if there are any.
+func (o *outcome) setBlank(e *cli.Env, n int) {
+	if o.NumBlank = n; n > 0 {
+		e.Warnf("%s without terms, which match only identical texts", report.FormatDocuments(n))
 	}
 }
 
-func (o *outcome) line(d *report.Document, what string) {
-	d.Fact(o.File, "%s, %s; %s %.2f s, total %.2f s, %s", o.Format, report.Bytes(o.FileBytes), what,
-		o.Searched, o.Seconds, report.Peak(o.PeakBytes, o.limit))
+func (o *outcome) writeLine(d *report.Document, what string) {
+	d.AddFact(o.File, "%s, %s; %s %.2f s, total %.2f s, %s", o.Format, report.FormatBytes(o.FileBytes), what,
+		o.SearchSeconds, o.Seconds, report.FormatPeakMemory(o.PeakBytes, o.limitBytes))
 }
 
-// write writes the table file. It also records the file size, the time and the peak memory.
-func write[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
-	o.FileBytes, err = matrixio.Make(o.File, func(w io.Writer) error {
+// writeTable writes the table file. It also records the file size, the time and the peak memory.
+func writeTable[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
+	o.FileBytes, err = matrixio.WriteFile(o.File, func(w io.Writer) error {
 		return table.Write(ctx, w, o.Format, rows, columns...)
 	})
-	o.end()
+	o.setUsage()
 	return err
 }
 
-func (o *outcome) end() { o.Seconds, o.PeakBytes = time.Since(o.begin).Seconds(), backend.PeakBytes() }
+func (o *outcome) setUsage() {
+	o.Seconds, o.PeakBytes = time.Since(o.begin).Seconds(), backend.PeakBytes()
+}

@@ -23,7 +23,7 @@ import (
 
 // maxTexts limits the number of texts in a request. maxNamed limits the parameter n. maxExplained
 // limits the size in bytes of a text to explain.
-const maxTexts, maxNamed, maxExplained = 1000, 1000, 64 << 10
+const maxTexts, maxN, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.
 type request struct {
@@ -42,29 +42,33 @@ func decode(contentType string, body []byte, columns corpus.Columns) (*request, 
 	q := &request{n: 10}
 	switch {
 	case !utf8.Valid(body):
-		return nil, failed(http.StatusUnsupportedMediaType, "the body is not UTF-8")
+		return nil, newStatusError(http.StatusUnsupportedMediaType, "the body is not UTF-8")
 	case contentType != "" && err != nil || charset != "" && charset != "utf-8" && charset != "us-ascii":
-		return nil, failed(http.StatusUnsupportedMediaType, "content type must be application/json or text/plain in UTF-8, "+
-			"got %q", contentType)
+		return nil, newStatusError(http.StatusUnsupportedMediaType,
+			"content type must be application/json or text/plain in UTF-8, "+
+				"got %q", contentType)
 	case kind == "application/json" && columns != nil:
 		return q, q.parseRows(body, columns)
 	case kind == "application/json":
 		return q, q.parse(body)
 	case columns != nil:
-		return nil, failed(http.StatusUnsupportedMediaType, "content type must be application/json with the keys %s, got %q",
+		return nil, newStatusError(http.StatusUnsupportedMediaType,
+			"content type must be application/json with the keys %s, got %q",
 			report.Join(columns.Names()), contentType)
 	case kind == "" || kind == "text/plain":
 		q.Texts = []string{string(body)}
 		return q, nil
 	}
-	return nil, failed(http.StatusUnsupportedMediaType, "content type must be application/json or text/plain, got %s",
+	return nil, newStatusError(http.StatusUnsupportedMediaType,
+		"content type must be application/json or text/plain, got %s",
 		kind)
 }
 
 // parse parses a JSON body with texts.
 func (q *request) parse(body []byte) error {
 	bad := func(format string, args ...any) error {
-		return failed(http.StatusBadRequest, `the body must be {"text": "..."} or {"texts": ["...", ...]}, got `+format,
+		return newStatusError(http.StatusBadRequest,
+			`the body must be {"text": "..."} or {"texts": ["...", ...]}, got `+format,
 			args...)
 	}
 	var fields map[string]json.RawMessage
@@ -92,7 +96,8 @@ func (q *request) parse(body []byte) error {
 				return bad(`%s for "texts"`, jsonType(value))
 			}
 			if len(texts) < 1 || len(texts) > maxTexts {
-				return failed(http.StatusBadRequest, "number of texts must be between 1 and %d, got %d", maxTexts, len(texts))
+				return newStatusError(http.StatusBadRequest, "number of texts must be between 1 and %d, got %d", maxTexts,
+					len(texts))
 			}
 			if at := slices.Index(texts, nil); at >= 0 {
 				return bad(`null at %d of "texts"`, at)
@@ -109,7 +114,7 @@ func (q *request) parse(body []byte) error {
 		}
 	}
 	if (fields["text"] != nil) == (fields["texts"] != nil) {
-		return failed(http.StatusBadRequest, `either "text" or "texts" is required, but not both`)
+		return newStatusError(http.StatusBadRequest, `either "text" or "texts" is required, but not both`)
 	}
 	return nil
 }
@@ -118,9 +123,9 @@ func (q *request) parse(body []byte) error {
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
-		return failed(http.StatusBadRequest, `"n" must be an integer between 1 and %d, got %s`, maxNamed, jsonType(value))
-	} else if !(*n >= 1 && *n <= maxNamed) || *n != math.Trunc(*n) {
-		return failed(http.StatusBadRequest, `"n" must be an integer between 1 and %d, got %s`, maxNamed, value)
+		return newStatusError(http.StatusBadRequest, `"n" must be an integer between 1 and %d, got %s`, maxN, jsonType(value))
+	} else if !(*n >= 1 && *n <= maxN) || *n != math.Trunc(*n) {
+		return newStatusError(http.StatusBadRequest, `"n" must be an integer between 1 and %d, got %s`, maxN, value)
 	}
 	q.n = int(*n)
 	return nil
@@ -130,7 +135,8 @@ func (q *request) parseN(value []byte) error {
 // objects, or {"rows": [...], "n": 10}.
 func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 	bad := func(format string, args ...any) error {
-		return failed(http.StatusBadRequest, "the body must be an object with the keys %s, or an array of objects, got %s",
+		return newStatusError(http.StatusBadRequest,
+			"the body must be an object with the keys %s, or an array of objects, got %s",
 			report.Join(columns.Names()), fmt.Sprintf(format, args...))
 	}
 	if syntax := json.Unmarshal(body, new(any)); syntax != nil {
@@ -166,13 +172,13 @@ func (q *request) parseRows(body []byte, columns corpus.Columns) error {
 		return bad("%s", jsonType(body))
 	}
 	if len(list) < 1 || len(list) > maxTexts {
-		return failed(http.StatusBadRequest, "number of rows must be between 1 and %d, got %d", maxTexts, len(list))
+		return newStatusError(http.StatusBadRequest, "number of rows must be between 1 and %d, got %d", maxTexts, len(list))
 	}
 	q.Columns = columns.Names()
 	for i, row := range list {
 		fields, err := columns.ParseObject(row)
 		if err != nil {
-			return failed(http.StatusBadRequest, "row %d: %v", i, err)
+			return newStatusError(http.StatusBadRequest, "row %d: %v", i, err)
 		}
 		q.Rows = append(q.Rows, fields)
 	}
@@ -196,45 +202,45 @@ func jsonType(value []byte) string {
 	return "a number"
 }
 
-// computing returns a handler that decodes the request body and calls answer.
-func computing(answer func(context.Context, *loaded, *request, *output) error, explains bool) func(
-	*service, http.ResponseWriter, *http.Request, *output) error {
-	return func(s *service, w http.ResponseWriter, r *http.Request, out *output) error {
-		return s.compute(w, r, explains, func(ctx context.Context, body []byte, l *loaded) error {
+// computeHandler returns a handler that decodes the request body and calls answer.
+func computeHandler(answer func(context.Context, *loadedModel, *request, *response) error, explains bool) func(
+	*service, http.ResponseWriter, *http.Request, *response) error {
+	return func(s *service, w http.ResponseWriter, r *http.Request, out *response) error {
+		return s.compute(w, r, explains, func(ctx context.Context, body []byte, l *loadedModel) error {
 			q, err := decode(r.Header.Get("Content-Type"), body, l.columns)
 			if err != nil {
 				return err
 			}
-			s.set.GetOrCreateCounter(fmt.Sprintf("gram_texts_total{path=%q}", r.URL.Path)).Add(q.Len())
+			s.metricSet.GetOrCreateCounter(fmt.Sprintf("gram_texts_total{path=%q}", r.URL.Path)).Add(q.Len())
 			return answer(ctx, l, q, out)
 		})
 	}
 }
 
-// prediction is the JSON object of a prediction for a text or row. It has no labels in a
+// predictionObject is the JSON object of a prediction for a text or row. It has no labels in a
 // regression, and no second class in a multi-label model.
-type prediction struct {
-	Labels      []string `json:"labels"`
-	Probability *float64 `json:"probability,omitempty"` // probability of the first label
-	Value       *float64 `json:"value,omitempty"`       // estimate of a regression
-	Margin      *float64 `json:"margin,omitempty"`      // decision value of the first class minus the second class's
-	Second      string   `json:"second,omitempty"`
-	Known       int      `json:"words_known"`
-	Words       int      `json:"words"`
-	Note        string   `json:"note,omitempty"` // remark, for example that the text has no known word
+type predictionObject struct {
+	Labels        []string `json:"labels"`
+	Probability   *float64 `json:"probability,omitempty"` // probability of the first label
+	Value         *float64 `json:"value,omitempty"`       // estimate of a regression
+	Margin        *float64 `json:"margin,omitempty"`      // decision value of the first class minus the second class's
+	SecondClass   string   `json:"second,omitempty"`
+	NumKnownWords int      `json:"words_known"`
+	NumWords      int      `json:"words"`
+	Note          string   `json:"note,omitempty"` // remark, for example that the text has no known word
 	// Threshold is set if the prediction is rejected. Probability then refers to Second.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// atOnce is the number of texts predicted at a time. It is small, because decision values for many
+// batchSize is the number of texts predicted at a time. It is small, because decision values for many
 // classes need more memory than the texts.
-const atOnce = 64
+const batchSize = 64
 
-func predict(ctx context.Context, l *loaded, q *request, out *output) error {
+func predict(ctx context.Context, l *loadedModel, q *request, out *response) error {
 	before := `{"predictions":[`
-	for first := 0; first < q.Len(); first += atOnce {
+	for first := 0; first < q.Len(); first += batchSize {
 		some := q.Raw
-		if end := min(first+atOnce, q.Len()); some.Rows != nil {
+		if end := min(first+batchSize, q.Len()); some.Rows != nil {
 			some.Rows = some.Rows[first:end]
 		} else {
 			some.Texts = some.Texts[first:end]
@@ -254,7 +260,7 @@ func predict(ctx context.Context, l *loaded, q *request, out *output) error {
 	return err
 }
 
-func (l *loaded) predict(ctx context.Context, raw corpus.Raw) (*gram.Predictions, error) {
+func (l *loadedModel) predict(ctx context.Context, raw corpus.Raw) (*gram.Predictions, error) {
 	if raw.Rows != nil {
 		return l.model.PredictRows(ctx, raw.Columns, raw.Rows)
 	}
@@ -262,15 +268,15 @@ func (l *loaded) predict(ctx context.Context, raw corpus.Raw) (*gram.Predictions
 }
 
 // explain explains the prediction for the first text or row.
-func (l *loaded) explain(ctx context.Context, raw corpus.Raw, n int) (*gram.DocumentExplanation, error) {
+func (l *loadedModel) explain(ctx context.Context, raw corpus.Raw, n int) (*gram.DocumentExplanation, error) {
 	if raw.Rows != nil {
 		return l.model.ExplainRow(ctx, raw.Columns, raw.Rows[0], n)
 	}
 	return l.model.ExplainText(ctx, raw.Texts[0], n)
 }
 
-func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
-	out := prediction{Labels: []string{}, Known: p.Known[i], Words: p.Words[i]}
+func (l *loadedModel) prediction(p *gram.Predictions, i int) predictionObject {
+	out := predictionObject{Labels: []string{}, NumKnownWords: p.KnownWordCounts[i], NumWords: p.WordCounts[i]}
 	var notes []string
 	if p.Empty[i] {
 		notes = append(notes, learn.NoKnownTerm)
@@ -284,58 +290,61 @@ func (l *loaded) prediction(p *gram.Predictions, i int) prediction {
 		out.Value = &p.Values[i]
 		return out
 	case p.Margins != nil:
-		out.Margin, out.Second = &p.Margins[i], p.Seconds[i]
+		out.Margin, out.SecondClass = &p.Margins[i], p.SecondClasses[i]
 	}
 	out.Labels = append(out.Labels, p.Labels[i]...)
 	label := p.Label(i)
 	if p.Rejected != nil && p.Rejected[i] {
-		label, out.Threshold = p.Seconds[i], l.below
+		label, out.Threshold = p.SecondClasses[i], l.minProbability
 	}
 	class, ok := l.classes[label]
 	if !ok || p.Probabilities == nil {
 		return out
 	}
 	out.Probability = &p.Probabilities[i][class]
-	if refusal := out.refusal(); refusal != "" {
+	if refusal := out.rejectionReason(); refusal != "" {
 		out.Note = strings.TrimPrefix(out.Note+"; "+refusal, "; ")
 	}
 	return out
 }
 
-// refusal returns the reason for rejecting a prediction, or "". It rounds the probability down and
+// rejectionReason returns the reason for rejecting a prediction, or "". It rounds the probability down and
 // the threshold up, so that the printed probability is below the threshold.
-func (p *prediction) refusal() string {
+func (p *predictionObject) rejectionReason() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
 	}
-	return fmt.Sprintf("No answer: %s is most probable (%.2f), but below the threshold %.4g", report.Short(p.Second),
+	return fmt.Sprintf("No answer: %s is most probable (%.2f), but below the threshold %.4g",
+		report.Truncate(p.SecondClass),
 		math.Floor(100**p.Probability)/100, math.Ceil(1000*p.Threshold)/1000)
 }
 
-func explain(ctx context.Context, l *loaded, q *request, out *output) error {
+func explain(ctx context.Context, l *loadedModel, q *request, out *response) error {
 	if q.Len() != 1 {
-		return failed(http.StatusBadRequest, "only one text can be explained per request, got %d", q.Len())
+		return newStatusError(http.StatusBadRequest, "only one text can be explained per request, got %d", q.Len())
 	}
 	if n := len(q.Text(0)); n > maxExplained {
-		return failed(http.StatusRequestEntityTooLarge, "texts to explain are limited to %d bytes, got %d", maxExplained, n)
+		return newStatusError(http.StatusRequestEntityTooLarge, "texts to explain are limited to %d bytes, got %d",
+			maxExplained, n)
 	}
 	why, err := l.explain(ctx, q.Raw, q.n)
 	if err != nil {
 		return err
 	}
-	return out.json(why)
+	return out.writeJSON(why)
 }
 
-// neighbour is the JSON object of a neighbour among the -of texts.
-type neighbour struct {
+// neighbourObject is the JSON object of a neighbour among the -of texts.
+type neighbourObject struct {
 	Document string   `json:"document"` // file name, or 1-based index
 	Labels   []string `json:"labels,omitempty"`
-	C        float32  `json:"c"`
+	Value    float32  `json:"c"`
 }
 
-func neighbours(ctx context.Context, l *loaded, q *request, out *output) error {
+func neighbours(ctx context.Context, l *loadedModel, q *request, out *response) error {
 	if l.index == nil {
-		return failed(http.StatusNotFound, "neighbour search is disabled; start the server with -of SOURCE to enable it")
+		return newStatusError(http.StatusNotFound,
+			"neighbour search is disabled; start the server with -of SOURCE to enable it")
 	}
 	before := `{"neighbours":[[`
 	for i := range q.Len() {
@@ -348,12 +357,12 @@ func neighbours(ctx context.Context, l *loaded, q *request, out *output) error {
 		}
 		before = ""
 		for _, m := range found[0] {
-			n := neighbour{Document: strconv.Itoa(m.Document + 1), C: m.C}
+			n := neighbourObject{Document: strconv.Itoa(m.Document + 1), Value: m.C}
 			if l.texts.Names != nil {
 				n.Document = l.texts.Names[m.Document]
 			}
 			if len(l.texts.Labels.IDs) > 0 {
-				for _, id := range l.texts.Labels.Of(m.Document) {
+				for _, id := range l.texts.Labels.Classes(m.Document) {
 					n.Labels = append(n.Labels, l.texts.Classes[id])
 				}
 			}

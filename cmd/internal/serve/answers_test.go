@@ -20,16 +20,16 @@ func TestRefused(t *testing.T) {
 	l := s.current.Load()
 	p := gram.Must(l.model.PredictTexts(t.Context(), []string{"never seen before"}))
 	got := l.prediction(p, 0)
-	_, is := l.classes[got.Second]
+	_, is := l.classes[got.SecondClass]
 	if !slices.Equal(got.Labels, []string{"?"}) || !is || !strings.HasPrefix(got.Note, learn.NoKnownTerm+"; ") {
 		t.Fatalf("%+v, expected a refusal with the class that it would be", got)
 	}
 	says := regexp.MustCompile(`^No answer: (\w+) is most probable \((0\.\d\d)\), but below the threshold (0\.\d{1,3})$`)
-	refusal := got.refusal()
+	refusal := got.rejectionReason()
 	m := says.FindStringSubmatch(refusal)
-	if m == nil || m[1] != got.Second || m[2] >= m[3] || got.Threshold != l.model.About().MinProbability ||
+	if m == nil || m[1] != got.SecondClass || m[2] >= m[3] || got.Threshold != l.model.About().MinProbability ||
 		!(*got.Probability < got.Threshold) {
-		t.Errorf("it says %q, expected %s, its probability and the threshold %v", refusal, got.Second, got.Threshold)
+		t.Errorf("it says %q, expected %s, its probability and the threshold %v", refusal, got.SecondClass, got.Threshold)
 	}
 	page := bodyOf(t, ask(s, "POST", "/", formType, "text=never+seen+before"))
 	if !strings.Contains(page, "<h2>"+refusal+"</h2>") || !strings.Contains(page, "<td>closest</td>") {
@@ -51,10 +51,10 @@ func TestWordsOfAllViews(t *testing.T) {
 		if read.MinDF = 1; form != "" {
 			read.Tokenizer = gram.Must(token.ParseViews(form))
 		}
-		c := gram.Must(gram.Texts(t.Context(), texts, labels, read))
+		c := gram.Must(gram.FromTexts(t.Context(), texts, labels, read))
 		file := filepath.Join(t.TempDir(), "a.model")
-		musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).Save(file))
-		l := musttest.Get((&run{model: file}).load(t.Context()))(t)
+		musttest.NoError(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).Save(file))
+		l := musttest.Get((&serveFlags{model: file}).load(t.Context()))(t)
 		for text, want := range map[string]func(known, words int) bool{
 			"red green blue":           func(known, words int) bool { return known == words && known >= 3 },
 			"zzzz vvvv":                func(known, words int) bool { return known == 0 && words >= 1 },
@@ -62,19 +62,20 @@ func TestWordsOfAllViews(t *testing.T) {
 		} {
 			p := gram.Must(l.model.PredictTexts(t.Context(), []string{text}))
 			got := l.prediction(p, 0)
-			shown := gram.Must(l.answers(t.Context(), corpus.Raw{Texts: []string{text}}))
-			if !want(got.Known, got.Words) || strings.Contains(shown[0].Note, half) != (got.Known > 0 && got.Known < got.Words) {
-				t.Errorf("views %q, %q: %d of %d words known; %q", form, text, got.Known, got.Words, shown[0].Note)
+			shown := gram.Must(l.sections(t.Context(), corpus.Raw{Texts: []string{text}}))
+			if !want(got.NumKnownWords, got.NumWords) || strings.Contains(shown[0].Note, half) != (got.NumKnownWords > 0 &&
+				got.NumKnownWords < got.NumWords) {
+				t.Errorf("views %q, %q: %d of %d words known; %q", form, text, got.NumKnownWords, got.NumWords, shown[0].Note)
 			}
 		}
 		// swapped views give the same counts
 		if one, other, ok := strings.Cut(form, " + "); ok {
 			count := func(form string) (known, words int) {
 				read.Tokenizer = gram.Must(token.ParseViews(form))
-				c := gram.Must(gram.Texts(t.Context(), texts, labels, read))
+				c := gram.Must(gram.FromTexts(t.Context(), texts, labels, read))
 				m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
 				p := gram.Must(m.PredictTexts(t.Context(), []string{"red salt zzzz"}))
-				return p.Known[0], p.Words[0]
+				return p.KnownWordCounts[0], p.WordCounts[0]
 			}
 			k, w := count(form)
 			if known, words := count(other + " + " + one); known != k || words != w {

@@ -35,7 +35,7 @@ func TestOverload(t *testing.T) {
 	}
 	s.memory.used.Store(0)
 	many := `{"texts": [` + strings.Repeat(`"red",`, 99) + `"red"]}`
-	s.memory.limit.Store((bodyTimes + workTimes) * int64(len(many))) // enough for the body, but not for the answer
+	s.memory.limit.Store((bodyFactor + workFactor) * int64(len(many))) // enough for the body, but not for the answer
 	if r := ask(s, "POST", "/predict", asJSON, many); r.StatusCode != 503 {
 		t.Errorf("no room for the answer: %s", r.Status)
 	}
@@ -51,30 +51,30 @@ func TestOverload(t *testing.T) {
 		<-s.slots
 	}
 	s.timeout = time.Minute
-	for range cap(s.reasons) {
-		s.reasons <- struct{}{} // explanations leave slots for predictions
+	for range cap(s.explanationSlots) {
+		s.explanationSlots <- struct{}{} // explanations leave slots for predictions
 	}
 	s.timeout = answers
 	refused("/explain", "all explain")
 	s.timeout = time.Minute
 	r := ask(s, "POST", "/predict", "", "red")
-	if r.StatusCode != 200 || s.waiting.Load() != 0 || s.memory.used.Load() != 0 || len(s.slots) != 0 {
-		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.waiting.Load(), s.memory.used.Load())
+	if r.StatusCode != 200 || s.numWaiting.Load() != 0 || s.memory.used.Load() != 0 || len(s.slots) != 0 {
+		t.Errorf("afterwards: %s, %d wait, %d bytes", r.Status, s.numWaiting.Load(), s.memory.used.Load())
 	}
 }
 
 // Requests may use what the model leaves of -m. A -max-body that needs more fails at the start.
 func TestRequestsStayWithinMemory(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
-	r := &run{body: 1 << 20}
+	r := &serveFlags{maxBody: 1 << 20}
 	r.limits.Memory = 200 << 20
-	s.body = 1 << 20
-	if err := r.bound(s); err != nil || s.memory.limit.Load() < 32<<20 ||
+	s.maxBody = 1 << 20
+	if err := r.setMemoryLimit(s); err != nil || s.memory.limit.Load() < 32<<20 ||
 		s.memory.limit.Load() > (200<<20-backend.RuntimeBytes)/4*3 {
 		t.Errorf("%d bytes of requests, %v", s.memory.limit.Load(), err)
 	}
-	s.body, r.body = 900<<20, 900<<20
-	musttest.Fails(r.bound(s))(t, "-max-body 900M within 200M", "-max-body 900M needs")
+	s.maxBody, r.maxBody = 900<<20, 900<<20
+	musttest.WantError(r.setMemoryLimit(s))(t, "-max-body 900M within 200M", "-max-body 900M needs")
 }
 
 // An answer's memory is counted until the client has read it.
@@ -83,8 +83,8 @@ func TestAnswersCountUntilTheyAreWritten(t *testing.T) {
 	r := httptest.NewRequest("POST", "/predict", strings.NewReader(`{"texts": [`+strings.Repeat(`"red",`, 99)+`"red"]}`))
 	r.Header.Set("Content-Type", asJSON)
 	w := &slowWriter{ResponseRecorder: httptest.NewRecorder(), writes: func() {
-		if used := s.memory.used.Load(); used < freePart {
-			t.Errorf("%d bytes are counted while the answer is written, expected %d or more", used, freePart)
+		if used := s.memory.used.Load(); used < uncountedBytes {
+			t.Errorf("%d bytes are counted while the answer is written, expected %d or more", used, uncountedBytes)
 		}
 	}}
 	if s.ServeHTTP(w, r); w.Code != 200 || w.Body.Len() == 0 || s.memory.used.Load() != 0 {
@@ -94,9 +94,9 @@ func TestAnswersCountUntilTheyAreWritten(t *testing.T) {
 
 // An output stores what is written in parts, counts their memory, and fails beyond the limit.
 func TestOutput(t *testing.T) {
-	m := &memory{}
+	m := &memoryCounter{}
 	m.limit.Store(300 << 10)
-	o := &output{held: share{of: m}}
+	o := &response{held: memoryShare{counter: m}}
 	var want []byte
 	for n := 1; ; n = 3*n + 1 {
 		p := bytes.Repeat([]byte{byte(n)}, n)
@@ -107,7 +107,7 @@ func TestOutput(t *testing.T) {
 		if got := bytes.Join(o.parts, nil); !bytes.Equal(got, want) || o.size != len(want) {
 			t.Fatalf("%d bytes, expected %d", len(got), len(want))
 		}
-		if used := m.used.Load(); used < int64(o.size)-freePart || used > 2*int64(o.size)+maxPart {
+		if used := m.used.Load(); used < int64(o.size)-uncountedBytes || used > 2*int64(o.size)+maxPartBytes {
 			t.Errorf("%d bytes are counted for %d", used, o.size)
 		}
 	}
@@ -122,7 +122,7 @@ func TestOutput(t *testing.T) {
 // listen starts the service and returns its address.
 func listen(t testing.TB, s *service) string {
 	t.Helper()
-	s.errors = log.New(io.Discard, "", 0)
+	s.errorLog = log.New(io.Discard, "", 0)
 	return listenBy(t, s.server())
 }
 
@@ -152,21 +152,21 @@ func TestSlowClients(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	s := newService(1, 1, time.Second)
 	var said strings.Builder
-	s.errors = log.New(&said, "", 0)
+	s.errorLog = log.New(&said, "", 0)
 	s.memory.limit.Store(2 * 3 * connectionBytes) // connections may use half of it, enough for three
 	var all []net.Conn
 	isOpen := func(c net.Conn) bool { return c.SetDeadline(time.Now().Add(time.Hour)) == nil }
 	dial := func() net.Conn {
 		ours, theirs := net.Pipe()
 		t.Cleanup(func() { _, _ = theirs.Close(), ours.Close() })
-		s.connection(ours, http.StateNew)
+		s.trackConnection(ours, http.StateNew)
 		all = append(all, ours)
 		return ours
 	}
 	first, second, third := dial(), dial(), dial()
-	s.connection(first, http.StateActive)
-	s.connection(second, http.StateActive)
-	s.connection(first, http.StateIdle) // third is idle longest
+	s.trackConnection(first, http.StateActive)
+	s.trackConnection(second, http.StateActive)
+	s.trackConnection(first, http.StateIdle) // third is idle longest
 	for i, longest := range []net.Conn{third, first} {
 		if before := said.Len(); isOpen(longest) {
 			c := dial()
@@ -174,8 +174,8 @@ func TestConnectionsAreBounded(t *testing.T) {
 				t.Errorf("connection %d: the longest idle is open: %v, the active one %v, the new one %v; log %q", i,
 					isOpen(longest), isOpen(second), isOpen(c), said.String())
 			}
-			s.connection(longest, http.StateClosed)
-			s.connection(c, http.StateActive)
+			s.trackConnection(longest, http.StateClosed)
+			s.trackConnection(c, http.StateActive)
 		} else {
 			t.Errorf("connection %d was closed before", i)
 		}
@@ -186,10 +186,10 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	for _, c := range all {
 		if isOpen(c) || c == all[5] {
-			s.connection(c, http.StateClosed)
+			s.trackConnection(c, http.StateClosed)
 		}
 	}
-	if n, used := s.open.count(), s.memory.used.Load(); n != 0 || used != 0 {
+	if n, used := s.conns.count(), s.memory.used.Load(); n != 0 || used != 0 {
 		t.Errorf("%d connections, %d bytes after their end", n, used)
 	}
 }
@@ -198,7 +198,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 func TestSlowBodyEnds(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
 	s.timeout = time.Second
-	s.errors = log.New(io.Discard, "", 0)
+	s.errorLog = log.New(io.Discard, "", 0)
 	server := s.server()
 	server.ReadHeaderTimeout = time.Minute // long, so that the header doesn't time out on a busy computer
 	c := musttest.Get(net.Dial("tcp", listenBy(t, server)))(t)

@@ -12,13 +12,13 @@ import (
 
 // connections tracks open connections. Idle connections wait for the header of a request.
 type connections struct {
-	mu     sync.Mutex
-	n      int
-	idle   list.List // idle connections (net.Conn), longest idle first
-	places map[net.Conn]*list.Element
+	mu           sync.Mutex
+	n            int
+	idle         list.List // idle connections (net.Conn), longest idle first
+	idleElements map[net.Conn]*list.Element
 
-	closed int       // number of connections closed because of the limit since the last log line
-	said   time.Time // time of the last log line
+	numClosed int       // number of connections closed because of the limit since the last log line
+	lastLog   time.Time // time of the last log line
 }
 
 func (c *connections) count() int64 {
@@ -27,18 +27,18 @@ func (c *connections) count() int64 {
 	return int64(c.n)
 }
 
-// crowdedEvery is the minimum time between log lines about too many connections.
-const crowdedEvery = time.Minute
+// closedLogInterval is the minimum time between log lines about too many connections.
+const closedLogInterval = time.Minute
 
-// connection is the callback [http.Server.ConnState]. If a new connection exceeds the limit, it
+// trackConnection is the callback [http.Server.ConnState]. If a new connection exceeds the limit, it
 // closes the connection that has been idle longest.
-func (s *service) connection(conn net.Conn, state http.ConnState) {
-	c := &s.open
+func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
+	c := &s.conns
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at, ok := c.places[conn]; ok {
+	if at, ok := c.idleElements[conn]; ok {
 		c.idle.Remove(at)
-		delete(c.places, conn)
+		delete(c.idleElements, conn)
 	}
 	switch state {
 	case http.StateClosed, http.StateHijacked:
@@ -51,19 +51,19 @@ func (s *service) connection(conn net.Conn, state http.ConnState) {
 		c.n++
 		s.memory.used.Add(connectionBytes)
 	}
-	if c.places == nil {
-		c.places = map[net.Conn]*list.Element{}
+	if c.idleElements == nil {
+		c.idleElements = map[net.Conn]*list.Element{}
 	}
-	c.places[conn] = c.idle.PushBack(conn)
+	c.idleElements[conn] = c.idle.PushBack(conn)
 	if most := s.maxConnections(); state == http.StateNew && c.n > most {
 		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new connection if no other connection is idle
-		delete(c.places, longest)
+		delete(c.idleElements, longest)
 		_ = longest.Close()
-		s.set.GetOrCreateCounter("gram_connections_closed_total").Inc()
-		if c.closed++; time.Since(c.said) >= crowdedEvery {
-			s.errors.Printf("%s open, but at most %d are allowed; %s closed, longest idle first",
-				report.Counted(c.n, "connection", "connections"), most, report.Count(c.closed))
-			c.closed, c.said = 0, time.Now()
+		s.metricSet.GetOrCreateCounter("gram_connections_closed_total").Inc()
+		if c.numClosed++; time.Since(c.lastLog) >= closedLogInterval {
+			s.errorLog.Printf("%s open, but at most %d are allowed; %s closed, longest idle first",
+				report.FormatCountOf(c.n, "connection", "connections"), most, report.FormatCount(c.numClosed))
+			c.numClosed, c.lastLog = 0, time.Now()
 		}
 	}
 }

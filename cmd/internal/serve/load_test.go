@@ -46,15 +46,15 @@ func topics(classes, each, length int) (texts, labels []string) {
 }
 
 // serving trains a model with the given number of classes and returns a service for it.
-func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *service, r *run, texts []string) {
+func serving(t testing.TB, classes, each, length int, o gram.TrainOptions) (s *service, r *serveFlags, texts []string) {
 	t.Helper()
 	texts, labels := topics(classes, each, length)
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{}))
-	r = &run{model: filepath.Join(t.TempDir(), "a.model"), body: 1 << 20, timeout: 10 * time.Second}
-	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, o)).Save(r.model))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
+	r = &serveFlags{model: filepath.Join(t.TempDir(), "a.model"), maxBody: 1 << 20, timeout: 10 * time.Second}
+	musttest.NoError(t, gram.Must(gram.Train(t.Context(), c, o)).Save(r.model))
 	l := musttest.Get(r.load(t.Context()))(t)
-	s = newService(runtime.GOMAXPROCS(0), int64(r.body), r.timeout)
-	s.use(l)
+	s = newService(runtime.GOMAXPROCS(0), int64(r.maxBody), r.timeout)
+	s.setModel(l)
 	a := l.model.About()
 	t.Logf("%d classes, %d support vectors, %d terms, %s", len(a.Classes), a.Support, len(a.Vocabulary), a.Kernel)
 	return s, r, texts
@@ -115,7 +115,7 @@ func TestSoak(t *testing.T) {
 		}
 		all.Wait()
 		client.CloseIdleConnections()
-		for s.open.count() > 0 { // open connections hold buffers
+		for s.conns.count() > 0 { // open connections hold buffers
 			time.Sleep(time.Millisecond)
 		}
 		if answered.Load() != int64(n-n/10) {
@@ -125,7 +125,7 @@ func TestSoak(t *testing.T) {
 	swap := func(n int) {
 		for range n {
 			l := musttest.Get(r.load(t.Context()))(t)
-			s.use(l)
+			s.setModel(l)
 		}
 	}
 	// After connections are closed and pools emptied, heap noise is 10 KB, or 5 bytes per request.
@@ -144,8 +144,8 @@ func TestSoak(t *testing.T) {
 		for try := 1; ; try++ {
 			q.do(q.n)
 			after, then := held()
-			t.Logf("after %d %s: heap %s, resident %s; after %d more %s, %s", q.n, q.what, report.Bytes(heap),
-				report.Bytes(resident), q.n, report.Bytes(after), report.Bytes(then))
+			t.Logf("after %d %s: heap %s, resident %s; after %d more %s, %s", q.n, q.what, report.FormatBytes(heap),
+				report.FormatBytes(resident), q.n, report.FormatBytes(after), report.FormatBytes(then))
 			if after <= heap+q.most*int64(q.n) {
 				break
 			}

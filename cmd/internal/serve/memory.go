@@ -6,58 +6,58 @@ import (
 	"sync/atomic"
 )
 
-// memory counts bytes of connections and requests. Requests above the limit get status 503.
-type memory struct{ used, limit atomic.Int64 }
+// memoryCounter counts bytes of connections and requests. Requests above the limit get status 503.
+type memoryCounter struct{ used, limit atomic.Int64 }
 
-// share is the memory held by one request.
-type share struct {
-	of *memory
-	n  int64
+// memoryShare is the memory held by one request.
+type memoryShare struct {
+	counter *memoryCounter
+	n       int64
 }
 
-var errBusy = failed(http.StatusServiceUnavailable, "too many concurrent requests")
+var errBusy = newStatusError(http.StatusServiceUnavailable, "too many concurrent requests")
 
-// take adds n bytes to the share. It fails with errBusy if the total would exceed the limit.
-func (h *share) take(n int64) error {
-	if h.of.used.Add(n) > h.of.limit.Load() {
-		h.of.used.Add(-n)
+// reserve adds n bytes to the share. It fails with errBusy if the total would exceed the limit.
+func (h *memoryShare) reserve(n int64) error {
+	if h.counter.used.Add(n) > h.counter.limit.Load() {
+		h.counter.used.Add(-n)
 		return errBusy
 	}
 	h.n += n
 	return nil
 }
 
-func (h *share) free() {
-	h.of.used.Add(-h.n)
+func (h *memoryShare) free() {
+	h.counter.used.Add(-h.n)
 	h.n = 0
 }
 
 // The first freePart bytes of an output count as memory of the connection, so that errors and
 // /healthz can be answered when no memory is left. Further parts have up to maxPart bytes.
-const freePart, maxPart = 4 << 10, 64 << 10
+const uncountedBytes, maxPartBytes = 4 << 10, 64 << 10
 
-// output is a response in memory. Its memory is counted until the response has been sent.
-type output struct {
-	kind    string // content type
-	refused error  // error that the response reports
-	parts   [][]byte
-	size    int
-	held    share
+// response is a response in memory. Its memory is counted until the response has been sent.
+type response struct {
+	contentType string // content type
+	err         error  // error that the response reports
+	parts       [][]byte
+	size        int
+	held        memoryShare
 }
 
 // Write implements [io.Writer]. After a call exceeds the memory limit, all later calls fail.
-func (o *output) Write(p []byte) (n int, err error) {
-	if o.refused != nil {
-		return 0, o.refused
+func (o *response) Write(p []byte) (n int, err error) {
+	if o.err != nil {
+		return 0, o.err
 	}
 	for n < len(p) {
 		last := len(o.parts) - 1
 		if last < 0 || len(o.parts[last]) == cap(o.parts[last]) {
-			size := freePart
+			size := uncountedBytes
 			if last >= 0 {
-				size = min(o.size+n, maxPart)
-				if o.refused = o.held.take(int64(size)); o.refused != nil {
-					return n, o.refused
+				size = min(o.size+n, maxPartBytes)
+				if o.err = o.held.reserve(int64(size)); o.err != nil {
+					return n, o.err
 				}
 			}
 			last, o.parts = last+1, append(o.parts, make([]byte, 0, size))
@@ -72,7 +72,7 @@ func (o *output) Write(p []byte) (n int, err error) {
 }
 
 // add writes v as JSON, between before and after.
-func (o *output) add(before string, v any, after string) error {
+func (o *response) add(before string, v any, after string) error {
 	b, err := json.Marshal(v)
 	if err == nil {
 		_, err = o.Write([]byte(before))
@@ -83,18 +83,18 @@ func (o *output) add(before string, v any, after string) error {
 	return err
 }
 
-// json writes v as a JSON line.
-func (o *output) json(v any) error { return o.add("", v, "\n") }
+// writeJSON writes v as a JSON line.
+func (o *response) writeJSON(v any) error { return o.add("", v, "\n") }
 
 // reset discards the output and frees its memory.
-func (o *output) reset() {
-	o.parts, o.size, o.refused = nil, 0, nil
+func (o *response) reset() {
+	o.parts, o.size, o.err = nil, 0, nil
 	o.held.free()
 }
 
 // fail replaces the output with an error in JSON.
-func (o *output) fail(err error) {
+func (o *response) fail(err error) {
 	o.reset()
-	text, _ := json.Marshal(map[string]string{"error": failureOf(err).text})
-	o.kind, o.refused, o.parts, o.size = "application/json", err, [][]byte{append(text, '\n')}, len(text)+1
+	text, _ := json.Marshal(map[string]string{"error": statusErrorOf(err).text})
+	o.contentType, o.err, o.parts, o.size = "application/json", err, [][]byte{append(text, '\n')}, len(text)+1
 }

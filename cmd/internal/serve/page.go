@@ -19,22 +19,22 @@ import (
 )
 
 //go:embed page.css
-var own string
+var pageStyle string
 
-var style = report.Style + own
+var style = report.StyleSheet + pageStyle
 
-// policy is a content security policy that forbids scripts and external resources.
-var policy = func() string {
+// contentPolicy is a content security policy that forbids scripts and external resources.
+var contentPolicy = func() string {
 	digest := sha256.Sum256([]byte(style))
 	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'self'; "+
 		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }()
 
-// shown holds the content of the page. Empty fields are omitted from the page.
-type shown struct {
+// pageContent holds the content of the page. Empty fields are omitted from the page.
+type pageContent struct {
 	Model, Kind, Text, Error string
 	Fields                   []field // one form field per column, if the model predicts rows
-	Answers                  []answer
+	Answers                  []pageSection
 }
 
 // field is a form field for a column.
@@ -44,16 +44,16 @@ type field struct {
 }
 
 // fields returns the form's fields, filled with the values of row unless row is nil.
-func (l *loaded) fields(row []string) (fields []field) {
+func (l *loadedModel) fields(row []string) (fields []field) {
 	a := l.model.About()
 	for i, column := range l.columns {
 		f := field{Name: column.Name, Kind: "text"}
 		switch {
-		case column.Number:
+		case column.IsNumber:
 			f.Kind = "number"
-		case column.Category && !column.Text:
+		case column.IsCategory && !column.IsText:
 			f.Kind = "category"
-			for _, value := range a.Tokenizer.Values(column.Name, a.Vocabulary) {
+			for _, value := range a.Tokenizer.CategoryValues(column.Name, a.Vocabulary) {
 				if value != "" {
 					f.Values = append(f.Values, value)
 				}
@@ -70,8 +70,8 @@ func (l *loaded) fields(row []string) (fields []field) {
 	return fields
 }
 
-// answer is a section of the page: a table with a title and a note.
-type answer struct {
+// pageSection is a section of the page: a table with a title and a note.
+type pageSection struct {
 	Title, Note string
 	Table       *report.Table
 }
@@ -80,41 +80,41 @@ type answer struct {
 const formType = "application/x-www-form-urlencoded"
 
 // page handles GET with an empty form, and POST with the prediction for the submitted form.
-func (s *service) page(w http.ResponseWriter, r *http.Request, out *output) error {
+func (s *service) page(w http.ResponseWriter, r *http.Request, out *response) error {
 	h := w.Header()
 	if r.Method != http.MethodPost {
-		return s.show(h, s.current.Load(), &shown{}, out)
+		return s.writePage(h, s.current.Load(), &pageContent{}, out)
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != formType {
-		return failed(http.StatusUnsupportedMediaType, "content type must be %s, got %q", formType,
+		return newStatusError(http.StatusUnsupportedMediaType, "content type must be %s, got %q", formType,
 			r.Header.Get("Content-Type"))
 	}
-	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loaded) error {
+	return s.compute(w, r, true, func(ctx context.Context, body []byte, l *loadedModel) error {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return failed(http.StatusBadRequest, "the body is not a valid form")
+			return newStatusError(http.StatusBadRequest, "the body is not a valid form")
 		}
-		raw, p := l.filled(form)
+		raw, p := l.parseForm(form)
 		var refused error
-		if p.Answers, refused = l.answers(ctx, raw); refused != nil {
-			p.Error = failureOf(refused).text
+		if p.Answers, refused = l.sections(ctx, raw); refused != nil {
+			p.Error = statusErrorOf(refused).text
 		}
-		if err := s.show(h, l, p, out); err != nil {
+		if err := s.writePage(h, l, p, out); err != nil {
 			return err
 		}
-		out.refused = refused
+		out.err = refused
 		return nil
 	})
 }
 
-// filled returns the text or row of a submitted form, and a page that shows the form again.
-func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
+// parseForm returns the text or row of a submitted form, and a page that shows the form again.
+func (l *loadedModel) parseForm(form url.Values) (corpus.Raw, *pageContent) {
 	value := func(name string) string {
 		return strings.ToValidUTF8(strings.TrimPrefix(form.Get(name), byteOrderMark), "\ufffd")
 	}
 	if l.columns == nil {
 		text := value("text")
-		p := &shown{Text: text}
+		p := &pageContent{Text: text}
 		if len(text) > maxExplained {
 			p.Text = strings.ToValidUTF8(text[:maxExplained], "") + "…"
 		}
@@ -124,23 +124,23 @@ func (l *loaded) filled(form url.Values) (corpus.Raw, *shown) {
 	for i, column := range l.columns {
 		row[i] = value(column.Name)
 	}
-	return corpus.Raw{Columns: l.columns.Names(), Rows: [][]string{row}}, &shown{Fields: l.fields(row)}
+	return corpus.Raw{Columns: l.columns.Names(), Rows: [][]string{row}}, &pageContent{Fields: l.fields(row)}
 }
 
-func (s *service) show(h http.Header, l *loaded, p *shown, out *output) error {
-	p.Model, p.Kind = l.name, l.kind()
+func (s *service) writePage(h http.Header, l *loadedModel, p *pageContent, out *response) error {
+	p.Model, p.Kind = l.name, l.description()
 	if p.Fields == nil {
 		p.Fields = l.fields(nil)
 	}
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Referrer-Policy", "same-origin")
-	out.kind = "text/html; charset=utf-8"
+	out.contentType = "text/html; charset=utf-8"
 	writeform(out, p)
-	return out.refused
+	return out.err
 }
 
-// answers returns a section with the prediction for a text or row, and sections that explain it.
-func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err error) {
+// sections returns a section with the prediction for a text or row, and sections that explain it.
+func (l *loadedModel) sections(ctx context.Context, raw corpus.Raw) (out []pageSection, err error) {
 	found, err := l.predict(ctx, raw)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 	if len(p.Labels) > 0 {
 		title = report.Join(p.Labels)
 	}
-	if refusal := p.refusal(); refusal != "" {
+	if refusal := p.rejectionReason(); refusal != "" {
 		title = refusal
 	}
 	number := func(name string, v *float64, format string) {
@@ -164,19 +164,19 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 	}
 	number("probability", p.Probability, "%.4f")
 	number("margin", p.Margin, "%.4g")
-	if p.Second != "" {
-		t.Add(map[bool]string{true: "closest", false: "second"}[p.Threshold > 0], p.Second)
+	if p.SecondClass != "" {
+		t.Add(map[bool]string{true: "closest", false: "second"}[p.Threshold > 0], p.SecondClass)
 	}
-	t.Add("words", fmt.Sprint(p.Words))
-	t.Add("known words", fmt.Sprint(p.Known))
-	first := answer{Title: title, Table: t}
+	t.Add("words", fmt.Sprint(p.NumWords))
+	t.Add("known words", fmt.Sprint(p.NumKnownWords))
+	first := pageSection{Title: title, Table: t}
 	if found.Empty[0] {
 		first.Note = "The model knows none of the words, so it predicts the same as for an empty text."
-	} else if 2*p.Known < p.Words || p.Words == 0 {
+	} else if 2*p.NumKnownWords < p.NumWords || p.NumWords == 0 {
 		first.Note = "The model knows less than half of the words, so the prediction is unreliable."
 	}
 	if len(raw.Text(0)) > maxExplained {
-		first.Note += fmt.Sprintf(" Texts of more than %s are truncated and not explained.", report.Bytes(maxExplained))
+		first.Note += fmt.Sprintf(" Texts of more than %s are truncated and not explained.", report.FormatBytes(maxExplained))
 		return append(out, first), nil
 	}
 	out = append(out, first)
@@ -193,9 +193,10 @@ func (l *loaded) answers(ctx context.Context, raw corpus.Raw) (out []answer, err
 		for _, e := range why.Columns {
 			columns = append(columns, learn.ColumnEffect(e))
 		}
-		out = append(out, answer{"Columns", "The effect of a column is the margin minus the margin without its terms.",
-			effects.Columns(columns)})
+		out = append(out, pageSection{"Columns", "The effect of a column is the margin minus the margin without its terms.",
+			effects.ColumnTable(columns)})
 	}
-	return append(out, answer{"Decisive terms", "The effect of a term is the margin minus the margin without the term.",
-		effects.Terms(terms)}), nil
+	return append(out, pageSection{"Decisive terms",
+		"The effect of a term is the margin minus the margin without the term.",
+		effects.TermTable(terms)}), nil
 }

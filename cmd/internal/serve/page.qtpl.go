@@ -19,7 +19,7 @@ var (
 	_ = qt422016.AcquireByteBuffer
 )
 
-func streamform(qw422016 *qt422016.Writer, p *shown) {
+func streamform(qw422016 *qt422016.Writer, p *pageContent) {
 	qw422016.N().S(`<!doctype html>
 <html lang="en">
 <head>
@@ -121,7 +121,7 @@ func streamform(qw422016 *qt422016.Writer, p *shown) {
 	for _, a := range p.Answers {
 		qw422016.N().S(`<section>
 <h2>`)
-		qw422016.E().S(report.Short(a.Title))
+		qw422016.E().S(report.Truncate(a.Title))
 		qw422016.N().S(`</h2>
 `)
 		if a.Note != "" {
@@ -131,13 +131,13 @@ func streamform(qw422016 *qt422016.Writer, p *shown) {
 		}
 		qw422016.N().S(`
 <div class="scroll" role="region" tabindex="0" aria-label="`)
-		qw422016.E().S(report.Short(a.Title))
+		qw422016.E().S(report.Truncate(a.Title))
 		qw422016.N().S(`">
 <table>
 <thead><tr>`)
 		for c, title := range a.Table.Titles() {
 			qw422016.N().S(`<th scope="col"`)
-			if a.Table.Right(c) {
+			if a.Table.IsRightAligned(c) {
 				qw422016.N().S(` class="n"`)
 			}
 			qw422016.N().S(`>`)
@@ -151,11 +151,11 @@ func streamform(qw422016 *qt422016.Writer, p *shown) {
 <tr>`)
 			for c, cell := range row {
 				qw422016.N().S(`<td`)
-				if a.Table.Right(c) {
+				if a.Table.IsRightAligned(c) {
 					qw422016.N().S(` class="n"`)
 				}
 				qw422016.N().S(`>`)
-				qw422016.E().S(report.Short(cell))
+				qw422016.E().S(report.Truncate(cell))
 				qw422016.N().S(`</td>`)
 			}
 			qw422016.N().S(`</tr>`)
@@ -173,13 +173,13 @@ func streamform(qw422016 *qt422016.Writer, p *shown) {
 `)
 }
 
-func writeform(qq422016 qtio422016.Writer, p *shown) {
+func writeform(qq422016 qtio422016.Writer, p *pageContent) {
 	qw422016 := qt422016.AcquireWriter(qq422016)
 	streamform(qw422016, p)
 	qt422016.ReleaseWriter(qw422016)
 }
 
-func form(p *shown) string {
+func form(p *pageContent) string {
 	qb422016 := qt422016.AcquireByteBuffer()
 	writeform(qb422016, p)
 	qs422016 := string(qb422016.B)

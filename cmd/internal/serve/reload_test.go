@@ -23,11 +23,11 @@ import (
 )
 
 // running starts the command. It returns its output, a function to cancel it, and its result.
-func running(t *testing.T, r *run) (lines *bufio.Scanner, cancel func(), ended chan error) {
+func running(t *testing.T, r *serveFlags) (lines *bufio.Scanner, cancel func(), ended chan error) {
 	said, stderr := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
-	r.body, r.timeout, ended = 1<<20, time.Minute, make(chan error, 1)
-	go func() { ended <- r.run(ctx, &cli.Env{Program: "gram", Stdout: io.Discard, Stderr: stderr}) }()
+	r.maxBody, r.timeout, ended = 1<<20, time.Minute, make(chan error, 1)
+	go func() { ended <- r.run(ctx, &cli.Env{ProgramName: "gram", Stdout: io.Discard, Stderr: stderr}) }()
 	return bufio.NewScanner(said), cancel, ended
 }
 
@@ -38,7 +38,7 @@ func TestReload(t *testing.T) {
 	swapped, _ := saveOf(t, slices.Concat(labels[3:], labels[:3]), gram.TrainOptions{Kernel: "linear", C: 1})
 	files := [2][]byte{gram.Must(os.ReadFile(model)), gram.Must(os.ReadFile(swapped))}
 	answers := [2]string{"spice", "colour"}
-	lines, cancel, ended := running(t, &run{model: model, addr: "localhost:0"})
+	lines, cancel, ended := running(t, &serveFlags{model: model, addr: "localhost:0"})
 	next := func(want string) string {
 		t.Helper()
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
@@ -58,7 +58,7 @@ func TestReload(t *testing.T) {
 			return
 		}
 		defer r.Body.Close()
-		var got struct{ Predictions []prediction }
+		var got struct{ Predictions []predictionObject }
 		if err := json.NewDecoder(r.Body).Decode(&got); err != nil || r.StatusCode != 200 || len(got.Predictions) != 1 ||
 			!slices.Contains(want, got.Predictions[0].Labels[0]) {
 			t.Errorf("%s: %+v, %v, expected %v", r.Status, got, err, want)
@@ -84,14 +84,14 @@ func TestReload(t *testing.T) {
 		if err == nil {
 			err = self.Signal(syscall.SIGHUP)
 		}
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 	}
 	predict(answers[0])
 	current := 0
 	for range 2 { // the classes swap each time
 		current = 1 - current
 		other := filepath.Join(t.TempDir(), "other")
-		musttest.Do(t, errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)))
+		musttest.NoError(t, errors.Join(os.WriteFile(other, files[current], 0o600), os.Rename(other, model)))
 		before := answered.Load()
 		next("read " + model + " again, linear")
 		predict(answers[current])
@@ -100,17 +100,17 @@ func TestReload(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", string(files[0][:len(files[0])/2]), "svm_type c_svc\n"} {
-		musttest.Do(t, os.WriteFile(model, []byte(bad), 0o600))
+		musttest.NoError(t, os.WriteFile(model, []byte(bad), 0o600))
 		next("still serving the model loaded at ")
 		predict(answers[current])
 	}
-	musttest.Do(t, os.Remove(model))
+	musttest.NoError(t, os.Remove(model))
 	next("no such file or directory; still serving the model loaded at ")
 	for range 2 {
 		hangUp()
 		next("still serving the model loaded at ")
 	}
-	musttest.Do(t, os.WriteFile(model, files[current], 0o600))
+	musttest.NoError(t, os.WriteFile(model, files[current], 0o600))
 	next("read " + model + " again, linear")
 	close(stop)
 	clients.Wait()
@@ -118,13 +118,13 @@ func TestReload(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	musttest.Fails(client.Get(address+"/healthz"))(t, "a request after the end")
+	musttest.WantError(client.Get(address+"/healthz"))(t, "a request after the end")
 }
 
 // An address that isn't loopback causes a warning.
 func TestServesOthersWithAWarning(t *testing.T) {
 	model, _ := save(t, gram.TrainOptions{Kernel: "linear", C: 1})
-	lines, cancel, ended := running(t, &run{model: model, addr: "0.0.0.0:0"})
+	lines, cancel, ended := running(t, &serveFlags{model: model, addr: "0.0.0.0:0"})
 	if lines.Scan(); !strings.Contains(lines.Text(), "the model is accessible from the network") {
 		t.Errorf("it says %q", lines.Text())
 	}

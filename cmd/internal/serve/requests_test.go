@@ -49,7 +49,7 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%s %s: no Allow", q.method, q.path)
 		}
 	}
-	s.body = 1 << 20
+	s.maxBody = 1 << 20
 	if r := ask(s, "POST", "/explain", "", strings.Repeat("a ", 40000)); r.StatusCode != 413 {
 		t.Errorf("a long explanation: %s", r.Status)
 	}
@@ -71,7 +71,7 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("host %q is local: %v", host, !local)
 		}
 	}
-	s.local = true // httptest uses the host example.com
+	s.onLoopback = true // httptest uses the host example.com
 	if r := ask(s, "GET", "/healthz", "", ""); r.StatusCode != 403 {
 		t.Errorf("a request to %s", r.Status)
 	}
@@ -126,11 +126,11 @@ func TestMalformedBodies(t *testing.T) {
 			c := musttest.Get(net.Dial("tcp", addr))(t)
 			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nTransfer-Encoding: chunked\r\n"+
 				"Connection: close\r\n\r\n%s", path, kind, body)
-			musttest.Do(t, c.(*net.TCPConn).CloseWrite())
+			musttest.NoError(t, c.(*net.TCPConn).CloseWrite())
 			if got := string(musttest.Get(io.ReadAll(c))(t)); !strings.HasPrefix(got, "HTTP/1.1 400 ") {
 				t.Errorf("%s, %q: %.100q", path, body, got)
 			}
-			musttest.Do(t, c.Close())
+			musttest.NoError(t, c.Close())
 		}
 	}
 }
@@ -147,12 +147,12 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		q, err := decode(kind, body, nil)
 		if err != nil {
-			if s := failureOf(err).status; s != 400 && s != 415 {
+			if s := statusErrorOf(err).status; s != 400 && s != 415 {
 				t.Errorf("%v: status %d", err, s)
 			}
 			return
 		}
-		if q.Len() < 1 || q.Len() > maxTexts || q.n < 1 || q.n > maxNamed {
+		if q.Len() < 1 || q.Len() > maxTexts || q.n < 1 || q.n > maxN {
 			t.Errorf("%d texts, n %d", q.Len(), q.n)
 		}
 	})

@@ -25,11 +25,11 @@ func tickets(t testing.TB) *service {
 	read := gram.ReadOptions{MinDF: 1,
 		Tokenizer: gram.Must(token.ParseViews("subject=words + product=categories + priority=numbers"))}
 	labels := []string{"help", "help", "help", "money", "money", "money"}
-	c := gram.Must(gram.Table(t.Context(), ticketColumns, rows, labels, read))
+	c := gram.Must(gram.FromRows(t.Context(), ticketColumns, rows, labels, read))
 	model := filepath.Join(t.TempDir(), "tickets.model")
-	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).Save(model))
+	musttest.NoError(t, gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1})).Save(model))
 	s := newService(2, 1<<14, time.Minute)
-	s.use(musttest.Get((&run{model: model}).load(t.Context()))(t))
+	s.setModel(musttest.Get((&serveFlags{model: model}).load(t.Context()))(t))
 	return s
 }
 
@@ -52,13 +52,13 @@ func TestRows(t *testing.T) {
 	} {
 		body, rows := c.body, c.rows
 		r := ask(s, "POST", "/predict", asJSON, body)
-		var got struct{ Predictions []prediction }
+		var got struct{ Predictions []predictionObject }
 		if err := json.Unmarshal([]byte(bodyOf(t, r)), &got); err != nil || r.StatusCode != 200 {
 			t.Fatal(body, r.Status, got, err)
 		}
 		want := gram.Must(m.PredictRows(t.Context(), ticketColumns, rows))
 		for i, p := range got.Predictions {
-			if p.Labels[0] != want.Label(i) || *p.Margin != want.Margins[i] || p.Words != want.Words[i] {
+			if p.Labels[0] != want.Label(i) || *p.Margin != want.Margins[i] || p.NumWords != want.WordCounts[i] {
 				t.Errorf("%s: row %d: %+v, expected %+v", body, i, p, want)
 			}
 		}
@@ -145,11 +145,11 @@ func FuzzRows(f *testing.F) {
 	for _, body := range []string{`{"subject": "a"}`, `[{"subject": 1, "priority": null}]`, `{"rows": [], "n": 1}`, "1"} {
 		f.Add([]byte(body))
 	}
-	columns := token.Columns{{Name: "subject", Text: true}, {Name: "priority", Number: true}}
+	columns := token.Columns{{Name: "subject", IsText: true}, {Name: "priority", IsNumber: true}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		q, err := decode(asJSON, body, columns)
 		if err != nil {
-			if s := failureOf(err).status; s != 400 && s != 415 {
+			if s := statusErrorOf(err).status; s != 400 && s != 415 {
 				t.Errorf("%v: status %d", err, s)
 			}
 			return

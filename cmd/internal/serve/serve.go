@@ -46,57 +46,57 @@ gram serve news.model
 gram serve -addr localhost:9000 -of train.tsv.gz news.model
 curl --json '{"text": "the shuttle reached orbit"}' localhost:8080/predict
 gram train train.tsv.gz news.model      serve notices the new file`,
-	Setup: func(f *cli.Flags) cli.Work {
-		r := &run{}
-		f.Group("Model", "")
-		f.Reads(&r.model, "model", "serve the model in `FILE`")
-		f.StringVar(&r.of, "of", "", "search neighbours among the texts of `SOURCE` (default: none)")
-		f.ReadsFiles(&r.of, "of", func(ctx context.Context) []string {
-			files, _ := corpus.Files(ctx, r.of) // reading the texts reports the same error
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		r := &serveFlags{}
+		f.StartGroup("Model", "")
+		f.InputVar(&r.model, "model", "serve the model in `FILE`")
+		f.StringVar(&r.textsSource, "of", "", "search neighbours among the texts of `SOURCE` (default: none)")
+		f.RegisterInput(&r.textsSource, "of", func(ctx context.Context) []string {
+			files, _ := corpus.Files(ctx, r.textsSource) // reading the texts reports the same error
 			return files
 		})
-		f.Arguments(cli.Argument{Flag: "model", What: "model"})
-		f.Group("Service", "")
+		f.SetArguments(cli.Argument{Flag: "model", ValueName: "model"})
+		f.StartGroup("Service", "")
 		f.StringVar(&r.addr, "addr", "localhost:8080", "listen on `HOST:PORT`; port 0 = any free port")
-		r.body = 1 << 20
-		f.Var(&r.body, "max-body", "maximum `SIZE` of a request")
+		r.maxBody = 1 << 20
+		f.Var(&r.maxBody, "max-body", "maximum `SIZE` of a request")
 		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "maximum `DURATION` of receiving a request, and of answering it")
 		r.limits.DeclareMemory(f)
 		r.limits.DeclareWorkers(f)
-		f.Check(r.check)
+		f.AddCheck(r.check)
 		return r.run
 	},
 }
 
-// run holds the flags of serve.
-type run struct {
-	model, of, addr string
-	body            cli.ByteSize
-	timeout         time.Duration
-	limits          backend.Limits
+// serveFlags holds the flags of serve.
+type serveFlags struct {
+	model, textsSource, addr string
+	maxBody                  cli.ByteSize
+	timeout                  time.Duration
+	limits                   backend.Limits
 }
 
-func (r *run) check() error {
+func (r *serveFlags) check() error {
 	_, _, err := net.SplitHostPort(r.addr)
 	switch {
 	case r.model == "":
 		return cli.Usagef("-model FILE is required")
 	case err != nil:
 		return cli.Usagef("-addr must be HOST:PORT, such as localhost:8080, got %s", r.addr)
-	case r.body > 1<<30:
-		return cli.Usagef("-max-body must be at most 1G, got %s", &r.body)
+	case r.maxBody > 1<<30:
+		return cli.Usagef("-max-body must be at most 1G, got %s", &r.maxBody)
 	case r.timeout < time.Millisecond || r.timeout > time.Hour:
 		return cli.Usagef("-timeout must be between 1ms and 1h, got %v", r.timeout)
 	}
 	return nil
 }
 
-// ending is the time limit for pending requests after ^C. It is shorter than [cli.Grace].
-const ending = 500 * time.Millisecond
+// shutdownTimeout is the time limit for pending requests after ^C. It is shorter than [cli.GracePeriod].
+const shutdownTimeout = 500 * time.Millisecond
 
 // run serves until ctx is done.
-func (r *run) run(ctx context.Context, e *cli.Env) error {
-	r.limits.Limit()
+func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
+	r.limits.SetMemoryLimit()
 	// From here on, SIGHUP reloads the model. Until then it ends the program, as in all commands.
 	signal.Reset(syscall.SIGHUP)
 	again := make(chan os.Signal, 1)
@@ -104,31 +104,31 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 	defer signal.Stop(again)
 
 	watch := &watcher{file: r.model}
-	watch.reading()
+	watch.recordState()
 	first, err := r.load(ctx)
 	if err != nil {
 		return err
 	}
-	s := newService(r.limits.NumWorkers(), int64(r.body), r.timeout)
-	s.use(first)
-	if err := r.bound(s); err != nil {
+	s := newService(r.limits.NumWorkers(), int64(r.maxBody), r.timeout)
+	s.setModel(first)
+	if err := r.setMemoryLimit(s); err != nil {
 		return err
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.addr)
 	if err != nil {
-		return fmt.Errorf("-addr %s: %w", r.addr, reason(err))
+		return fmt.Errorf("-addr %s: %w", r.addr, listenErrorReason(err))
 	}
-	s.errors = log.New(e.Stderr, e.Program+" serve: ", 0)
+	s.errorLog = log.New(e.Stderr, e.ProgramName+" serve: ", 0)
 	server := s.server()
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
-		s.local = true
+		s.onLoopback = true
 	} else {
-		e.Warn("-addr %s: the model is accessible from the network without authentication or encryption", r.addr)
+		e.Warnf("-addr %s: the model is accessible from the network without authentication or encryption", r.addr)
 	}
 	tell := func(format string, args ...any) { // e.Say would print a repeated text only once
 		if !e.Quiet {
-			fmt.Fprintf(e.Stderr, "%s: %s\n", e.Program, fmt.Sprintf(format, args...))
+			fmt.Fprintf(e.Stderr, "%s: %s\n", e.ProgramName, fmt.Sprintf(format, args...))
 		}
 	}
 	tell("serving %s on http://%s", r.model, net.JoinHostPort(host, port))
@@ -140,19 +140,19 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		next, err := r.load(ctx)
 		done <- func() {
 			if err != nil {
-				s.reloads("failed")
-				tell("%v; still serving the model loaded at %s", err, s.current.Load().read.Format(time.TimeOnly))
+				s.countReload("failed")
+				tell("%v; still serving the model loaded at %s", err, s.current.Load().readTime.Format(time.TimeOnly))
 				return
 			}
-			s.use(next)
-			s.reloads("done")
-			tell("read %s again, %s", r.model, next.kind())
-			if err := r.bound(s); err != nil {
+			s.setModel(next)
+			s.countReload("done")
+			tell("read %s again, %s", r.model, next.description())
+			if err := r.setMemoryLimit(s); err != nil {
 				tell("%v: requests may be refused", err)
 			}
 		}
 	}
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	asked, looks := again, tick.C // nil during a reload, which may block on a pipe
 	for {
@@ -163,12 +163,12 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		case <-asked:
 			wanted = true
 		case <-looks:
-			wanted = watch.replaced()
+			wanted = watch.isReplaced()
 		case tells := <-done:
 			asked, looks = again, tick.C
 			tells()
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ending)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 			defer cancel()
 			if err := server.Shutdown(ctx); err != nil {
 				err = server.Close() // the remaining requests exceed the time limit
@@ -178,35 +178,35 @@ func (r *run) run(ctx context.Context, e *cli.Env) error {
 		}
 		if wanted {
 			asked, looks = nil, nil
-			watch.reading()
+			watch.recordState()
 			go read()
 		}
 	}
 }
 
-// lookEvery is the interval for checking whether the model file was replaced.
-const lookEvery = 500 * time.Millisecond
+// pollInterval is the interval for checking whether the model file was replaced.
+const pollInterval = 500 * time.Millisecond
 
 // watcher detects that a file was replaced.
 type watcher struct {
-	file       string
-	read, last os.FileInfo // state of the file when it was read, and at the last check; nil if there is no file
+	file               string
+	readInfo, lastInfo os.FileInfo // state of the file when it was read, and at the last check; nil if there is no file
 }
 
-// reading records the state of the file. Call it before reading the file.
-func (w *watcher) reading() {
-	w.read, _ = os.Stat(w.file)
-	w.last = w.read
+// recordState records the state of the file. Call it before reading the file.
+func (w *watcher) recordState() {
+	w.readInfo, _ = os.Stat(w.file)
+	w.lastInfo = w.readInfo
 }
 
-// replaced reports whether the file has been replaced since it was read, and is complete. A file
+// isReplaced reports whether the file has been replaced since it was read, and is complete. A file
 // counts as complete if it hasn't changed since the previous call. For a pipe, replaced returns
 // false.
-func (w *watcher) replaced() bool {
+func (w *watcher) isReplaced() bool {
 	now, _ := os.Stat(w.file)
-	settled := sameFile(now, w.last)
-	w.last = now
-	return settled && !sameFile(now, w.read) && (now == nil || now.Mode().IsRegular())
+	settled := sameFile(now, w.lastInfo)
+	w.lastInfo = now
+	return settled && !sameFile(now, w.readInfo) && (now == nil || now.Mode().IsRegular())
 }
 
 func sameFile(a, b os.FileInfo) bool {
@@ -216,10 +216,10 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// bound sets the memory limit for connections and requests. The limit is three quarters of the
+// setMemoryLimit sets the memory limit for connections and requests. The limit is three quarters of the
 // memory that the model doesn't use. The other quarter is for garbage. bound fails if a request of
 // -max-body bytes may need more than the limit.
-func (r *run) bound(s *service) error {
+func (r *serveFlags) setMemoryLimit(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
 		return nil
@@ -229,12 +229,12 @@ func (r *run) bound(s *service) error {
 	model := max(int64(objects[0].Value.Uint64())-s.memory.used.Load(), 0)
 	limit := max((budget-backend.RuntimeBytes-model)/4*3, 0)
 	s.memory.limit.Store(limit)
-	one := (bodyTimes+workTimes)*s.body + 1<<20
-	return r.limits.Fits(fmt.Sprintf("-max-body %s", &r.body), budget+(one-limit)/3*4)
+	one := (bodyFactor+workFactor)*s.maxBody + 1<<20
+	return r.limits.CheckMemory(fmt.Sprintf("-max-body %s", &r.maxBody), budget+(one-limit)/3*4)
 }
 
-// reason returns the cause of a listen error, without the address.
-func reason(err error) error {
+// listenErrorReason returns the cause of a listen error, without the address.
+func listenErrorReason(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err
@@ -242,27 +242,27 @@ func reason(err error) error {
 	return err
 }
 
-// loaded is a model with the texts for neighbours. It is immutable.
-type loaded struct {
-	name    string
-	model   *gram.Model
-	classes map[string]int // class indices by class name
-	columns corpus.Columns // columns of the model's rows; nil if it predicts texts
-	below   float64        // minimum probability; less probable predictions are rejected
+// loadedModel is a model with the texts for neighbours. It is immutable.
+type loadedModel struct {
+	name           string
+	model          *gram.Model
+	classes        map[string]int // class indices by class name
+	columns        corpus.Columns // columns of the model's rows; nil if it predicts texts
+	minProbability float64        // minimum probability; less probable predictions are rejected
 
-	index *gram.Index    // index of the texts of -of, or nil
-	texts *corpus.Corpus // names and labels of the -of texts
-	read  time.Time
+	index    *gram.Index    // index of the texts of -of, or nil
+	texts    *corpus.Corpus // names and labels of the -of texts
+	readTime time.Time
 }
 
 // load reads and prepares the model, and indexes the -of texts.
-func (r *run) load(ctx context.Context) (*loaded, error) {
+func (r *serveFlags) load(ctx context.Context) (*loadedModel, error) {
 	m, err := gram.Load(r.model)
 	if err != nil {
 		return nil, fmt.Errorf("-model %w", err)
 	}
 	o := gram.Options{Workers: 1, MemoryBytes: r.limits.Budget()} // one worker, because requests run concurrently
-	out := &loaded{name: r.model, model: m.With(o), classes: map[string]int{}, read: time.Now()}
+	out := &loadedModel{name: r.model, model: m.WithOptions(o), classes: map[string]int{}, readTime: time.Now()}
 	a := m.About()
 	if a.Vocabulary == nil {
 		return nil, fmt.Errorf("-model %s was trained on vectors, but serve requires a model trained on texts", r.model)
@@ -270,20 +270,20 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 	for i, class := range a.Classes {
 		out.classes[class] = i
 	}
-	out.below, out.columns = a.MinProbability, a.Tokenizer.Columns()
-	if err := out.model.Warm(ctx); err != nil {
+	out.minProbability, out.columns = a.MinProbability, a.Tokenizer.Columns()
+	if err := out.model.WarmUp(ctx); err != nil {
 		return nil, fmt.Errorf("-model %s: %w", r.model, err)
 	}
-	if r.of == "" {
+	if r.textsSource == "" {
 		return out, nil
 	}
 	budget := cmp.Or(r.limits.Budget(), 1<<62)
-	read := corpus.Options{MinDF: 1, KeepTexts: budget / 4, MemoryBytes: budget, Workers: r.limits.Workers}
+	read := corpus.Options{MinDF: 1, KeepTextBytes: budget / 4, MemoryBytes: budget, Workers: r.limits.Workers}
 	if out.columns != nil {
 		read.Tokenizer = a.Tokenizer
 	}
-	out.texts, err = corpus.Read(ctx, r.of, read)
-	if err == nil && !out.texts.Kept() {
+	out.texts, err = corpus.Read(ctx, r.textsSource, read)
+	if err == nil && !out.texts.HasRaw() {
 		err = errors.New("the source contains vectors, or more text than fits in memory")
 	}
 	if err == nil {
@@ -294,18 +294,18 @@ func (r *run) load(ctx context.Context) (*loaded, error) {
 		out.index, err = gram.NewIndex(ctx, texts, gram.IndexOptions{Options: o})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("-of %s: %w", r.of, err)
+		return nil, fmt.Errorf("-of %s: %w", r.textsSource, err)
 	}
 	out.texts = &corpus.Corpus{Names: out.texts.Names, Classes: out.texts.Classes, Labels: out.texts.Labels}
 	return out, nil
 }
 
-// kind describes the model in one line.
-func (l *loaded) kind() string {
+// description describes the model in one line.
+func (l *loadedModel) description() string {
 	a := l.model.About()
-	words := []string{cmp.Or(a.Kernel, a.Type), report.Counted(len(a.Vocabulary), "term", "terms")}
+	words := []string{cmp.Or(a.Kernel, a.Type), report.FormatCountOf(len(a.Vocabulary), "term", "terms")}
 	if len(a.Classes) > 0 {
-		words = append(words, report.Counted(len(a.Classes), "class", "classes"))
+		words = append(words, report.FormatCountOf(len(a.Classes), "class", "classes"))
 	}
 	return strings.Join(words, ", ")
 }
@@ -313,7 +313,7 @@ func (l *loaded) kind() string {
 // server returns the HTTP server, with timeouts for slow clients.
 func (s *service) server() *http.Server {
 	return &http.Server{
-		Handler: s, ErrorLog: s.errors, ConnState: s.connection,
+		Handler: s, ErrorLog: s.errorLog, ConnState: s.trackConnection,
 		ReadHeaderTimeout: min(s.timeout, 5*time.Second), ReadTimeout: s.timeout, WriteTimeout: 3 * s.timeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}

@@ -41,9 +41,9 @@ func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source s
 	for i, text := range texts {
 		fmt.Fprintf(&b, "%s\t%s\n", labels[i], text)
 	}
-	c := gram.Must(gram.Texts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
-	musttest.Do(t, gram.Must(gram.Train(t.Context(), c, o)).Save(model))
-	musttest.Do(t, os.WriteFile(source, []byte(b.String()), 0o600))
+	c := gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{MinDF: 1}))
+	musttest.NoError(t, gram.Must(gram.Train(t.Context(), c, o)).Save(model))
+	musttest.NoError(t, os.WriteFile(source, []byte(b.String()), 0o600))
 	return model, source
 }
 
@@ -51,10 +51,10 @@ func saveOf(t testing.TB, labels []string, o gram.TrainOptions) (model, source s
 func start(t testing.TB, o gram.TrainOptions) *service {
 	t.Helper()
 	model, source := save(t, o)
-	r := &run{model: model, of: source}
+	r := &serveFlags{model: model, textsSource: source}
 	l := musttest.Get(r.load(t.Context()))(t)
 	s := newService(2, 1<<10, time.Minute)
-	s.use(l)
+	s.setModel(l)
 	return s
 }
 
@@ -82,7 +82,7 @@ func TestAnswers(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "logistic"})
 	m := s.current.Load().model
 	var got struct {
-		Predictions []prediction `json:"predictions"`
+		Predictions []predictionObject `json:"predictions"`
 	}
 	r := ask(s, "POST", "/predict", asJSON, `{"texts": ["red blue", "salt of the earth", ""]}`)
 	if err := json.Unmarshal([]byte(bodyOf(t, r)), &got); err != nil || r.StatusCode != 200 || len(got.Predictions) != 3 {
@@ -91,8 +91,9 @@ func TestAnswers(t *testing.T) {
 	p := gram.Must(m.PredictTexts(t.Context(), []string{"red blue", "salt of the earth", ""}))
 	for i, g := range got.Predictions {
 		most := max(p.Probabilities[i][0], p.Probabilities[i][1])
-		if g.Labels[0] != p.Label(i) || *g.Probability != most || *g.Margin != p.Margins[i] || g.Second != p.Seconds[i] ||
-			g.Known != p.Known[i] || g.Words != p.Words[i] {
+		if g.Labels[0] != p.Label(i) || *g.Probability != most || *g.Margin != p.Margins[i] ||
+			g.SecondClass != p.SecondClasses[i] ||
+			g.NumKnownWords != p.KnownWordCounts[i] || g.NumWords != p.WordCounts[i] {
 			t.Errorf("text %d: %+v, expected %v", i, g, p)
 		}
 	}
@@ -150,7 +151,7 @@ func TestPage(t *testing.T) {
 // Internal errors get status 500, also on the page. Details are only in the log.
 func TestInternalErrors(t *testing.T) {
 	s := start(t, gram.TrainOptions{Type: "linear"})
-	s.body = 1 << 20
+	s.maxBody = 1 << 20
 	if half := bodyOf(t, ask(s, "POST", "/", formType, "text=red+oak")); strings.Contains(half, "less than half") {
 		t.Errorf("a word of two is less than half:\n%s", half)
 	}
@@ -159,10 +160,10 @@ func TestInternalErrors(t *testing.T) {
 		t.Errorf("nothing of a long text's terms:\n%.3000s", long)
 	}
 	var said strings.Builder
-	s.errors = log.New(&said, "", 0)
+	s.errorLog = log.New(&said, "", 0)
 	broken := *s.current.Load()
-	broken.model = broken.model.With(gram.Options{MemoryBytes: 1})
-	s.use(&broken)
+	broken.model = broken.model.WithOptions(gram.Options{MemoryBytes: 1})
+	s.setModel(&broken)
 	for _, path := range []string{"/", "/predict"} {
 		kind := map[string]string{"/": formType}[path]
 		r := ask(s, "POST", path, kind, "text=red")

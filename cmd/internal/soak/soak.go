@@ -33,58 +33,61 @@ there were differences, or if the run was too short for a core. ^C ends the run 
 	Examples: `
 grambench soak -for 8h
 grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
-	Setup: func(f *cli.Flags) cli.Work {
-		s := &work{f: f}
-		f.Pages()
-		f.Group("Running", "")
-		f.DurationVar(&s.o.For, "for", time.Minute, "run for `TIME`, such as 30s, 20m or 8h, and each task at least once")
-		f.Float64Var(&s.o.Alone, "alone", 0.1, "`FRACTION` of the time in which all cores but one are idle")
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		s := &soakFlags{f: f}
+		f.DeclareReport()
+		f.StartGroup("Running", "")
+		f.DurationVar(&s.options.Duration, "for", time.Minute,
+			"run for `TIME`, such as 30s, 20m or 8h, and each task at least once")
+		f.Float64Var(&s.options.SingleCoreFraction, "alone", 0.1,
+			"`FRACTION` of the time in which all cores but one are idle")
 		f.Func("cores", "use the logical CPUs in `LIST`, such as 0-3,8 (default: all)", s.setCores)
 		f.StringVar(&s.isa, "isa", "", "use only the instruction set `ISA`: generic, avx2 or avx512 (default: "+
 			"all in turn)")
-		f.Uint64Var(&s.o.Seed, "seed", 1, "random `SEED` for the test data")
-		f.Check(s.check)
+		f.Uint64Var(&s.options.Seed, "seed", 1, "random `SEED` for the test data")
+		f.AddCheck(s.check)
 		return s.run
 	},
 }
 
-// work holds the flags of soak.
-type work struct {
-	f   *cli.Flags
-	o   soak.Options
-	isa string
+// soakFlags holds the flags of soak.
+type soakFlags struct {
+	f       *cli.Flags
+	options soak.Options
+	isa     string
 }
 
-func (s *work) check() error {
-	if s.o.For <= 0 {
-		return cli.Usagef("-for must be positive, got %s", s.o.For)
+func (s *soakFlags) check() error {
+	if s.options.Duration <= 0 {
+		return cli.Usagef("-for must be positive, got %s", s.options.Duration)
 	}
-	if !(s.o.Alone >= 0 && s.o.Alone < 1) {
-		return cli.Usagef("-alone must be in [0, 1), got %g", s.o.Alone)
+	if !(s.options.SingleCoreFraction >= 0 && s.options.SingleCoreFraction < 1) {
+		return cli.Usagef("-alone must be in [0, 1), got %g", s.options.SingleCoreFraction)
 	}
 	if s.isa != "" {
-		if _, err := asm.For(asm.ISA(s.isa)); err != nil {
+		if _, err := asm.KernelsFor(asm.ISA(s.isa)); err != nil {
 			return cli.UsageError{Err: fmt.Errorf("-isa: %w", err)}
 		}
-		s.o.ISAs = []asm.ISA{asm.ISA(s.isa)}
+		s.options.ISAs = []asm.ISA{asm.ISA(s.isa)}
 	}
 	return nil
 }
 
-func (s *work) run(ctx context.Context, e *cli.Env) error {
-	progress := e.Progress(true)
+func (s *soakFlags) run(ctx context.Context, e *cli.Env) error {
+	progress := e.NewProgress(true)
 	defer progress.Clear()
 	begin := time.Now()
-	s.o.Stage = func(stage string) {
-		progress.Tell(stage, int64(min(time.Since(begin), s.o.For).Seconds()), int64(s.o.For.Seconds()), nil)
+	s.options.OnStage = func(stage string) {
+		progress.Show(stage, int64(min(time.Since(begin), s.options.Duration).Seconds()),
+			int64(s.options.Duration.Seconds()), nil)
 	}
-	r, err := soak.Run(ctx, s.o)
+	r, err := soak.Run(ctx, s.options)
 	if err != nil {
 		return err
 	}
 	progress.Clear()
-	found := &soakReport{r, r.DifferenceCount == 0 && r.Idle() == nil}
-	if err := errors.Join(s.f.WritePage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
+	found := &soakReport{r, r.DifferenceCount == 0 && r.CheckCoverage() == nil}
+	if err := errors.Join(s.f.WriteReportPage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
 		return err // the page is written first, because writing to standard output may fail
 	}
 	switch {
@@ -106,30 +109,33 @@ func (r *soakReport) Describe(d *report.Document) {
 	if r.Interrupted {
 		end = "was interrupted"
 	}
-	d.Title = "Soak of " + r.Began
-	d.Linef("soak %s after %s, %s started; threads pinned to CPUs: %t", end,
-		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.Counted(r.Turns, "turn", "turns"), r.Pinned)
-	d.Linef("all cores busy for %s of the time, one core for %s", report.Percent(1-r.Alone), report.Percent(r.Alone))
+	d.Title = "Soak of " + r.StartTime
+	d.AddLinef("soak %s after %s, %s started; threads pinned to CPUs: %t", end,
+		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.FormatCountOf(r.Rounds, "turn", "turns"),
+		r.Pinned)
+	d.AddLinef("all cores busy for %s of the time, one core for %s", report.FormatPercent(1-r.SingleCoreFraction),
+		report.FormatPercent(r.SingleCoreFraction))
 	cache := "last-level cache unknown"
-	if r.Cache > 0 {
-		cache = "last-level cache " + report.Bytes(r.Cache)
+	if r.CacheBytes > 0 {
+		cache = "last-level cache " + report.FormatBytes(r.CacheBytes)
 	}
-	d.Fact("largest corpus", "%s, %s", report.Bytes(r.Corpus), cache)
-	d.Line("")
+	d.AddFact("largest corpus", "%s, %s", report.FormatBytes(r.CorpusBytes), cache)
+	d.AddLine("")
 	t := report.NewTable(">core", ">tasks", ">values compared", ">differences")
 	for _, c := range r.Cores {
-		t.Add(strconv.Itoa(c.ID), report.Count(c.Tasks), report.Count(c.Values), report.Count(c.Differences))
+		t.Add(strconv.Itoa(c.ID), report.FormatCount(c.TaskCount), report.FormatCount(c.ValueCount),
+			report.FormatCount(c.DifferenceCount))
 	}
-	d.Table("Cores", "", t)
+	d.AddTable("Cores", "", t)
 	r.writeDifferences(d)
 	verdict := "passed: all values were bit-identical to the first run"
 	switch {
 	case r.DifferenceCount > 0:
 		verdict = "failed"
 	case !r.Passed:
-		verdict = "neither passed nor failed: " + r.Idle().Error()
+		verdict = "neither passed nor failed: " + r.CheckCoverage().Error()
 	}
-	d.Linef("\n%s", verdict)
+	d.AddLinef("\n%s", verdict)
 }
 
 func (r *soakReport) writeDifferences(d *report.Document) {
@@ -138,20 +144,21 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 	}
 	t := report.NewTable(">after", ">core", "isa", "what", "place", "bits", "flipped", ">again", "elsewhere")
 	for _, x := range r.Differences {
-		bits, flipped := fmt.Sprintf("%08x, not %08x", x.Got, x.Want), fmt.Sprintf("%08x", x.Got^x.Want)
+		bits, flipped := fmt.Sprintf("%08x, not %08x", x.GotBits, x.WantBits), fmt.Sprintf("%08x", x.GotBits^x.WantBits)
 		if x.Error != "" {
 			bits, flipped = x.Error, ""
 		}
-		t.Add(report.Seconds(x.At), strconv.Itoa(x.Core), string(x.ISA), x.Kind+" "+x.Size, x.Place, bits, flipped,
-			strconv.Itoa(x.Again), fmt.Sprintf("%d on %d", x.Elsewhere, x.Other))
+		t.Add(report.FormatSeconds(x.AfterSeconds), strconv.Itoa(x.CoreID), string(x.ISA), x.Kind+" "+x.Size, x.Position,
+			bits, flipped,
+			strconv.Itoa(x.SameCoreRepeats), fmt.Sprintf("%d on %d", x.OtherCoreRepeats, x.OtherCoreID))
 	}
-	d.Table("Differences", report.Counted(r.DifferenceCount, "difference", "differences")+
+	d.AddTable("Differences", report.FormatCountOf(r.DifferenceCount, "difference", "differences")+
 		"; again, elsewhere: how many of 3 retries differ on the same core and on another core", t)
 }
 
 // setCores parses the list of CPUs in -cores, such as 0-3,8.
-func (s *work) setCores(text string) error {
-	s.o.Cores = nil
+func (s *soakFlags) setCores(text string) error {
+	s.options.Cores = nil
 	for part := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(part, "-")
 		first, err := strconv.ParseUint(low, 10, 14)
@@ -162,7 +169,7 @@ func (s *work) setCores(text string) error {
 		if err != nil || last < first {
 			return fmt.Errorf("%q is not a list of CPUs, such as 0-3,8", text)
 		}
-		s.o.Cores = append(s.o.Cores, run.Numbers(int(first), int(last)+1)...)
+		s.options.Cores = append(s.options.Cores, run.Range(int(first), int(last)+1)...)
 	}
 	return nil
 }

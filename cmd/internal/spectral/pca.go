@@ -43,69 +43,70 @@ gram pca -in train.tsv -components 50 -o Z.npy -test test.tsv -test-o T.npy
 gram pca -in digits/ -kernel arccos:n=1 -components 300 -o Z.npy
 gram pca -in mail/ -plot mail.svg
 gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
-	Setup: func(f *cli.Flags) cli.Work {
-		c := &components{f: f}
-		c.StartsOver, c.Reread = true, []*string{&c.In}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		c := &pcaFlags{f: f}
+		c.Restartable, c.RereadSources = true, []*string{&c.Source}
 		c.Documents.Declare(f, "goroot", &c.Limits)
 		f.StringVar(&c.test, "test", "", "also project the documents of `SOURCE` onto the components")
-		f.ReadsFiles(&c.test, "test", c.Files(&c.test))
-		f.Group("Components", "")
+		f.RegisterInput(&c.test, "test", c.Files(&c.test))
+		f.StartGroup("Components", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
-		f.IntVar(&c.count, "components", 2, "compute the `P` leading components")
+		f.IntVar(&c.numComponents, "components", 2, "compute the `P` leading components")
 		f.Float64Var(&c.tolerance, "tolerance", 1e-4, "stop when each residual is at most `E` times its eigenvalue")
-		f.IntVar(&c.landmarks, "landmarks", 0, "approximate with `M` landmarks; 0 = use all documents")
+		f.IntVar(&c.numLandmarks, "landmarks", 0, "approximate with `M` landmarks; 0 = use all documents")
 		f.Uint64Var(&c.seed, "seed", 1, "random `SEED` for initial vectors and landmarks")
-		c.Compute.Declare(f)
-		f.Group("Output", "")
+		c.ComputeFlags.Declare(f)
+		f.StartGroup("Output", "")
 		npy := func(path *string) func() string {
 			return func() string {
 				return map[bool]string{true: "the npy format"}[formatOf(*path) == "npy"]
 			}
 		}
-		f.WritesBinary(&c.out, "o", "write the coordinates to `FILE`; - = npy on standard output", npy(&c.out))
-		f.WritesBinary(&c.testOut, "test-o", "write the coordinates of -test to `FILE`", npy(&c.testOut))
-		f.Draws(&c.plot, "plot", "plot the first two components by class, and the explained variance, to `FILE` (.svg)")
-		f.Pages()
-		f.Check(c.check)
+		f.BinaryOutputVar(&c.out, "o", "write the coordinates to `FILE`; - = npy on standard output", npy(&c.out))
+		f.BinaryOutputVar(&c.testOut, "test-o", "write the coordinates of -test to `FILE`", npy(&c.testOut))
+		f.SVGOutputVar(&c.plot, "plot",
+			"plot the first two components by class, and the explained variance, to `FILE` (.svg)")
+		f.DeclareReport()
+		f.AddCheck(c.check)
 		return c.run
 	},
 }
 
-// components holds the flags of pca.
-type components struct {
+// pcaFlags holds the flags of pca.
+type pcaFlags struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
-	f                        *cli.Flags
-	test, out, testOut, plot string
-	count, landmarks         int
-	tolerance                float64
-	seed                     uint64
-	kernel                   kernel.Kernel
+	backend.ComputeFlags
+	f                           *cli.Flags
+	test, out, testOut, plot    string
+	numComponents, numLandmarks int
+	tolerance                   float64
+	seed                        uint64
+	kernel                      kernel.Kernel
 }
 
-func (c *components) check() error {
+func (c *pcaFlags) check() error {
 	for flag, path := range map[string]string{"-o": c.out, "-test-o": c.testOut} {
-		if err := cli.CheckTable(flag, path, "", "npy", "csv", "tsv", "jsonl", "parquet"); err != nil {
+		if err := cli.CheckTableExtension(flag, path, "", "npy", "csv", "tsv", "jsonl", "parquet"); err != nil {
 			return err
 		}
 	}
 	switch {
-	case c.count < 1:
-		return cli.Usagef("-components must be at least 1, got %d", c.count)
-	case c.landmarks < 0 || c.landmarks > landmark.MaxLandmarks:
-		return cli.Usagef("-landmarks must be between 0 and %d, got %d", landmark.MaxLandmarks, c.landmarks)
+	case c.numComponents < 1:
+		return cli.Usagef("-components must be at least 1, got %d", c.numComponents)
+	case c.numLandmarks < 0 || c.numLandmarks > landmark.MaxLandmarks:
+		return cli.Usagef("-landmarks must be between 0 and %d, got %d", landmark.MaxLandmarks, c.numLandmarks)
 	case !(c.tolerance > 0):
 		return cli.Usagef("-tolerance must be positive, got %v", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
 		return cli.Usagef("-test and -test-o require each other")
-	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.Page == "":
+	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.ReportPath == "":
 		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is required")
 	}
 	if c.test != "" {
-		c.Reread = append(c.Reread, &c.test)
+		c.RereadSources = append(c.RereadSources, &c.test)
 	}
-	c.StartsOver = !matrixio.IsStream(c.out) && !matrixio.IsStream(c.testOut)
+	c.Restartable = !matrixio.IsStream(c.out) && !matrixio.IsStream(c.testOut)
 	kernels, err := c.Parse("diffusion:t=0.5")
 	if err != nil {
 		return err
@@ -118,102 +119,103 @@ func (c *components) check() error {
 }
 
 type componentsReport struct {
-	Corpus     source.Line  `json:"corpus"`
-	Test       *source.Line `json:"test,omitempty"`
-	Kernel     string       `json:"kernel"`
-	ISA        string       `json:"isa"`
-	Why        string       `json:"backend_reason,omitempty"`
-	Kept       bool         `json:"matrix_kept"`
-	Landmarks  int          `json:"landmarks,omitempty"`
-	Left       float64      `json:"left_by_landmarks,omitempty"` // fraction of the variance that landmarks miss
-	Basis      int          `json:"vectors"`                     // number of basis vectors
-	Converged  int          `json:"converged"`
-	Total      float64      `json:"eigenvalue_sum"` // trace of the centred matrix
-	Rows       []component  `json:"rows"`
-	Files      []string     `json:"files"`
-	Seconds    float64      `json:"seconds"` // time since the start of embedding
-	PeakBytes  int64        `json:"peak_bytes"`
-	LimitBytes int64        `json:"limit_bytes"`
+	Corpus        source.Summary  `json:"corpus"`
+	Test          *source.Summary `json:"test,omitempty"`
+	Kernel        string          `json:"kernel"`
+	ISA           string          `json:"isa"`
+	BackendReason string          `json:"backend_reason,omitempty"`
+	MatrixStored  bool            `json:"matrix_kept"`
+	NumLandmarks  int             `json:"landmarks,omitempty"`
+	LostVariance  float64         `json:"left_by_landmarks,omitempty"` // fraction of the variance that landmarks miss
+	NumBasis      int             `json:"vectors"`                     // number of basis vectors
+	NumConverged  int             `json:"converged"`
+	Trace         float64         `json:"eigenvalue_sum"` // trace of the centred matrix
+	Rows          []componentRow  `json:"rows"`
+	Files         []string        `json:"files"`
+	Seconds       float64         `json:"seconds"` // time since the start of embedding
+	PeakBytes     int64           `json:"peak_bytes"`
+	LimitBytes    int64           `json:"limit_bytes"`
 
 	plots []*chart.Chart // charts for -plot and -report
 }
 
-// component describes a principal component.
-type component struct {
-	Eigenvalue float64 `json:"eigenvalue"`
-	Residual   float64 `json:"residual"`
-	Converged  bool    `json:"converged"`
-	Share      float64 `json:"explained"` // fraction of the variance
-	Sum        float64 `json:"explained_so_far"`
+// componentRow describes a principal component.
+type componentRow struct {
+	Eigenvalue             float64 `json:"eigenvalue"`
+	Residual               float64 `json:"residual"`
+	Converged              bool    `json:"converged"`
+	ExplainedVarianceRatio float64 `json:"explained"` // fraction of the variance
+	CumulativeRatio        float64 `json:"explained_so_far"`
 }
 
-// shown is the maximum number of leading components in the text report.
-const shown = 10
+// maxShown is the maximum number of leading components in the text report.
+const maxShown = 10
 
 func (r *componentsReport) Describe(d *report.Document) {
 	d.Title = "Components of " + filepath.Base(r.Corpus.Source)
-	d.Line(r.Corpus)
+	d.AddLine(r.Corpus)
 	if r.Test != nil {
-		d.Line(r.Test)
+		d.AddLine(r.Test)
 	}
 	kept := "kernel matrix recomputed in each iteration"
-	if r.Kept {
+	if r.MatrixStored {
 		kept = "kernel matrix stored"
 	}
-	if r.Landmarks > 0 {
-		kept = fmt.Sprintf("%s of the variance lost by using %s", report.Percent(r.Left),
-			report.Counted(r.Landmarks, "landmark", "landmarks"))
+	if r.NumLandmarks > 0 {
+		kept = fmt.Sprintf("%s of the variance lost by using %s", report.FormatPercent(r.LostVariance),
+			report.FormatCountOf(r.NumLandmarks, "landmark", "landmarks"))
 	}
-	d.Linef("%s: %s, %d converged, from %s, %s, %s\n", r.Kernel,
-		report.Counted(len(r.Rows), "component", "components"), r.Converged,
-		report.Counted(r.Basis, "vector", "vectors"), kept, backend.WithWhy(r.ISA, r.Why))
+	d.AddLinef("%s: %s, %d converged, from %s, %s, %s\n", r.Kernel,
+		report.FormatCountOf(len(r.Rows), "component", "components"), r.NumConverged,
+		report.FormatCountOf(r.NumBasis, "vector", "vectors"), kept, backend.WithReason(r.ISA, r.BackendReason))
 	t := report.NewTable(">component", ">eigenvalue", ">residual", ">explained", ">so far", "")
 	for i, row := range r.Rows {
-		if i >= shown && i < len(r.Rows)-1 {
+		if i >= maxShown && i < len(r.Rows)-1 {
 			continue
 		}
 		state := map[bool]string{false: "not converged"}[row.Converged]
-		t.Add(fmt.Sprint(i+1), fmt.Sprintf("%.7g", row.Eigenvalue), report.Error(row.Residual), report.Percent(row.Share),
-			report.Percent(row.Sum), state)
+		t.Add(fmt.Sprint(i+1), fmt.Sprintf("%.7g", row.Eigenvalue), report.FormatError(row.Residual),
+			report.FormatPercent(row.ExplainedVarianceRatio),
+			report.FormatPercent(row.CumulativeRatio), state)
 	}
-	d.Table("Components", "", t)
-	d.Line("")
+	d.AddTable("Components", "", t)
+	d.AddLine("")
 	for _, file := range r.Files {
-		d.Line(file)
+		d.AddLine(file)
 	}
-	d.Linef("%.2f s, %s", r.Seconds, report.Peak(r.PeakBytes, r.LimitBytes))
+	d.AddLinef("%.2f s, %s", r.Seconds, report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 	for i, c := range r.plots {
-		d.Chart("Plots", c, []string{"documents by their first two components, coloured by class", "as in the table"}[i])
+		d.AddChart("Plots", c, []string{"documents by their first two components, coloured by class", "as in the table"}[i])
 	}
 }
 
-func (c *components) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(false)
+func (c *pcaFlags) run(ctx context.Context, e *cli.Env) error {
+	p := e.NewProgress(false)
 	defer p.Clear()
-	c.Need = c.needs
+	c.Need = c.requiredBytes
 	docs, err := c.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	r := &componentsReport{Corpus: source.NewLine(docs), LimitBytes: int64(c.Memory)}
+	r := &componentsReport{Corpus: source.NewSummary(docs), LimitBytes: int64(c.Memory)}
 	var test *corpus.Corpus
 	if c.test != "" {
-		if test, err = c.Like(c.test, docs).Read(ctx, e, p); err != nil {
+		if test, err = c.WithTermsOf(c.test, docs).Read(ctx, e, p); err != nil {
 			return err
 		}
 		if (test.Vocabulary == nil) != (docs.Vocabulary == nil) {
-			return fmt.Errorf("-in %s and -test %s cannot be combined: one contains text, the other vectors", c.In,
+			return fmt.Errorf("-in %s and -test %s cannot be combined: one contains text, the other vectors", c.Source,
 				c.test)
 		}
-		r.Test = new(source.NewLine(test))
+		r.Test = new(source.NewSummary(test))
 	}
 	if n := docs.Documents.Rows(); n < 2 {
 		return fmt.Errorf("%s has %s, but at least 2 are required", docs.Source,
-			report.Documents(n))
+			report.FormatDocuments(n))
 	}
-	if r.Corpus.Terms == 0 {
+	if r.Corpus.TermCount == 0 {
 		return fmt.Errorf("%s: all %s are empty", docs.Source,
-			report.Documents(docs.Documents.Rows()))
+			report.FormatDocuments(docs.Documents.Rows()))
 	}
 	begin := time.Now()
 	held := backend.RuntimeBytes + docs.Documents.Bytes()
@@ -225,143 +227,147 @@ func (c *components) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer found.eng.Close()
-	r.Kernel, r.ISA, r.Why = found.kernel.String(), found.eng.Info().Backend, c.Why()
-	r.take(found.Components)
+	r.Kernel, r.ISA, r.BackendReason = found.kernel.String(), found.eng.Info().Backend, c.Reason()
+	r.setComponents(found.Components)
 	p.Clear()
-	if r.Converged < len(r.Rows) {
-		e.Warn("%d of %s did not converge", len(r.Rows)-r.Converged, report.Counted(len(r.Rows), "component", "components"))
+	if r.NumConverged < len(r.Rows) {
+		e.Warnf("%d of %s did not converge", len(r.Rows)-r.NumConverged,
+			report.FormatCountOf(len(r.Rows), "component", "components"))
 	}
-	if len(r.Rows) < min(c.count, docs.Documents.Rows()) {
+	if len(r.Rows) < min(c.numComponents, docs.Documents.Rows()) {
 		have := "documents"
-		if r.Landmarks > 0 {
+		if r.NumLandmarks > 0 {
 			have = "landmarks"
 		}
-		e.Warn("-components is %d, but the %s have only %d components", c.count, have, len(r.Rows))
+		e.Warnf("-components is %d, but the %s have only %d components", c.numComponents, have, len(r.Rows))
 	}
-	own := c.ofDocuments(found, docs)
+	own := c.coordinatesOf(found, docs)
 	if z := found.Coordinates(); z != nil {
-		own = func(_ context.Context, rows []int) (*mat.Dense, error) { return chosenRows(z, rows), nil }
+		own = func(_ context.Context, rows []int) (*mat.Dense, error) { return selectRows(z, rows), nil }
 	}
 	if err := r.save(ctx, p, c.out, docs, own); err != nil {
 		return err
 	}
 	if test != nil {
-		n := min(test.Documents.Rows(), savedRows)
-		need := sparse.EmbeddedBytes(n, test.Documents.NNZ()) + 8*int64(len(found.Values))*int64(n+2*found.eng.Len())
-		if err := c.Fits("projecting "+report.Documents(test.Documents.Rows()), found.held+need); err != nil {
+		n := min(test.Documents.Rows(), saveBatch)
+		need := sparse.EmbeddedBytes(n, test.Documents.NNZ()) + 8*int64(len(found.Eigenvalues))*int64(n+2*found.eng.Len())
+		if err := c.CheckMemory("projecting "+report.FormatDocuments(test.Documents.Rows()),
+			found.heldBytes+need); err != nil {
 			return err
 		}
-		if err := r.save(ctx, p, c.testOut, test, c.ofDocuments(found, test)); err != nil {
+		if err := r.save(ctx, p, c.testOut, test, c.coordinatesOf(found, test)); err != nil {
 			return err
 		}
 	}
-	if c.plot != "" || c.f.Page != "" {
+	if c.plot != "" || c.f.ReportPath != "" {
 		if r.plots, err = r.draw(ctx, docs, own); err != nil {
 			return err
 		}
 	}
 	if c.plot != "" {
-		if err := chart.Save(c.plot, width, 13, r.plots...); err != nil {
+		if err := chart.Save(c.plot, plotWidth, 13, r.plots...); err != nil {
 			return err
 		}
 	}
 	p.Clear()
 	r.Seconds, r.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
-	return c.Report(e, c.f, r)
+	return c.PrintReport(e, c.f, r)
 }
 
-// found holds components, and the data for projecting other documents.
-type found struct {
+// projection holds components, and the data for projecting other documents.
+type projection struct {
 	*pca.Components
-	eng      *engine.Engine
-	embedder *sparse.Embedder
-	kernel   kernel.Kernel
-	held     int64 // memory in use in bytes, including the engine
+	eng       *engine.Engine
+	embedder  *sparse.Embedder
+	kernel    kernel.Kernel
+	heldBytes int64 // memory in use in bytes, including the engine
 }
 
 // find computes the components, from the whole matrix or from landmarks.
-func (c *components) find(
+func (c *pcaFlags) find(
 	ctx context.Context, e *cli.Env, p *cli.Progress, docs *corpus.Corpus, held int64,
-) (*found, error) {
-	if c.landmarks > 0 {
-		return c.sketch(ctx, e, p, docs, held)
+) (*projection, error) {
+	if c.numLandmarks > 0 {
+		return c.fitLandmarks(ctx, e, p, docs, held)
 	}
-	embedded, inEngine := source.WorkBytes(docs.Size())
-	what := fmt.Sprintf("components of %s", report.Documents(docs.Documents.Rows()))
-	later := held - docs.Documents.Bytes() + c.needs(docs.Size())
-	if err := c.Fits(what, held+embedded+inEngine, later); err != nil {
+	embedded, inEngine := source.ScratchBytes(docs.Size())
+	what := fmt.Sprintf("components of %s", report.FormatDocuments(docs.Documents.Rows()))
+	later := held - docs.Documents.Bytes() + c.requiredBytes(docs.Size())
+	if err := c.CheckMemory(what, held+embedded+inEngine, later); err != nil {
 		return nil, err
 	}
 	x, err := source.Embed(ctx, docs, c.kernel.Embedding(), c.Workers)
 	if err != nil {
 		return nil, err
 	}
-	source.WarnEmptied(e, docs, x)
-	source.WarnDoubtful(e, c.kernel)
-	f := &found{kernel: kernel.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
-	if f.eng, err = c.Engine(x, c.Job(x.Rows()), nil); err != nil {
+	source.WarnEmptyDocuments(e, docs, x)
+	source.WarnIndefinite(e, c.kernel)
+	f := &projection{kernel: kernel.Resolve(c.kernel, len(x.Embedder.Terms)), embedder: x.Embedder}
+	if f.eng, err = c.NewEngine(x, c.BackendFor(x.Rows()), nil); err != nil {
 		return nil, err
 	}
-	f.held = held + f.eng.Info().Bytes
-	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.held); err != nil {
+	f.heldBytes = held + f.eng.Info().Bytes
+	if f.Components, err = c.fit(ctx, p, f.eng, x, f.kernel, f.heldBytes); err != nil {
 		f.eng.Close()
-		return nil, docs.NameValue(err)
+		return nil, docs.DescribeError(err)
 	}
 	return f, nil
 }
 
-// needs returns an upper bound of the memory for the components of a corpus, in bytes.
-func (c *components) needs(s corpus.Size) int64 {
-	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+// requiredBytes returns an upper bound of the memory for the components of a corpus, in bytes.
+func (c *pcaFlags) requiredBytes(s corpus.Size) int64 {
+	opt := pca.Options{NumComponents: c.numComponents, Tolerance: c.tolerance, Seed: c.seed}
 	n, documents := s.Documents, s.Bytes()
-	if c.landmarks > 0 {
-		m := min(c.landmarks, n)
-		s = corpus.Size{Documents: m, Terms: s.Terms, Values: s.Values / int64(max(n, 1)) * int64(m), Longest: s.Longest}
+	if c.numLandmarks > 0 {
+		m := min(c.numLandmarks, n)
+		s = corpus.Size{Documents: m, Terms: s.Terms, Values: s.Values / int64(max(n, 1)) * int64(m),
+			LongestRow: s.LongestRow}
 	}
-	embedded, inEngine := source.WorkBytes(s)
-	return documents + max(embedded+inEngine, source.EngineBytes(s, c.NumWorkers())+8*int64(n)*int64(min(c.count, n))+
-		pca.MinBytes(s.Documents, c.NumWorkers(), opt))
+	embedded, inEngine := source.ScratchBytes(s)
+	return documents + max(embedded+inEngine, source.EngineBytes(s,
+		c.NumWorkers())+8*int64(n)*int64(min(c.numComponents, n))+
+		pca.MinFitBytes(s.Documents, c.NumWorkers(), opt))
 }
 
 // fit computes the components within the remaining memory.
-func (c *components) fit(
+func (c *pcaFlags) fit(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*pca.Components, error) {
-	opt := pca.Options{Components: c.count, Tolerance: c.tolerance, Seed: c.seed}
+	opt := pca.Options{NumComponents: c.numComponents, Tolerance: c.tolerance, Seed: c.seed}
 	// memory for the float64 coordinates
-	after := 8 * int64(x.Rows()) * int64(min(c.count, x.Rows()))
-	least, _ := pca.Bytes(eng, opt)
-	what := fmt.Sprintf("%d components of %s", c.count, report.Documents(x.Rows()))
-	if err := c.Fits(what, held+after+least); err != nil {
+	after := 8 * int64(x.Rows()) * int64(min(c.numComponents, x.Rows()))
+	least, _ := pca.FitBytes(eng, opt)
+	what := fmt.Sprintf("%d components of %s", c.numComponents, report.FormatDocuments(x.Rows()))
+	if err := c.CheckMemory(what, held+after+least); err != nil {
 		return nil, err
 	}
 	if budget := c.Budget(); budget > 0 {
 		opt.MemoryBytes = budget - held - after
 	}
-	p.Stage("components of " + k.String())
+	p.StartStage("components of " + k.String())
 	opt.Progress = func(vectors, most int, worst float64) {
 		text := fmt.Sprintf("%d vectors", vectors)
 		if !math.IsNaN(worst) {
-			text += ", residual " + report.Error(worst)
+			text += ", residual " + report.FormatError(worst)
 		}
-		p.Tell("components of "+k.String(), int64(vectors), int64(most), []string{text})
+		p.Show("components of "+k.String(), int64(vectors), int64(most), []string{text})
 	}
 	found, err := pca.Fit(ctx, eng, x, k, opt)
 	p.Clear()
 	return found, err
 }
 
-// take sets the fields that describe the components.
-func (r *componentsReport) take(c *pca.Components) {
-	r.Kept, r.Basis, r.Total = c.MatrixStored, c.Basis, c.Total
-	r.Landmarks, r.Left = c.Landmarks, c.Residual/c.Total
+// setComponents sets the fields that describe the components.
+func (r *componentsReport) setComponents(c *pca.Components) {
+	r.MatrixStored, r.NumBasis, r.Trace = c.MatrixStored, c.BasisSize, c.Total
+	r.NumLandmarks, r.LostVariance = c.NumLandmarks, c.Residual/c.Total
 	sum := 0.0
-	for _, v := range c.Values {
+	for _, v := range c.Eigenvalues {
 		share := v.Value / c.Total
 		sum += share
-		r.Rows = append(r.Rows, component{v.Value, v.Residual, v.Converged, share, sum})
+		r.Rows = append(r.Rows, componentRow{v.Value, v.Residual, v.Converged, share, sum})
 		if v.Converged {
-			r.Converged++
+			r.NumConverged++
 		}
 	}
 }

@@ -20,23 +20,23 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// coordinates returns the coordinates of the listed documents, one row each.
-type coordinates func(ctx context.Context, rows []int) (*mat.Dense, error)
+// coordinatesFunc returns the coordinates of the listed documents, one row each.
+type coordinatesFunc func(ctx context.Context, rows []int) (*mat.Dense, error)
 
-// ofDocuments returns a function that projects documents of a corpus.
-func (c *components) ofDocuments(f *found, of *corpus.Corpus) coordinates {
+// coordinatesOf returns a function that projects documents of a corpus.
+func (c *pcaFlags) coordinatesOf(f *projection, of *corpus.Corpus) coordinatesFunc {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)
 		if err != nil {
-			return nil, of.NameValue(err)
+			return nil, of.DescribeError(err)
 		}
 		z, err := f.Project(ctx, f.eng, x)
-		return z, of.NameValue(err)
+		return z, of.DescribeError(err)
 	}
 }
 
-// chosenRows returns a copy of the listed rows of z.
-func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
+// selectRows returns a copy of the listed rows of z.
+func selectRows(z *mat.Dense, rows []int) *mat.Dense {
 	_, cols := z.Dims()
 	out := mat.NewDense(len(rows), cols, nil)
 	for i, row := range rows {
@@ -45,50 +45,51 @@ func chosenRows(z *mat.Dense, rows []int) *mat.Dense {
 	return out
 }
 
-// savedRows is the number of documents projected and written at a time.
-const savedRows = 4096
+// saveBatch is the number of documents projected and written at a time.
+const saveBatch = 4096
 
 // formatOf returns the format for a file name: a table format, or by default npy.
 func formatOf(path string) string { return cmp.Or(table.FormatOf(path), "npy") }
 
 // point is a document's index with its coordinates.
 type point struct {
-	i  int
-	at []float32
+	document    int
+	coordinates []float32
 }
 
 func pointColumns(c *corpus.Corpus, count int) []table.Column[point] {
 	columns := []table.Column[point]{
-		table.Text("document", func(p *point) string { return source.ShortName(c, p.i) }),
-		table.Text("label", func(p *point) string { return strings.Join(source.LabelsOf(c, p.i), ",") }),
+		table.TextColumn("document", func(p *point) string { return source.DisplayName(c, p.document) }),
+		table.TextColumn("label", func(p *point) string { return strings.Join(source.ClassNamesOf(c, p.document), ",") }),
 	}
 	for j := range count {
-		columns = append(columns, table.Single(fmt.Sprint("pc", j+1), func(p *point) float32 { return p.at[j] }))
+		columns = append(columns, table.Float32Column(fmt.Sprint("pc", j+1),
+			func(p *point) float32 { return p.coordinates[j] }))
 	}
 	return columns
 }
 
 // save writes the coordinates of the documents in c to path, unless path is empty.
 func (r *componentsReport) save(
-	ctx context.Context, p *cli.Progress, path string, c *corpus.Corpus, of coordinates,
+	ctx context.Context, p *cli.Progress, path string, c *corpus.Corpus, of coordinatesFunc,
 ) error {
 	if path == "" {
 		return nil
 	}
-	p.Stage("writing " + path)
+	p.StartStage("writing " + path)
 	n, cols, format := c.Documents.Rows(), len(r.Rows), formatOf(path)
 	var failed error
 	points := func(yield func(point) bool) {
-		for lo := 0; lo < n; lo += savedRows {
-			p.Tell("writing "+path, int64(lo), int64(n), nil)
-			z, err := of(ctx, run.Numbers(lo, min(lo+savedRows, n)))
+		for lo := 0; lo < n; lo += saveBatch {
+			p.Show("writing "+path, int64(lo), int64(n), nil)
+			z, err := of(ctx, run.Range(lo, min(lo+saveBatch, n)))
 			if failed = err; err != nil {
 				return
 			}
-			for i := range min(savedRows, n-lo) {
+			for i := range min(saveBatch, n-lo) {
 				x := point{lo + i, make([]float32, cols)}
 				for j, v := range z.RawRowView(i) {
-					x.at[j] = float32(v)
+					x.coordinates[j] = float32(v)
 				}
 				if !yield(x) {
 					return
@@ -96,7 +97,7 @@ func (r *componentsReport) save(
 			}
 		}
 	}
-	bytes, err := matrixio.Make(path, func(to io.Writer) error {
+	bytes, err := matrixio.WriteFile(path, func(to io.Writer) error {
 		var err error
 		if format == "npy" {
 			err = writeNPY(ctx, to, matrixio.Header{Rows: n, Cols: cols}, points)
@@ -106,8 +107,9 @@ func (r *componentsReport) save(
 		return cmp.Or(failed, err)
 	})
 	if err == nil {
-		r.Files = append(r.Files, fmt.Sprintf("%s: %s x %s, %s, %s", path, report.Count(n), report.Count(cols), format,
-			report.Bytes(bytes)))
+		r.Files = append(r.Files, fmt.Sprintf("%s: %s x %s, %s, %s", path, report.FormatCount(n), report.FormatCount(cols),
+			format,
+			report.FormatBytes(bytes)))
 	}
 	return err
 }
@@ -118,7 +120,7 @@ func writeNPY(ctx context.Context, to io.Writer, h matrixio.Header, points iter.
 		return err
 	}
 	for x := range points {
-		if err := errors.Join(ctx.Err(), w.WriteRow(x.at)); err != nil {
+		if err := errors.Join(ctx.Err(), w.WriteRow(x.coordinates)); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxWhole is the maximum number of documents for which all eigenvalues are computed by default.
-const maxWhole = 1000
+// maxFullDocuments is the maximum number of documents for which all eigenvalues are computed by default.
+const maxFullDocuments = 1000
 
 // Command is the command spectrum, which computes eigenvalues of Gram matrices.
 var Command = &cli.Command{
@@ -31,7 +31,7 @@ var Command = &cli.Command{
 	Summary: "compute eigenvalues of a Gram matrix, and test if it is positive semidefinite",
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, and whether each matrix is positive
-semidefinite beyond rounding. For up to ` + report.Count(maxWhole) + ` documents it computes all eigenvalues; for more,
+semidefinite beyond rounding. For up to ` + report.FormatCount(maxFullDocuments) + ` documents it computes all eigenvalues; for more,
 only extreme eigenvalues by the Lanczos method, with residuals, unless -all is set.
 The sign of an eigenvalue nearer to 0 than the bound n·2⁻²⁴·|λ|max may be due to rounding. Verdicts:
   psd to rounding   the smallest eigenvalue is at least -bound
@@ -40,79 +40,79 @@ The sign of an eigenvalue nearer to 0 than the bound n·2⁻²⁴·|λ|max may b
 	Examples: `
 gram spectrum -in train.svm -kernel diffusion:t=0.5 -kernel diffusion:t=8
 gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
-	Setup: func(f *cli.Flags) cli.Work {
-		c := &call{f: f}
-		c.StartsOver, c.Reread = true, []*string{&c.In}
+	Setup: func(f *cli.Flags) cli.RunFunc {
+		c := &spectrumFlags{f: f}
+		c.Restartable, c.RereadSources = true, []*string{&c.Source}
 		c.Documents.Declare(f, "goroot", &c.Limits)
-		f.Group("Kernels", "")
+		f.StartGroup("Kernels", "")
 		c.Kernels.Declare(f, "diffusion:t=0.5")
-		f.Group("Eigenvalues", "")
+		f.StartGroup("Eigenvalues", "")
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest eigenvalues")
 		f.BoolVar(&c.centre, "centre", false, "centre the matrix by subtracting row and column means, "+
 			"as required for kernels such as ngd")
-		f.BoolVar(&c.all, "all", false, "compute all eigenvalues, regardless of the number of documents")
+		f.BoolVar(&c.allValues, "all", false, "compute all eigenvalues, regardless of the number of documents")
 		f.IntVar(&c.steps, "steps", 600, "maximum number `N` of Lanczos steps")
-		c.Compute.Declare(f)
-		f.Check(c.check)
+		c.ComputeFlags.Declare(f)
+		f.AddCheck(c.check)
 		return c.run
 	},
 }
 
-// call holds the flags of spectrum.
-type call struct {
+// spectrumFlags holds the flags of spectrum.
+type spectrumFlags struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
-	f           *cli.Flags
-	k, steps    int
-	centre, all bool
-	asked       []kernel.Kernel
+	backend.ComputeFlags
+	f                 *cli.Flags
+	k, steps          int
+	centre, allValues bool
+	kernels           []kernel.Kernel
 }
 
-func (c *call) check() (err error) {
+func (c *spectrumFlags) check() (err error) {
 	switch {
 	case c.k < 1:
 		return cli.Usagef("-k must be at least 1, got %d", c.k)
 	case c.steps < 1:
 		return cli.Usagef("-steps must be at least 1, got %d", c.steps)
 	}
-	c.asked, err = c.Parse("diffusion:t=0.5")
+	c.kernels, err = c.Parse("diffusion:t=0.5")
 	return err
 }
 
-type spectra struct {
-	Corpus  source.Line `json:"corpus"`
-	Centred bool        `json:"centred"`
-	Rows    []*row      `json:"rows"`
+type spectrumReport struct {
+	Corpus  source.Summary `json:"corpus"`
+	Centred bool           `json:"centred"`
+	Rows    []*spectrumRow `json:"rows"`
 }
 
-// row describes the spectrum of a matrix.
-type row struct {
-	Kernel    string           `json:"kernel"`
-	Embedding string           `json:"embedding"`
-	ISA       string           `json:"isa"`
-	Why       string           `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
-	Documents int              `json:"documents"`
-	Definite  string           `json:"definite"` // known definiteness of the kernel
-	Condition string           `json:"condition,omitempty"`
-	Steps     int              `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
-	Rounding  float64          `json:"rounding"`        // rounding bound, n·2⁻²⁴·|λ|max
-	Verdict   string           `json:"verdict"`
-	Largest   []spectrum.Value `json:"largest"`
-	Smallest  []spectrum.Value `json:"smallest"`
-	Values    []float64        `json:"eigenvalues,omitempty"` // all eigenvalues in descending order
-	Seconds   float64          `json:"seconds"`
-	PeakBytes int64            `json:"peak_bytes"`
+// spectrumRow describes the spectrum of a matrix.
+type spectrumRow struct {
+	Kernel        string                `json:"kernel"`
+	Embedding     string                `json:"embedding"`
+	ISA           string                `json:"isa"`
+	BackendReason string                `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
+	NumDocuments  int                   `json:"documents"`
+	Definiteness  string                `json:"definite"` // known definiteness of the kernel
+	Condition     string                `json:"condition,omitempty"`
+	NumSteps      int                   `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
+	RoundingBound float64               `json:"rounding"`        // rounding bound, n·2⁻²⁴·|λ|max
+	Verdict       string                `json:"verdict"`
+	Largest       []spectrum.Eigenvalue `json:"largest"`
+	Smallest      []spectrum.Eigenvalue `json:"smallest"`
+	Eigenvalues   []float64             `json:"eigenvalues,omitempty"` // all eigenvalues in descending order
+	Seconds       float64               `json:"seconds"`
+	PeakBytes     int64                 `json:"peak_bytes"`
 }
 
-func (c *call) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(false)
+func (c *spectrumFlags) run(ctx context.Context, e *cli.Env) error {
+	p := e.NewProgress(false)
 	defer p.Clear()
-	all := c.all
+	all := c.allValues
 	c.Need = func(s corpus.Size) int64 {
-		c.all = all || s.Documents <= maxWhole
-		embedded, inEngine := source.WorkBytes(s)
-		return s.Bytes() + max(embedded+inEngine, source.EngineBytes(s, c.NumWorkers())+c.bytes(s.Documents))
+		c.allValues = all || s.Documents <= maxFullDocuments
+		embedded, inEngine := source.ScratchBytes(s)
+		return s.Bytes() + max(embedded+inEngine, source.EngineBytes(s, c.NumWorkers())+c.requiredBytes(s.Documents))
 	}
 	docs, err := c.Read(ctx, e, p)
 	if err != nil {
@@ -123,16 +123,16 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 		return fmt.Errorf("%s contains no documents", docs.Source)
 	}
 	later := backend.RuntimeBytes + c.Need(docs.Size())
-	r := &spectra{Corpus: source.NewLine(docs), Centred: c.centre}
-	embedded, inEngine := source.WorkBytes(docs.Size())
+	r := &spectrumReport{Corpus: source.NewSummary(docs), Centred: c.centre}
+	embedded, inEngine := source.ScratchBytes(docs.Size())
 	held := backend.RuntimeBytes + docs.Documents.Bytes()
-	if err := c.Fits(c.what(n), held+embedded+inEngine, later); err != nil {
+	if err := c.CheckMemory(c.describeTask(n), held+embedded+inEngine, later); err != nil {
 		return err
 	}
 	var x *sparse.Embedded
 	var eng *engine.Engine
-	for i, k := range c.asked {
-		if i == 0 || k.Embedding() != c.asked[i-1].Embedding() {
+	for i, k := range c.kernels {
+		if i == 0 || k.Embedding() != c.kernels[i-1].Embedding() {
 			if eng != nil {
 				if err := eng.Close(); err != nil {
 					return err
@@ -142,64 +142,65 @@ func (c *call) run(ctx context.Context, e *cli.Env) error {
 			if x, err = source.Embed(ctx, docs, k.Embedding(), c.Workers); err != nil {
 				return err
 			}
-			source.WarnEmptied(e, docs, x)
-			if eng, err = c.Engine(x, c.Job(n), p); err != nil {
+			source.WarnEmptyDocuments(e, docs, x)
+			if eng, err = c.NewEngine(x, c.BackendFor(n), p); err != nil {
 				return err
 			}
 		}
 		row, err := c.measure(ctx, p, eng, x, kernel.Resolve(k, len(x.Embedder.Terms)), held)
 		if err != nil {
-			return docs.NameValue(err)
+			return docs.DescribeError(err)
 		}
 		r.Rows = append(r.Rows, row)
 	}
 	p.Clear()
-	return c.Report(e, c.f, r)
+	return c.PrintReport(e, c.f, r)
 }
 
-// what describes the computation for error messages.
-func (c *call) what(n int) string {
-	of := " eigenvalues of a Gram matrix of " + report.Documents(n)
-	if c.all {
+// describeTask describes the computation for error messages.
+func (c *spectrumFlags) describeTask(n int) string {
+	of := " eigenvalues of a Gram matrix of " + report.FormatDocuments(n)
+	if c.allValues {
 		return "finding all" + of
 	}
 	return "finding extreme" + of
 }
 
-func (c *call) options() spectrum.Options {
-	return spectrum.Options{K: c.k, Smallest: true, Vectors: c.steps, Seed: 1}
+func (c *spectrumFlags) options() spectrum.Options {
+	return spectrum.Options{K: c.k, WithSmallest: true, MaxVectors: c.steps, Seed: 1}
 }
 
-// bytes returns the minimum memory for the eigenvalues in bytes, excluding documents and engine.
-func (c *call) bytes(n int) int64 {
-	if c.all {
-		return 4*int64(n)*int64(n) + spectrum.AllBytes(n)
+// requiredBytes returns the minimum memory for the eigenvalues in bytes, excluding documents and engine.
+func (c *spectrumFlags) requiredBytes(n int) int64 {
+	if c.allValues {
+		return 4*int64(n)*int64(n) + spectrum.EigenvaluesBytes(n)
 	}
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
 // measure computes the eigenvalues of a matrix. held is the memory in use, excluding the engine, in
 // bytes.
-func (c *call) measure(
+func (c *spectrumFlags) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
-) (*row, error) {
+) (*spectrumRow, error) {
 	begin, n, known := time.Now(), eng.Len(), kernel.PropertiesOf(k)
-	r := &row{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Info().Backend, Why: c.Why(), Documents: n,
-		Definite: known.Definite.String(), Condition: known.Condition}
-	p.Stage("computing " + r.Kernel)
+	r := &spectrumRow{Kernel: k.String(), Embedding: k.Embedding().String(), ISA: eng.Info().Backend,
+		BackendReason: c.Reason(), NumDocuments: n,
+		Definiteness: known.Definiteness.String(), Condition: known.Condition}
+	p.StartStage("computing " + r.Kernel)
 	var err error
-	if held += eng.Info().Bytes; c.all {
-		err = c.whole(ctx, p, eng, k, held, r)
+	if held += eng.Info().Bytes; c.allValues {
+		err = c.computeAll(ctx, p, eng, k, held, r)
 	} else {
-		err = c.extremes(ctx, p, eng, x, k, held, r)
+		err = c.computeExtremes(ctx, p, eng, x, k, held, r)
 	}
 	if err != nil {
 		return nil, err
 	}
 	first, last := r.Largest[0].Value, r.Smallest[0]
-	r.Rounding = spectrum.Rounding(n, math.Max(math.Abs(first), math.Abs(last.Value)))
+	r.RoundingBound = spectrum.RoundingBound(n, math.Max(math.Abs(first), math.Abs(last.Value)))
 	switch {
-	case !(last.Value >= -r.Rounding): // true for NaN
+	case !(last.Value >= -r.RoundingBound): // true for NaN
 		r.Verdict = "not psd"
 	case !last.Converged:
 		r.Verdict = "not converged"
@@ -210,12 +211,12 @@ func (c *call) measure(
 	return r, nil
 }
 
-// whole computes all eigenvalues.
-func (c *call) whole(
-	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, held int64, r *row,
+// computeAll computes all eigenvalues.
+func (c *spectrumFlags) computeAll(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, held int64, r *spectrumRow,
 ) error {
 	n := eng.Len()
-	if err := c.Fits(c.what(n), held+engine.MatrixBytes(n, n)+spectrum.AllBytes(n)); err != nil {
+	if err := c.CheckMemory(c.describeTask(n), held+engine.MatrixBytes(n, n)+spectrum.EigenvaluesBytes(n)); err != nil {
 		return err
 	}
 	m, err := eng.Gram(ctx, k, nil)
@@ -226,70 +227,71 @@ func (c *call) whole(
 	if c.centre {
 		a = spectrum.Centre(m)
 	}
-	p.Stage("eigenvalues of " + r.Kernel)
+	p.StartStage("eigenvalues of " + r.Kernel)
 	p.Update(0, 0)
-	values, err := spectrum.All(ctx, a, c.NumWorkers())
+	values, err := spectrum.Eigenvalues(ctx, a, c.NumWorkers())
 	if err != nil {
 		return err
 	}
 	for i, v := range values {
-		r.Values = append(r.Values, v)
+		r.Eigenvalues = append(r.Eigenvalues, v)
 		if i < c.k {
-			r.Largest = append(r.Largest, spectrum.Value{Value: v, Converged: true})
-			r.Smallest = append(r.Smallest, spectrum.Value{Value: values[n-1-i], Converged: true})
+			r.Largest = append(r.Largest, spectrum.Eigenvalue{Value: v, Converged: true})
+			r.Smallest = append(r.Smallest, spectrum.Eigenvalue{Value: values[n-1-i], Converged: true})
 		}
 	}
 	return nil
 }
 
-// extremes computes the largest and smallest eigenvalues with Lanczos. The matrix is stored if
+// computeExtremes computes the largest and smallest eigenvalues with Lanczos. The matrix is stored if
 // there is enough memory.
-func (c *call) extremes(
-	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64, r *row,
+func (c *spectrumFlags) computeExtremes(
+	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
+	r *spectrumRow,
 ) error {
 	opt, n := c.options(), eng.Len()
 	held += spectrum.LanczosBytes(n, opt)
 	need := held + eng.MultiplyBytes(1)
-	a := &product{eng: eng, k: k, centre: c.centre}
-	if all, err := eng.Rectangle(k, x, math.MaxInt64/4); err == nil {
-		whole := run.AddBytes(held, run.AddBytes(all.KeptBytes(), all.PassBytes(1)))
+	a := &gramOperator{eng: eng, k: k, centre: c.centre}
+	if all, err := eng.CrossMatrix(k, x, math.MaxInt64/4); err == nil {
+		whole := run.AddBytes(held, run.AddBytes(all.StoredBytes(), all.MultiplyBytes(1)))
 		if c.Budget() == 0 || whole <= c.Budget() {
-			a.kept, need = all, whole
+			a.stored, need = all, whole
 		}
 	}
-	if err := c.Fits(c.what(n), need); err != nil {
+	if err := c.CheckMemory(c.describeTask(n), need); err != nil {
 		return err
 	}
-	p.Stage("Lanczos for " + r.Kernel)
-	defer p.Hold()() // hides the progress of each product
+	p.StartStage("Lanczos for " + r.Kernel)
+	defer p.MuteEngine()() // hides the progress of each product
 	opt.Progress = func(vectors, most int, _ float64) { p.Update(int64(vectors), int64(most)) }
 	found, err := spectrum.Lanczos(ctx, a, opt)
 	if err != nil {
 		return err
 	}
-	r.Steps = found.Basis
+	r.NumSteps = found.BasisSize
 	r.Largest, r.Smallest = found.Largest, found.Smallest
 	return nil
 }
 
-// product is a Gram matrix, optionally centred, as an operator.
-type product struct {
+// gramOperator is a Gram matrix, optionally centred, as an operator.
+type gramOperator struct {
 	eng    *engine.Engine
 	k      kernel.Kernel
-	kept   *engine.Rectangle // stored matrix; nil if it is recomputed for each product
+	stored *engine.CrossMatrix // stored matrix; nil if it is recomputed for each product
 	centre bool
 }
 
-func (a *product) Len() int { return a.eng.Len() }
+func (a *gramOperator) Len() int { return a.eng.Len() }
 
-func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
+func (a *gramOperator) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 	_, columns := src.Dims()
 	if a.centre {
 		src = mat.DenseCopyOf(src)
 		spectrum.SubtractMeans(src, columns)
 	}
-	if a.kept != nil {
-		err = a.kept.Multiply(ctx, src, dst)
+	if a.stored != nil {
+		err = a.stored.Multiply(ctx, src, dst)
 	} else {
 		err = a.eng.Multiply(ctx, a.k, nil, src, dst)
 	}
@@ -299,46 +301,46 @@ func (a *product) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 	return err
 }
 
-func (r *spectra) Describe(d *report.Document) {
-	d.Line(r.Corpus)
+func (r *spectrumReport) Describe(d *report.Document) {
+	d.AddLine(r.Corpus)
 	if r.Centred {
-		d.Line("row and column means were subtracted (-centre), so one eigenvalue is 0")
+		d.AddLine("row and column means were subtracted (-centre), so one eigenvalue is 0")
 	}
-	d.Line("")
+	d.AddLine("")
 	ends := report.NewTable(
 		"kernel", "known", ">largest", ">smallest", ">rounding", "verdict", "eigenvalues", ">seconds")
 	for _, row := range r.Rows {
 		method := "all"
-		if row.Steps > 0 {
-			method = "extremes, " + report.Counted(row.Steps, "step", "steps")
+		if row.NumSteps > 0 {
+			method = "extremes, " + report.FormatCountOf(row.NumSteps, "step", "steps")
 		}
-		ends.Add(row.Kernel, row.Definite, digits(row.Largest[0].Value), digits(row.Smallest[0].Value),
-			report.Error(row.Rounding), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
+		ends.Add(row.Kernel, row.Definiteness, formatValue(row.Largest[0].Value), formatValue(row.Smallest[0].Value),
+			report.FormatError(row.RoundingBound), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
 	}
-	d.Table("Spectra", "", ends)
-	d.Line("\nrounding = n·2⁻²⁴·|λ|max; eigenvalues of smaller magnitude may have the wrong sign")
+	d.AddTable("Spectra", "", ends)
+	d.AddLine("\nrounding = n·2⁻²⁴·|λ|max; eigenvalues of smaller magnitude may have the wrong sign")
 	for _, row := range r.Rows {
 		row.writeValues(d)
 	}
 }
 
 // writeValues adds a table of the largest and smallest eigenvalues.
-func (row *row) writeValues(d *report.Document) {
+func (row *spectrumRow) writeValues(d *report.Document) {
 	t := report.NewTable(">", ">largest", ">smallest")
-	if row.Steps > 0 {
+	if row.NumSteps > 0 {
 		t = report.NewTable(">", ">largest", ">residual", "", ">smallest", ">residual", "")
 	}
 	for i := range row.Largest {
 		cells := []string{fmt.Sprint(i + 1)}
-		for _, v := range []spectrum.Value{row.Largest[i], row.Smallest[i]} {
-			cells = append(cells, digits(v.Value))
-			if row.Steps > 0 {
-				cells = append(cells, report.Error(v.Residual), map[bool]string{false: "not converged"}[v.Converged])
+		for _, v := range []spectrum.Eigenvalue{row.Largest[i], row.Smallest[i]} {
+			cells = append(cells, formatValue(v.Value))
+			if row.NumSteps > 0 {
+				cells = append(cells, report.FormatError(v.Residual), map[bool]string{false: "not converged"}[v.Converged])
 			}
 		}
 		t.Add(cells...)
 	}
-	d.Table(row.Kernel, row.Kernel, t)
+	d.AddTable(row.Kernel, row.Kernel, t)
 }
 
-func digits(v float64) string { return fmt.Sprintf("%.7g", v) }
+func formatValue(v float64) string { return fmt.Sprintf("%.7g", v) }

@@ -23,15 +23,16 @@ func TestProduct(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=0.5")
 	x := musttest.Get(source.Embed(t.Context(), c, k.Embedding(), 1))(t)
 	eng := musttest.Get(engine.New(x, engine.Options{Workers: 2}))(t)
-	kept := musttest.Get(eng.Rectangle(k, x, 1<<30))(t)
-	products := []*product{{eng: eng, k: k}, {eng: eng, k: k, kept: kept}, {eng: eng, k: k, kept: kept, centre: true}}
+	kept := musttest.Get(eng.CrossMatrix(k, x, 1<<30))(t)
+	products := []*gramOperator{{eng: eng, k: k}, {eng: eng, k: k, stored: kept},
+		{eng: eng, k: k, stored: kept, centre: true}}
 	for _, a := range products {
 		var whole mat.Symmetric = musttest.Get(eng.Gram(t.Context(), k, nil))(t)
 		if a.centre {
 			whole = spectrum.Centre(whole)
 		}
-		values := musttest.Get(spectrum.All(t.Context(), whole, 2))(t)
-		found := musttest.Get(spectrum.Lanczos(t.Context(), a, spectrum.Options{K: 3, Smallest: true, Vectors: n}))(t)
+		values := musttest.Get(spectrum.Eigenvalues(t.Context(), whole, 2))(t)
+		found := musttest.Get(spectrum.Lanczos(t.Context(), a, spectrum.Options{K: 3, WithSmallest: true, MaxVectors: n}))(t)
 		for i, l := range found.Largest {
 			s := found.Smallest[i]
 			tol := 64 * n * 0x1p-53 * values[0] // float64 rounding, in addition to the residual

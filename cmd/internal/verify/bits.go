@@ -28,16 +28,16 @@ import (
 
 // Sizes of the matrices that are compared bit for bit.
 const (
-	sameBitsDocuments = engine.SeamDocuments + 500
-	sameBitsFewer     = 1000      // number of documents for further embeddings; enough for all block boundaries
-	sameBitsValues    = 1_000_000 // maximum number of stored values, which limits recomputation in float64
-	crossDocuments    = 300
+	sameBitsDocuments      = engine.MinTailBlockDocuments + 500
+	sameBitsFewerDocuments = 1000      // number of documents for further embeddings; enough for all block boundaries
+	maxSameBitsValues      = 1_000_000 // maximum number of stored values, which limits recomputation in float64
+	crossDocuments         = 300
 )
 
-// spread returns at most limit evenly spaced documents of m, but at least 2. The documents have at
+// spacedDocuments returns at most limit evenly spaced documents of m, but at least 2. The documents have at
 // most sameBitsValues values, and comparing their matrices takes at most room bytes. If room is 0,
 // memory is unlimited.
-func spread(m *sparse.CSR, limit int, room int64) []int {
+func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
 		documents := make([]int, k)
@@ -50,24 +50,24 @@ func spread(m *sparse.CSR, limit int, room int64) []int {
 		// This estimates two matrices, the rows for test documents, and three copies of the
 		// documents: original, embedded, and in an engine.
 		need := 8*int64(k)*int64(k) + 4*int64(k)*crossDocuments + 60*(values+int64(k)) + 100*int64(k)
-		if k <= 2 || values <= sameBitsValues && (room == 0 || need <= room) {
+		if k <= 2 || values <= maxSameBitsValues && (room == 0 || need <= room) {
 			return documents
 		}
 	}
 }
 
-// sameBits checks, on up to limit documents, that the matrix of c is the same bit for bit for any
+// checkSameBits checks, on up to limit documents, that the matrix of c is the same bit for bit for any
 // number of workers. It also checks that stripes, single rows, and test documents give the same
 // bits.
-func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) error {
+func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
-	v.p.Stage("workers, " + emb.String())
+	v.p.StartStage("workers, " + emb.String())
 	var room int64
 	if budget := v.Budget(); budget > 0 { // only half of the free memory, because workers need scratch memory
 		room = max((budget-backend.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus
-	if documents := spread(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
+	if documents := spacedDocuments(corpus.Documents, limit, room); len(documents) < corpus.Documents.Rows() {
 		corpus = corpus.Select(documents)
 	}
 	x, err := source.Embed(ctx, corpus, emb, v.Workers)
@@ -77,34 +77,34 @@ func (v *verifier) sameBits(ctx context.Context, c kernel.Kernel, limit int) err
 	// All matrices reuse this memory, because mapping new pages takes longer than computing some
 	// matrices.
 	first, again := newSymmetric(x.Rows()), newSymmetric(x.Rows())
-	n := report.Documents(x.Rows())
-	for _, isa := range v.All() {
-		eng, differ, err := v.anyWorkers(ctx, x, isa, c, first, again)
+	n := report.FormatDocuments(x.Rows())
+	for _, isa := range v.Backends() {
+		eng, differ, err := v.compareWorkers(ctx, x, isa, c, first, again)
 		if err != nil {
 			return err
 		}
 		var digest string
 		var parallel sync.WaitGroup
 		parallel.Go(func() { digest = digestOf(first.Data) })
-		otherwise, err := anyWay(ctx, corpus, x, eng, c, first.Data)
+		otherwise, err := compareMethods(ctx, corpus, x, eng, c, first.Data)
 		parallel.Wait()
 		if err = errors.Join(err, eng.Close()); err != nil {
 			return err
 		}
-		v.check(isa, emb, "bit-identical: 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
-		v.check(isa, emb, "bit-identical: whole matrix, stripes, rows, test documents", otherwise == "", "%s%s",
+		v.addCheck(isa, emb, "bit-identical: 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
+		v.addCheck(isa, emb, "bit-identical: whole matrix, stripes, rows, test documents", otherwise == "", "%s%s",
 			n, otherwise)
 	}
 	return nil
 }
 
-// anyWorkers computes the matrix with 1, 2 and 7 workers. differ lists the numbers of workers that
+// compareWorkers computes the matrix with 1, 2 and 7 workers. differ lists the numbers of workers that
 // give different bits. The caller must close the returned engine, which has 7 workers.
-func (v *verifier) anyWorkers(
+func (v *verifier) compareWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
 	compute := func(workers int, m *engine.Symmetric) (*engine.Engine, error) {
-		opt := v.Options(isa, v.p)
+		opt := v.EngineOptions(isa, v.p)
 		opt.Workers = workers
 		eng, err := engine.New(x, opt)
 		if err != nil {
@@ -144,16 +144,16 @@ func (v *verifier) anyWorkers(
 	return eng, differ, nil
 }
 
-// anyWay computes the matrix again, as stripes, by single rows, and for test documents. differ
+// compareMethods computes the matrix again, as stripes, by single rows, and for test documents. differ
 // lists the methods whose results differ from first.
-func anyWay(
+func compareMethods(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,
 ) (differ string, err error) {
 	n := x.Rows()
 	for at := 0; at < n; at += crossDocuments {
 		end := min(at+crossDocuments, n)
-		stripe, err := eng.Rows(ctx, c, engine.Request{Rows: [2]int{at, end}}, nil)
+		stripe, err := eng.Rows(ctx, c, engine.Request{RowRange: [2]int{at, end}}, nil)
 		if err != nil {
 			return "", err
 		}
@@ -162,7 +162,7 @@ func anyWay(
 		}
 	}
 	some := []int{n - 1, 0, n / 2, n / 3} // in arbitrary order, like a working set
-	dst, err := eng.Rows(ctx, c, engine.Request{Documents: some}, nil)
+	dst, err := eng.Rows(ctx, c, engine.Request{RowIndices: some}, nil)
 	if err != nil {
 		return "", err
 	}
@@ -171,13 +171,13 @@ func anyWay(
 			differ += fmt.Sprintf(", row %d differs", i)
 		}
 	}
-	test := spread(docs.Documents, crossDocuments, 0)
+	test := spacedDocuments(docs.Documents, crossDocuments, 0)
 	slices.Reverse(test) // so that the documents are in other panels
 	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err
 	}
-	cross, err := eng.Rows(ctx, c, engine.Request{Test: y}, nil)
+	cross, err := eng.Rows(ctx, c, engine.Request{TestDocuments: y}, nil)
 	if err != nil {
 		return "", err
 	}
@@ -189,13 +189,15 @@ func anyWay(
 	return differ, nil
 }
 
-func newSymmetric(n int) *engine.Symmetric { return &engine.Symmetric{N: n, Data: tiles.Make(n * n)} }
+func newSymmetric(n int) *engine.Symmetric {
+	return &engine.Symmetric{N: n, Data: tiles.MakeFloats(n * n)}
+}
 
 // sameFloats reports whether a and b have the same bits.
-func sameFloats(a, b []float32) bool { return bytes.Equal(memory(a), memory(b)) }
+func sameFloats(a, b []float32) bool { return bytes.Equal(bytesOf(a), bytesOf(b)) }
 
-// memory returns the bytes of v without a copy.
-func memory(v []float32) []byte {
+// bytesOf returns the bytes of v without a copy.
+func bytesOf(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
 

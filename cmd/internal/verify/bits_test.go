@@ -36,7 +36,7 @@ func TestSpread(t *testing.T) {
 		{5000, 10, 8 << 20, 800, 900}, // 8n² + 1200n + 760n is at most 8 MiB for n = 908
 		{1, 10, 0, 1, 1},
 	} {
-		got := spread(matrix(test.rows, test.length), sameBitsDocuments, test.room)
+		got := spacedDocuments(matrix(test.rows, test.length), sameBitsDocuments, test.room)
 		if len(got) < test.least || len(got) > test.most {
 			t.Errorf("%d documents of %d values in %d bytes: %d are taken, expected %d to %d", test.rows, test.length,
 				test.room, len(got), test.least, test.most)
@@ -62,20 +62,20 @@ func TestAnyWayFindsDifferences(t *testing.T) {
 	whole, again := newSymmetric(400), newSymmetric(400)
 	first := whole.Data
 	for _, isa := range asm.Available() {
-		eng, differ, err := v.anyWorkers(context.Background(), x, isa, c, whole, again)
+		eng, differ, err := v.compareWorkers(context.Background(), x, isa, c, whole, again)
 		if err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
-		if differ, err = anyWay(context.Background(), docs, x, eng, c, first); err != nil || differ != "" {
+		if differ, err = compareMethods(context.Background(), docs, x, eng, c, first); err != nil || differ != "" {
 			t.Fatalf("%s: %v, %q", isa, err, differ)
 		}
 		at := 399*400 + 7 // in the last row, which all methods compute
 		first[at] = math.Nextafter32(first[at], 9)
-		if last := spread(docs.Documents, crossDocuments, 0)[crossDocuments-1]; last != 398 {
+		if last := spacedDocuments(docs.Documents, crossDocuments, 0)[crossDocuments-1]; last != 398 {
 			t.Fatalf("the last test document is %d, expected 398", last)
 		}
 		first[398*400+7] = math.Nextafter32(first[398*400+7], 9)
-		differ, err = anyWay(context.Background(), docs, x, eng, c, first)
+		differ, err = compareMethods(context.Background(), docs, x, eng, c, first)
 		for _, want := range []string{"stripes differ", "row 399 differs", "row of test document 398 differs"} {
 			if err != nil || !strings.Contains(differ, want) {
 				t.Errorf("%s: found %q, %v, expected %q", isa, differ, err, want)

@@ -19,10 +19,10 @@ type closestPairList struct {
 	identical []closePair
 }
 
-// row adds the values of row i right of the diagonal. The list may grow to twice its limit before
-// [closestPairList.cut], so that the list is rarely sorted. NaN counts as small, so that NaN is
+// addRow adds the values of row i right of the diagonal. The list may grow to twice its limit before
+// [closestPairList.trim], so that the list is rarely sorted. NaN counts as small, so that NaN is
 // compared with the reference.
-func (l *closestPairList) row(i int, c []float32) {
+func (l *closestPairList) addRow(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {
 			continue
@@ -35,31 +35,31 @@ func (l *closestPairList) row(i int, c []float32) {
 			continue
 		}
 		if l.pairs = append(l.pairs, p); len(l.pairs) >= 2*l.limit {
-			l.cut()
+			l.trim()
 		}
 	}
 }
 
-// some adds the values of every share-th row that are right of the diagonal.
-func (l *closestPairList) some(ctx context.Context, eng *engine.Engine, c kernel.Kernel, share int) error {
+// addRows adds the values of every share-th row that are right of the diagonal.
+func (l *closestPairList) addRows(ctx context.Context, eng *engine.Engine, c kernel.Kernel, share int) error {
 	var rows []int
 	for i := 0; i < eng.Len(); i += share {
 		rows = append(rows, i)
 	}
 	for part := range slices.Chunk(rows, chunkRows) {
-		d, err := eng.Rows(ctx, c, engine.Request{Documents: part}, nil)
+		d, err := eng.Rows(ctx, c, engine.Request{RowIndices: part}, nil)
 		if err != nil {
 			return err
 		}
 		for r, i := range part {
-			l.row(i, d.Row(r)[i+1:])
+			l.addRow(i, d.Row(r)[i+1:])
 		}
 	}
 	return nil
 }
 
-// cut sorts the pairs, and removes pairs beyond the limit.
-func (l *closestPairList) cut() {
+// trim sorts the pairs, and removes pairs beyond the limit.
+func (l *closestPairList) trim() {
 	slices.SortFunc(l.pairs, func(a, b closePair) int {
 		return cmp.Or(cmp.Compare(a.c, b.c), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j))
 	})
@@ -69,9 +69,9 @@ func (l *closestPairList) cut() {
 	}
 }
 
-// sorted returns the identical pairs, then the other pairs, both in ascending order of c.
-func (l *closestPairList) sorted() []closePair {
-	l.cut()
+// sortedPairs returns the identical pairs, then the other pairs, both in ascending order of c.
+func (l *closestPairList) sortedPairs() []closePair {
+	l.trim()
 	all := append(slices.Clone(l.identical), l.pairs...)
 	return all[:min(len(all), l.limit)]
 }

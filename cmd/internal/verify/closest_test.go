@@ -30,7 +30,7 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 	x := musttest.Get(k.Embedding().Fit(m).Transform(m))(t)
 	eng := musttest.Get(engine.New(x, engine.Options{}))(t)
 	l := &closestPairList{limit: 40, bound: float32(math.Inf(1))}
-	musttest.Do(t, l.some(t.Context(), eng, k, defaultShare))
+	musttest.NoError(t, l.addRows(t.Context(), eng, k, defaultRowStep))
 	g := musttest.Get(eng.Gram(t.Context(), k, nil))(t)
 	var want []closePair
 	for i := 0; i < g.N; i += 8 {
@@ -39,7 +39,7 @@ func TestClosestPairsOfSomeRows(t *testing.T) {
 		}
 	}
 	slices.SortStableFunc(want, func(a, b closePair) int { return cmp.Compare(a.c, b.c) })
-	if got := l.sorted(); !slices.Equal(got, want[:40]) || !(got[0].c > 0) {
+	if got := l.sortedPairs(); !slices.Equal(got, want[:40]) || !(got[0].c > 0) {
 		t.Errorf("the closest pairs are %v, expected %v", got, want[:40])
 	}
 }
@@ -54,10 +54,10 @@ func TestClosestPairs(t *testing.T) {
 		{0, 0.7, 0.2, 0.1, 0.8, 0.8, 0.8},
 		{0, 0.3, nan, 0.9, 0.6, 0.6},
 	} {
-		l.row(i, row)
+		l.addRow(i, row)
 	}
 	var got [][2]int32
-	for _, p := range l.sorted() {
+	for _, p := range l.sortedPairs() {
 		got = append(got, [2]int32{p.i, p.j})
 	}
 	want := [][2]int32{{0, 2}, {1, 2}, {2, 5}, {1, 5}}

@@ -22,86 +22,86 @@ import (
 // size, so that two or four workers end at the same time.
 const chunkRows = 256
 
-// orthogonal is the maximum |1-c| in the reference for documents without common terms. For such
+// orthogonalTolerance is the maximum |1-c| in the reference for documents without common terms. For such
 // pairs 1-c is only rounding error, so a relative error is meaningless.
-const orthogonal = 1e-14
+const orthogonalTolerance = 1e-14
 
 // comparison is the result of comparing one kernel on one back end with the reference.
 type comparison struct {
-	row        kernelRow
-	best       rowResult
-	asymmetric int64 // number of pairs i < j whose two values differ in any bit
+	row           kernelRow
+	result        rowResult
+	numAsymmetric int64 // number of pairs i < j whose two values differ in any bit
 
 	hash   hash.Hash
 	square []float32 // values between rows of the sample, to check symmetry
 }
 
-// extreme is the largest error and its position.
-type extreme struct {
+// maxError is the largest error and its position.
+type maxError struct {
 	err       float64
 	row, col  int // index in sample.rows, and index among the row's compared values
 	got, want float64
 }
 
-// nowhere is smaller than any error.
-var nowhere = extreme{err: -1}
+// noError is smaller than any error.
+var noError = maxError{err: -1}
 
-// raise sets e to the given error if it is larger. NaN counts as the largest error.
-func (e *extreme) raise(err float64, row, col int, got, want float64) {
+// update sets e to the given error if it is larger. NaN counts as the largest error.
+func (e *maxError) update(err float64, row, col int, got, want float64) {
 	if err > e.err || math.IsNaN(err) && !math.IsNaN(e.err) {
-		*e = extreme{err, row, col, got, want}
+		*e = maxError{err, row, col, got, want}
 	}
 }
 
 // Kinds of errors.
 const (
-	absolute = iota
-	relative
-	ulps
+	absoluteError = iota
+	relativeError
+	ulpError
 	numErrors
 )
 
 // rowResult is the result for one or more rows of the sample.
 type rowResult struct {
-	worst     [numErrors]extreme
-	failed    extreme // first value outside its tolerance
-	failures  int64
-	identical int64 // number of pairs of identical documents
-	notZero   int64 // number of identical pairs with a nonzero value
+	maxErrors    [numErrors]maxError
+	firstFailure maxError // first value outside its tolerance
+	numFailures  int64
+	numIdentical int64 // number of pairs of identical documents
+	numNonzero   int64 // number of identical pairs with a nonzero value
 }
 
 func newRowResult() rowResult {
-	return rowResult{worst: [numErrors]extreme{nowhere, nowhere, nowhere}}
+	return rowResult{maxErrors: [numErrors]maxError{noError, noError, noError}}
 }
 
 func (a *rowResult) merge(b *rowResult) {
-	for k, e := range b.worst {
-		a.worst[k].raise(e.err, e.row, e.col, e.got, e.want)
+	for k, e := range b.maxErrors {
+		a.maxErrors[k].update(e.err, e.row, e.col, e.got, e.want)
 	}
-	if a.failures == 0 {
-		a.failed = b.failed
+	if a.numFailures == 0 {
+		a.firstFailure = b.firstFailure
 	}
-	a.failures += b.failures
-	a.identical += b.identical
-	a.notZero += b.notZero
+	a.numFailures += b.numFailures
+	a.numIdentical += b.numIdentical
+	a.numNonzero += b.numNonzero
 }
 
 // compare computes the sample's rows for kernel k on every back end, and compares them with the
 // reference. For the symmetry check it also stores the values between rows of the sample.
 func (v *verifier) compare(
-	ctx context.Context, x *sparse.Embedded, s *sample, backends []*candidate, k kernel.Kernel, room *room,
+	ctx context.Context, x *sparse.Embedded, s *sample, backends []*backendRun, k kernel.Kernel, room *chunkBuffers,
 ) ([]*comparison, error) {
 	var found []*comparison
 	for range backends {
 		square := make([]float32, len(s.rows)*len(s.rows))
-		found = append(found, &comparison{hash: sha256.New(), square: square, best: newRowResult()})
+		found = append(found, &comparison{hash: sha256.New(), square: square, result: newRowResult()})
 	}
 	results := make([]rowResult, chunkRows)
-	defer v.p.Hold()()
+	defer v.p.MuteEngine()()
 	for first := 0; first < len(s.rows); first += chunkRows {
 		v.p.Update(int64(first), int64(len(s.rows)))
 		rows := s.rows[first:min(first+chunkRows, len(s.rows))]
-		got, want := room.of(len(rows), s.n)
+		got, want := room.resize(len(rows), s.n)
 		err := run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 			want[r].fill(k, x, &rows[r])
 			return nil
@@ -110,7 +110,7 @@ func (v *verifier) compare(
 			return nil, err
 		}
 		for i, b := range backends {
-			_, err := b.rows.Rows(ctx, k, engine.Request{Documents: docs(rows)}, got)
+			_, err := b.rows.Rows(ctx, k, engine.Request{RowIndices: documentsOf(rows)}, got)
 			if errors.Is(err, engine.ErrNotFinite) { // NaN is outside every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())
@@ -129,7 +129,7 @@ func (v *verifier) compare(
 				return nil, err
 			}
 			for r := range rows {
-				found[i].best.merge(&results[r])
+				found[i].result.merge(&results[r])
 			}
 		}
 	}
@@ -139,56 +139,56 @@ func (v *verifier) compare(
 	return found, nil
 }
 
-// room is memory for comparing a chunk of rows. It is reused, because mapping new pages would take
+// chunkBuffers is memory for comparing a chunk of rows. It is reused, because mapping new pages would take
 // a tenth of the running time.
-type room struct {
+type chunkBuffers struct {
 	got  []float32
-	want [chunkRows]expected
+	want [chunkRows]expectedRow
 }
 
-// of returns memory for rows and their expected values.
-func (c *room) of(rows, columns int) (*engine.Dense, []expected) {
+// resize returns memory for rows and their expected values.
+func (c *chunkBuffers) resize(rows, columns int) (*engine.Dense, []expectedRow) {
 	if cap(c.got) < rows*columns {
 		c.got = make([]float32, rows*columns)
 	}
 	return &engine.Dense{Rows: rows, Cols: columns, Data: c.got[:rows*columns]}, c.want[:rows]
 }
 
-// expected holds the reference values of a row, which all instruction sets share.
-type expected []float64
+// expectedRow holds the reference values of a row, which all instruction sets share.
+type expectedRow []float64
 
 // fill computes the reference values of a row.
-func (e *expected) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
+func (e *expectedRow) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	*e = (*e)[:0]
 	for at, c := range row.c {
-		*e = append(*e, k.Eval(c, x.Norms[row.doc], x.Norms[row.column(at)]))
+		*e = append(*e, k.Eval(c, x.Norms[row.document], x.Norms[row.column(at)]))
 	}
 }
 
 // compareRow compares a computed row with the reference.
-func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want expected) rowResult {
+func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want expectedRow) rowResult {
 	res := newRowResult()
 	r := &s.rows[row]
-	i, group := r.doc, s.group[r.doc]
+	i, group := r.document, s.groups[r.document]
 	for at, w := range want {
 		j, c := r.column(at), r.c[at]
 		g := float64(got[j])
 		err := math.Abs(g - w)
-		res.worst[absolute].raise(err, row, at, g, w)
-		if w != 0 && !(math.Abs(1-c) < orthogonal) {
-			res.worst[relative].raise(err/math.Abs(w), row, at, g, w)
-			res.worst[ulps].raise(err/ulp32(w), row, at, g, w)
+		res.maxErrors[absoluteError].update(err, row, at, g, w)
+		if w != 0 && !(math.Abs(1-c) < orthogonalTolerance) {
+			res.maxErrors[relativeError].update(err/math.Abs(w), row, at, g, w)
+			res.maxErrors[ulpError].update(err/ulp32(w), row, at, g, w)
 		}
-		if !kernel.Within(k, g, w, c, x.Norms[i], x.Norms[j]) {
-			if res.failures == 0 {
-				res.failed = extreme{err, row, at, g, w}
+		if !kernel.WithinTolerance(k, g, w, c, x.Norms[i], x.Norms[j]) {
+			if res.numFailures == 0 {
+				res.firstFailure = maxError{err, row, at, g, w}
 			}
-			res.failures++
+			res.numFailures++
 		}
-		if j == i || group >= 0 && s.group[j] == group {
-			res.identical++
+		if j == i || group >= 0 && s.groups[j] == group {
+			res.numIdentical++
 			if !(g == 0) {
-				res.notZero++
+				res.numNonzero++
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	for r := range got.Rows {
 		values := got.Row(r)
 		for c := range s.rows {
-			f.square[(first+r)*len(s.rows)+c] = values[s.rows[c].doc]
+			f.square[(first+r)*len(s.rows)+c] = values[s.rows[c].document]
 		}
 		if columns := s.rows[first+r].columns; columns != nil {
 			some = some[:0]
@@ -218,31 +218,31 @@ func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 
 // finish converts the result to a row of the report.
 func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.ISA, k kernel.Kernel) {
-	where := func(e extreme) spot {
-		i, j := s.rows[e.row].doc, s.rows[e.row].column(e.col)
+	where := func(e maxError) comparedPair {
+		i, j := s.rows[e.row].document, s.rows[e.row].column(e.col)
 		name := v.corpus.DocumentName
-		return spot{i, j, name(i), name(j), e.got, e.want}
+		return comparedPair{i, j, name(i), name(j), e.got, e.want}
 	}
 	f.row = kernelRow{
-		ISA: string(isa), Kernel: k.String(), Embedding: k.Embedding().String(), Pairs: s.pairs(),
-		Failures: f.best.failures, Passed: f.best.failures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
+		ISA: string(isa), Kernel: k.String(), Embedding: k.Embedding().String(), NumPairs: s.numPairs(),
+		NumFailures: f.result.numFailures, Passed: f.result.numFailures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
 	}
 	to := &f.row
 	// Relative errors stay -1 if all reference values are 0.
-	worst := f.best.worst
-	to.MaxAbsErr, to.AbsAt = max(worst[absolute].err, 0), where(worst[absolute])
-	to.MaxRelErr, to.MaxULP = max(worst[relative].err, 0), max(worst[ulps].err, 0)
-	at, c := to.AbsAt, s.rows[f.best.worst[absolute].row].c[f.best.worst[absolute].col]
+	worst := f.result.maxErrors
+	to.MaxAbsErr, to.MaxAbsErrAt = max(worst[absoluteError].err, 0), where(worst[absoluteError])
+	to.MaxRelErr, to.MaxULP = max(worst[relativeError].err, 0), max(worst[ulpError].err, 0)
+	at, c := to.MaxAbsErrAt, s.rows[f.result.maxErrors[absoluteError].row].c[f.result.maxErrors[absoluteError].col]
 	to.Tolerance = kernel.Tolerance(k, c, x.Norms[at.I], x.Norms[at.J])
 	if !to.Passed {
-		p := where(f.best.failed)
-		to.FailedAt = &p
+		p := where(f.result.firstFailure)
+		to.FirstFailure = &p
 	}
 	n := len(s.rows)
 	for a := range n {
 		for b := range a {
 			if math.Float32bits(f.square[a*n+b]) != math.Float32bits(f.square[b*n+a]) {
-				f.asymmetric++
+				f.numAsymmetric++
 			}
 		}
 	}

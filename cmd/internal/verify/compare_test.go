@@ -23,10 +23,10 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 		k := kernel.MustParse(spec)
 		x := musttest.Get(source.Embed(t.Context(), docs, k.Embedding(), 1))(t)
 		ref, n := engine.NewReference(x), x.Rows()
-		s := &sample{n: n, rows: []sampleRow{{doc: 7, c: make([]float64, n)}}}
-		s.findTwins(x)
-		musttest.Do(t, ref.Row(t.Context(), 7, s.rows[0].c))
-		var want expected
+		s := &sample{n: n, rows: []sampleRow{{document: 7, c: make([]float64, n)}}}
+		s.findIdentical(x)
+		musttest.NoError(t, ref.Row(t.Context(), 7, s.rows[0].c))
+		var want expectedRow
 		want.fill(k, x, &s.rows[0])
 		got := make([]float32, n)
 		outside := 0
@@ -40,9 +40,9 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 					failures++
 				}
 			}
-			if res := s.compareRow(x, k, 0, got, want); res.failures != failures {
+			if res := s.compareRow(x, k, 0, got, want); res.numFailures != failures {
 				t.Errorf("%s, off by %v of the tolerance: %d values are out of tolerance, expected %d", spec, by,
-					res.failures, failures)
+					res.numFailures, failures)
 			}
 			if failures > 0 {
 				outside++
@@ -55,15 +55,15 @@ func TestCompareRowKeepsTheTolerance(t *testing.T) {
 }
 
 func TestExtremeKeepsNaN(t *testing.T) {
-	e := nowhere
-	e.raise(0, 1, 1, 0, 0)
+	e := noError
+	e.update(0, 1, 1, 0, 0)
 	if e.row != 1 {
 		t.Error("an error of 0 doesn't replace nowhere")
 	}
-	e.raise(2, 2, 2, 0, 0)
-	e.raise(1, 3, 3, 0, 0)
-	e.raise(math.NaN(), 4, 4, 0, 0)
-	e.raise(9, 5, 5, 0, 0)
+	e.update(2, 2, 2, 0, 0)
+	e.update(1, 3, 3, 0, 0)
+	e.update(math.NaN(), 4, 4, 0, 0)
+	e.update(9, 5, 5, 0, 0)
 	if e.row != 4 {
 		t.Errorf("the greatest of 0, 2, 1, NaN, 9 is taken from row %d, expected NaN's", e.row)
 	}

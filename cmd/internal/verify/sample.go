@@ -19,26 +19,26 @@ import (
 
 // Sample sizes.
 const (
-	allPairsUpTo = 2000      // maximum number of documents for comparing all pairs
-	samplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
-	closestPairs = 1000      // number of closest pairs, which every sample includes
-	closestFewer = 250       // number of closest pairs for further embeddings
+	allPairsUpTo    = 2000      // maximum number of documents for comparing all pairs
+	numSamplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
+	numClosestPairs = 1000      // number of closest pairs, which every sample includes
+	numClosestFewer = 250       // number of closest pairs for further embeddings
 )
 
 // sample holds the pairs that are compared in one embedding.
 type sample struct {
-	n       int         // number of documents
-	rows    []sampleRow // rows of the sample, in ascending order
-	closest []closePair
-	group   []int32 // group index, equal for identical documents; -1 for unique documents
-	twins   int64   // number of pairs of identical documents in the corpus
+	n            int         // number of documents
+	rows         []sampleRow // rows of the sample, in ascending order
+	closest      []closePair
+	groups       []int32 // groups index, equal for identical documents; -1 for unique documents
+	numIdentical int64   // number of pairs of identical documents in the corpus
 }
 
 // sampleRow is a row of the matrix with its compared columns.
 type sampleRow struct {
-	doc     int
-	columns []int32   // compared columns in ascending order; nil for all columns
-	c       []float64 // reference values of c, one per compared column
+	document int
+	columns  []int32   // compared columns in ascending order; nil for all columns
+	c        []float64 // reference values of c, one per compared column
 }
 
 // column returns the document of the k-th compared value.
@@ -49,10 +49,10 @@ func (r *sampleRow) column(k int) int {
 	return int(r.columns[k])
 }
 
-func docs(rows []sampleRow) []int {
+func documentsOf(rows []sampleRow) []int {
 	out := make([]int, len(rows))
 	for k := range rows {
-		out[k] = rows[k].doc
+		out[k] = rows[k].document
 	}
 	return out
 }
@@ -63,40 +63,41 @@ type closePair struct {
 	c    float32
 }
 
-// choose returns the sample. It finds the closest pairs by computing c for all pairs or, if few
+// chooseSample returns the sample. It finds the closest pairs by computing c for all pairs or, if few
 // closest pairs are needed, for every eighth row. The sample of a small corpus has all rows.
 // Otherwise the sample has random rows, and further rows for the closest pairs.
-func (v *verifier) choose(
+func (v *verifier) chooseSample(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
 ) (*sample, error) {
 	s := &sample{n: x.Rows()}
-	s.findTwins(x)
-	v.p.Stage("closest pairs, " + c.Embedding().String())
-	closest := &closestPairList{limit: v.near, bound: float32(math.Inf(1))}
-	if budget := v.Budget(); v.near < closestPairs && s.n > allPairsUpTo {
-		if err := closest.some(ctx, eng, c, defaultShare); err != nil {
+	s.findIdentical(x)
+	v.p.StartStage("closest pairs, " + c.Embedding().String())
+	closest := &closestPairList{limit: v.numClosest, bound: float32(math.Inf(1))}
+	if budget := v.Budget(); v.numClosest < numClosestPairs && s.n > allPairsUpTo {
+		if err := closest.addRows(ctx, eng, c, defaultRowStep); err != nil {
 			return nil, err
 		}
-	} else if budget == 0 || v.held+engine.MatrixBytes(s.n, s.n) <= budget {
+	} else if budget == 0 || v.heldBytes+engine.MatrixBytes(s.n, s.n) <= budget {
 		m, err := eng.Gram(ctx, c, nil)
 		if err != nil {
 			return nil, err
 		}
 		for i := range s.n {
-			closest.row(i, m.Row(i)[i+1:])
+			closest.addRow(i, m.Row(i)[i+1:])
 		}
 	} else {
-		need := v.held + engine.MatrixBytes(min(chunkRows, s.n), s.n)
-		if err := v.Fits("the search for the closest pairs", need); err != nil {
+		need := v.heldBytes + engine.MatrixBytes(min(chunkRows, s.n), s.n)
+		if err := v.CheckMemory("the search for the closest pairs", need); err != nil {
 			return nil, err
 		}
-		if err := closest.some(ctx, eng, c, 1); err != nil {
+		if err := closest.addRows(ctx, eng, c, 1); err != nil {
 			return nil, err
 		}
 	}
-	s.closest = closest.sorted()
-	s.rows = chooseRows(s.n, s.closest, v.pairs, v.seed)
-	return s, v.Fits("the comparison with the float64 reference", v.held+s.bytes(x, backends, v.NumWorkers()))
+	s.closest = closest.sortedPairs()
+	s.rows = chooseRows(s.n, s.closest, v.numPairs, v.seed)
+	return s, v.CheckMemory("the comparison with the float64 reference",
+		v.heldBytes+s.comparisonBytes(x, backends, v.NumWorkers()))
 }
 
 // chooseRows returns all rows of a small corpus. Otherwise it returns enough random rows for the
@@ -110,11 +111,11 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	var rows []sampleRow
 	for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(n)[:count] {
 		whole[i] = true
-		rows = append(rows, sampleRow{doc: i})
+		rows = append(rows, sampleRow{document: i})
 	}
 	left := slices.DeleteFunc(slices.Clone(closest), func(p closePair) bool { return whole[p.i] || whole[p.j] })
-	for _, i := range cover(left) {
-		r := sampleRow{doc: i}
+	for _, i := range vertexCover(left) {
+		r := sampleRow{document: i}
 		for _, p := range left {
 			switch i {
 			case int(p.i):
@@ -126,13 +127,13 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 		slices.Sort(r.columns)
 		rows = append(rows, r)
 	}
-	slices.SortFunc(rows, func(a, b sampleRow) int { return a.doc - b.doc })
+	slices.SortFunc(rows, func(a, b sampleRow) int { return a.document - b.document })
 	return rows
 }
 
-// part returns a sample with every share-th whole row, and the closest pairs of the other rows. If
+// subsample returns a sample with every share-th whole row, and the closest pairs of the other rows. If
 // the sample contains all pairs, part returns s.
-func (s *sample) part(share int) *sample {
+func (s *sample) subsample(share int) *sample {
 	if s.n <= allPairsUpTo || share == 1 {
 		return s
 	}
@@ -146,7 +147,7 @@ func (s *sample) part(share int) *sample {
 	for _, r := range s.rows {
 		if r.columns == nil {
 			if whole++; whole%share != 1 {
-				columns := slices.Sorted(slices.Values(near[int32(r.doc)]))
+				columns := slices.Sorted(slices.Values(near[int32(r.document)]))
 				c := make([]float64, len(columns))
 				for k, j := range columns {
 					c[k] = r.c[j]
@@ -161,9 +162,9 @@ func (s *sample) part(share int) *sample {
 	return &out
 }
 
-// cover returns documents such that every pair contains one of them. It repeatedly chooses the
+// vertexCover returns documents such that every pair contains one of them. It repeatedly chooses the
 // document with the most uncovered pairs.
-func cover(pairs []closePair) []int {
+func vertexCover(pairs []closePair) []int {
 	var rows []int
 	left := slices.Clone(pairs)
 	for len(left) > 0 {
@@ -183,16 +184,16 @@ func cover(pairs []closePair) []int {
 	return rows
 }
 
-// findTwins finds documents with equal rows in float64, the precision of the engine's input.
-func (s *sample) findTwins(x *sparse.Embedded) {
-	s.group = make([]int32, s.n)
+// findIdentical finds documents with equal rows in float64, the precision of the engine's input.
+func (s *sample) findIdentical(x *sparse.Embedded) {
+	s.groups = make([]int32, s.n)
 	first := map[[sha256.Size]byte]int32{}
 	size := map[int32]int64{}
 	var unit []float64
 	var buf []byte
 	for i := range s.n {
 		terms, _ := x.Row(i)
-		unit = x.Unit64(i, unit)
+		unit = x.UnitVector64(i, unit)
 		buf = buf[:0]
 		for k, t := range terms {
 			buf = binary.LittleEndian.AppendUint32(buf, t)
@@ -204,20 +205,20 @@ func (s *sample) findTwins(x *sparse.Embedded) {
 			g = int32(i)
 			first[key] = g
 		}
-		s.group[i] = g
-		s.twins += size[g]
+		s.groups[i] = g
+		s.numIdentical += size[g]
 		size[g]++
 	}
-	for i, g := range s.group {
+	for i, g := range s.groups {
 		if size[g] == 1 {
-			s.group[i] = -1
+			s.groups[i] = -1
 		}
 	}
 }
 
-// reference computes the reference values of c for all pairs of the sample. All kernels and
+// computeReference computes the reference values of c for all pairs of the sample. All kernels and
 // instruction sets share these values.
-func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample) error {
+func (v *verifier) computeReference(ctx context.Context, x *sparse.Embedded, s *sample) error {
 	for k := range s.rows {
 		r := &s.rows[k]
 		if r.columns != nil {
@@ -226,24 +227,24 @@ func (v *verifier) reference(ctx context.Context, x *sparse.Embedded, s *sample)
 			r.c = make([]float64, s.n)
 		}
 	}
-	v.p.Stage("reference, " + x.Embedder.String())
+	v.p.StartStage("reference, " + x.Embedder.String())
 	ref := engine.NewReference(x)
 	var done atomic.Int64
 	return run.Tasks(ctx, v.NumWorkers(), len(s.rows), func(ctx context.Context, _, k int) error {
 		v.p.Update(done.Add(1), int64(len(s.rows)))
 		r := &s.rows[k]
 		if r.columns == nil {
-			return ref.Row(ctx, r.doc, r.c)
+			return ref.Row(ctx, r.document, r.c)
 		}
 		for k, j := range r.columns {
-			r.c[k] = ref.C(r.doc, int(j))
+			r.c[k] = ref.C(r.document, int(j))
 		}
 		return nil
 	})
 }
 
-// pairs returns the number of compared values.
-func (s *sample) pairs() int64 {
+// numPairs returns the number of compared values.
+func (s *sample) numPairs() int64 {
 	var n int64
 	for k := range s.rows {
 		n += int64(len(s.rows[k].c))
@@ -251,10 +252,10 @@ func (s *sample) pairs() int64 {
 	return n
 }
 
-// bytes returns the memory of the comparison in bytes, excluding documents and engines. It is the
+// comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines. It is the
 // memory of the reference's c, plus the larger of two sizes: the reference's scratch memory, and
 // the memory for expected values, computed values and the symmetry check.
-func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
+func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {
 		if s.rows[k].columns == nil {
@@ -263,20 +264,20 @@ func (s *sample) bytes(x *sparse.Embedded, isas, workers int) int64 {
 			n += 12 * int64(len(s.rows[k].columns))
 		}
 	}
-	reference := 8*x.NNZ() + 16*int64(s.n) + int64(workers)*(5*int64(x.Cols)+4*int64(x.LongestRow()))
+	reference := 8*x.NNZ() + 16*int64(s.n) + int64(workers)*(5*int64(x.Cols)+4*int64(x.MaxRowLen()))
 	rows := int64(len(s.rows))
 	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
 }
 
-// mirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
-func (s *sample) mirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
+// numMirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
+func (s *sample) numMirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
 func (s *sample) describe(x *sparse.Embedded) embeddingLine {
 	d := x.Digest()
-	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), Pairs: s.pairs(),
-		SampledRows: len(s.rows), ClosestPairs: len(s.closest), Identical: s.twins}
+	e := embeddingLine{Embedding: x.Embedder.String(), Digest: hex.EncodeToString(d[:]), NumPairs: s.numPairs(),
+		NumRows: len(s.rows), NumClosestPairs: len(s.closest), NumIdentical: s.numIdentical}
 	for _, p := range s.closest {
-		e.GreatestC = float64(p.c)
+		e.MaxClosestC = float64(p.c)
 	}
 	return e
 }

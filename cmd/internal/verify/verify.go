@@ -32,13 +32,13 @@ var Command = &cli.Command{
 Compares the engine's float32 results for every kernel, instruction set and device of this computer
 with a float64 reference. The exit status is 1 if a value is out of tolerance.
 
-For up to ` + report.Count(allPairsUpTo) +
+For up to ` + report.FormatCount(allPairsUpTo) +
 		` documents it compares all pairs; for more, random rows with about 4
 million pairs, and the 1,000 closest pairs. By default it compares c, the basis of all kernels, on
 all of these pairs, and other kernels and embeddings on an eighth.
 It also checks that c is 0 for identical documents,
 that (i, j) and (j, i) have the same bits, and that a matrix of up to ` +
-		report.Count(sameBitsDocuments) + ` documents has the same
+		report.FormatCount(sameBitsDocuments) + ` documents has the same
 bits from 1, 2 and 7 workers, in stripes, by rows and with test documents as rows.
 
 The table lists the largest absolute error with its indices and tolerance, the largest relative
@@ -48,16 +48,16 @@ of the largest absolute error, and full digests.`,
 grambench verify
 grambench verify -in train.svm -kernel diffusion:t=0.1 -kernel rbf:gamma=1,embed=tfidf-l2
 grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		v := &verifier{f: f}
-		f.Pages()
+		f.DeclareReport()
 		v.Documents.Declare(f, "goroot", &v.Limits)
-		f.Group("Kernels", "")
+		f.StartGroup("Kernels", "")
 		v.Kernels.Declare(f, "at least one of every kernel family")
 		f.Uint64Var(&v.seed, "seed", 1, "random `SEED` for sampling rows")
-		v.Compute.Declare(f)
-		f.Check(func() (err error) {
-			v.kernels, err = v.Parse(source.Examples()...)
+		v.ComputeFlags.Declare(f)
+		f.AddCheck(func() (err error) {
+			v.kernels, err = v.Parse(source.ExampleSpecs()...)
 			return err
 		})
 		return v.run
@@ -68,30 +68,30 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 type verifier struct {
 	source.Documents
 	source.Kernels
-	backend.Compute
+	backend.ComputeFlags
 	f       *cli.Flags
 	seed    uint64
 	kernels []kernel.Kernel
 
-	e      *cli.Env
-	p      *cli.Progress
-	corpus *corpus.Corpus
-	report *verification
-	pairs  int             // number of pairs in whole rows of the sample
-	near   int             // number of additional closest pairs
-	share  int             // step between compared whole rows, for kernels other than c
-	few    map[string]bool // kernels compared on only an eighth of the whole rows
-	held   int64           // memory in use in bytes: program, corpus, embedded documents and engines
+	e          *cli.Env
+	p          *cli.Progress
+	corpus     *corpus.Corpus
+	report     *verifyReport
+	numPairs   int             // number of pairs in whole rows of the sample
+	numClosest int             // number of additional closest pairs
+	rowStep    int             // step between compared whole rows, for kernels other than c
+	reduced    map[string]bool // kernels compared on only an eighth of the whole rows
+	heldBytes  int64           // memory in use in bytes: program, corpus, embedded documents and engines
 }
 
-// defaultShare is the value of share if -kernel isn't set.
-const defaultShare = 8
+// defaultRowStep is the value of share if -kernel isn't set.
+const defaultRowStep = 8
 
-// fewerPairs returns the kernels that are compared on one eighth of the rows: the variants, and the
+// reducedKernels returns the kernels that are compared on one eighth of the rows: the variants, and the
 // example whose reference computes an integral for each pair.
-func fewerPairs() map[string]bool {
+func reducedKernels() map[string]bool {
 	few := map[string]bool{}
-	for _, spec := range append(source.Variants(), "arccos:n=0,bias=0.3") {
+	for _, spec := range append(source.VariantSpecs(), "arccos:n=0,bias=0.3") {
 		few[kernel.MustParse(spec).String()] = true
 	}
 	return few
@@ -99,7 +99,7 @@ func fewerPairs() map[string]bool {
 
 func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 	begin := time.Now()
-	v.e, v.p = e, e.Progress(false)
+	v.e, v.p = e, e.NewProgress(false)
 	defer v.p.Clear()
 	if v.corpus, err = v.Read(ctx, e, v.p); err != nil {
 		return err
@@ -109,33 +109,33 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 	}
 	byDefault := len(v.Specs) == 0
 	if byDefault {
-		v.few = fewerPairs()
+		v.reduced = reducedKernels()
 	}
-	v.report = &verification{Corpus: source.NewLine(v.corpus), Tolerance: kernel.ToleranceReason}
+	v.report = &verifyReport{Corpus: source.NewSummary(v.corpus), ToleranceReason: kernel.ToleranceTerms}
 	for g, group := range groupByEmbedding(v.kernels) {
-		v.pairs, v.near, v.share = samplePairs, closestPairs, 1
+		v.numPairs, v.numClosest, v.rowStep = numSamplePairs, numClosestPairs, 1
 		limit := sameBitsDocuments
 		if g > 0 {
-			limit = sameBitsFewer
+			limit = sameBitsFewerDocuments
 		}
 		switch {
 		case byDefault && g == 0:
-			v.share = defaultShare
+			v.rowStep = defaultRowStep
 		case byDefault:
-			v.pairs, v.near = samplePairs/defaultShare, closestFewer
+			v.numPairs, v.numClosest = numSamplePairs/defaultRowStep, numClosestFewer
 		}
-		if err := v.embedding(ctx, group); err != nil {
+		if err := v.verifyEmbedding(ctx, group); err != nil {
 			return err
 		}
 		// This runs after the comparison has released its memory.
-		if err := v.sameBits(ctx, group[0], limit); err != nil {
+		if err := v.checkSameBits(ctx, group[0], limit); err != nil {
 			return err
 		}
 	}
 	v.report.Seconds = time.Since(begin).Seconds()
-	v.report.count()
+	v.report.countChecks()
 	v.p.Clear()
-	if err := v.Report(e, v.f, v.report); err != nil {
+	if err := v.PrintReport(e, v.f, v.report); err != nil {
 		return err
 	}
 	if !v.report.Passed {
@@ -170,13 +170,13 @@ func groupByEmbedding(kernels []kernel.Kernel) [][]kernel.Kernel {
 	return groups
 }
 
-// candidate is a back end (an instruction set or the GPU) for one embedding.
-type candidate struct {
-	isa        asm.ISA
-	engine     *engine.Engine
-	rows       rowSource
-	recomputed int64 // number of pairs for which c was recomputed by the exact formula
-	asymmetric int64 // number of pairs i < j whose two values differ in any bit, summed over kernels
+// backendRun is a back end (an instruction set or the GPU) for one embedding.
+type backendRun struct {
+	isa           asm.ISA
+	engine        *engine.Engine
+	rows          rowSource
+	numRecomputed int64 // number of pairs for which c was recomputed by the exact formula
+	numAsymmetric int64 // number of pairs i < j whose two values differ in any bit, summed over kernels
 }
 
 // rowSource computes rows of Gram matrices.
@@ -184,21 +184,21 @@ type rowSource interface {
 	Rows(ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense) (*engine.Dense, error)
 }
 
-// embedding verifies the kernels of one embedding. The first kernel is c.
-func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
+// verifyEmbedding verifies the kernels of one embedding. The first kernel is c.
+func (v *verifier) verifyEmbedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
-	embedded, inEngine := source.WorkBytes(v.corpus.Size())
-	v.held = backend.RuntimeBytes + v.corpus.Documents.Bytes()
-	if err := v.Fits("the embedding of the documents", v.held+inEngine); err != nil {
+	embedded, inEngine := source.ScratchBytes(v.corpus.Size())
+	v.heldBytes = backend.RuntimeBytes + v.corpus.Documents.Bytes()
+	if err := v.CheckMemory("the embedding of the documents", v.heldBytes+inEngine); err != nil {
 		return err
 	}
 	x, err := source.Embed(ctx, v.corpus, emb, v.Workers)
 	if err != nil {
 		return err
 	}
-	v.held += x.Bytes()
-	source.WarnEmptied(v.e, v.corpus, x)
-	backends, err := v.backends(ctx, x, inEngine-embedded)
+	v.heldBytes += x.Bytes()
+	source.WarnEmptyDocuments(v.e, v.corpus, x)
+	backends, err := v.newBackends(ctx, x, inEngine-embedded)
 	defer func() {
 		for _, b := range backends {
 			if b.engine != nil {
@@ -209,95 +209,95 @@ func (v *verifier) embedding(ctx context.Context, kernels []kernel.Kernel) (err 
 	if err != nil {
 		return err
 	}
-	s, err := v.choose(ctx, x, backends[len(backends)-1].engine, kernels[0], len(backends))
+	s, err := v.chooseSample(ctx, x, backends[len(backends)-1].engine, kernels[0], len(backends))
 	if err != nil {
 		return err
 	}
-	if err := v.reference(ctx, x, s); err != nil {
+	if err := v.computeReference(ctx, x, s); err != nil {
 		return err
 	}
 	v.report.Embeddings = append(v.report.Embeddings, s.describe(x))
 	for _, b := range backends {
-		b.recomputed = -b.engine.Stats().Recomputed
+		b.numRecomputed = -b.engine.Stats().RecomputedPairs
 	}
 	var mirrored int64
-	r := &room{}
+	r := &chunkBuffers{}
 	for n, k := range kernels {
 		if n == 1 {
-			s = s.part(v.share)
+			s = s.subsample(v.rowStep)
 		}
-		if n == 1 && v.share > 1 || n == 0 && v.share == 1 && len(kernels) > 1 {
-			if err := v.keepRows(x, s, backends); err != nil {
+		if n == 1 && v.rowStep > 1 || n == 0 && v.rowStep == 1 && len(kernels) > 1 {
+			if err := v.cacheRows(x, s, backends); err != nil {
 				return err
 			}
 		}
 		shown := k.String() // before Resolve sets a gamma from the data, which would be long
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
-		v.p.Stage(report.Pad(report.Shorten(k.String(), 28), 28))
+		v.p.StartStage(report.Pad(report.TruncateStart(k.String(), 28), 28))
 		pairs := s
-		if v.few[shown] {
-			pairs = s.part(defaultShare)
+		if v.reduced[shown] {
+			pairs = s.subsample(defaultRowStep)
 		}
 		results, err := v.compare(ctx, x, pairs, backends, k, r)
 		if err != nil {
 			return err
 		}
-		mirrored += pairs.mirrored()
+		mirrored += pairs.numMirrored()
 		for i, b := range backends {
 			found := results[i]
 			if n == 0 {
-				b.recomputed += b.engine.Stats().Recomputed
-				v.check(b.isa, emb, "c is exactly 0 for identical documents", found.best.notZero == 0, "%s, %s not 0",
-					report.Counted(found.best.identical, "pair", "pairs"), report.Count(found.best.notZero))
+				b.numRecomputed += b.engine.Stats().RecomputedPairs
+				v.addCheck(b.isa, emb, "c is exactly 0 for identical documents", found.result.numNonzero == 0, "%s, %s not 0",
+					report.FormatCountOf(found.result.numIdentical, "pair", "pairs"), report.FormatCount(found.result.numNonzero))
 			}
-			b.asymmetric += found.asymmetric
-			found.row.shown, found.row.Recomputed = shown, b.recomputed
+			b.numAsymmetric += found.numAsymmetric
+			found.row.displayName, found.row.NumRecomputed = shown, b.numRecomputed
 			v.report.Rows = append(v.report.Rows, found.row)
 		}
 	}
 	for _, b := range backends {
-		v.check(b.isa, emb, "(i, j) and (j, i) are bit-identical", b.asymmetric == 0, "%s of %s, %s differ",
-			report.Counted(mirrored, "pair", "pairs"), report.Counted(len(kernels), "kernel", "kernels"),
-			report.Count(b.asymmetric))
+		v.addCheck(b.isa, emb, "(i, j) and (j, i) are bit-identical", b.numAsymmetric == 0, "%s of %s, %s differ",
+			report.FormatCountOf(mirrored, "pair", "pairs"), report.FormatCountOf(len(kernels), "kernel", "kernels"),
+			report.FormatCount(b.numAsymmetric))
 	}
 	return nil
 }
 
-// backends creates an engine for each back end. Each engine takes at most the given number of
+// newBackends creates an engine for each back end. Each engine takes at most the given number of
 // bytes. If memory suffices, it creates engines concurrently, because most of the work for an
 // engine uses one CPU. On an error it also returns the engines created so far.
-func (v *verifier) backends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*candidate, error) {
-	var list []*candidate
-	for _, isa := range v.All() {
-		list = append(list, &candidate{isa: isa})
+func (v *verifier) newBackends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*backendRun, error) {
+	var list []*backendRun
+	for _, isa := range v.Backends() {
+		list = append(list, &backendRun{isa: isa})
 	}
 	parallel := v.NumWorkers()
-	if budget := v.Budget(); budget > 0 && v.held+int64(len(list))*bytes > budget {
+	if budget := v.Budget(); budget > 0 && v.heldBytes+int64(len(list))*bytes > budget {
 		parallel = 1
 	}
 	var mu sync.Mutex // guards v.held
 	err := run.Tasks(ctx, parallel, len(list), func(_ context.Context, _, i int) error {
 		mu.Lock()
-		err := v.Fits("an engine for each instruction set", v.held+bytes)
+		err := v.CheckMemory("an engine for each instruction set", v.heldBytes+bytes)
 		mu.Unlock()
 		if err != nil {
 			return err
 		}
-		eng, err := v.Engine(x, list[i].isa, v.p)
+		eng, err := v.NewEngine(x, list[i].isa, v.p)
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		list[i].engine, list[i].rows = eng, eng
-		v.held += eng.Info().Bytes - x.Bytes()
+		v.heldBytes += eng.Info().Bytes - x.Bytes()
 		return nil
 	})
 	return list, err
 }
 
 // cachedRows computes rows from tiles of c that the kernels share.
-type cachedRows struct{ *engine.Cached }
+type cachedRows struct{ *engine.Cache }
 
 func (s cachedRows) Rows(
 	ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense,
@@ -306,16 +306,16 @@ func (s cachedRows) Rows(
 	for r := range rows {
 		rows[r] = to.Row(r)
 	}
-	return to, s.Cached.Rows(ctx, k, q.Documents, [][2]int{{0, to.Cols}}, rows)
+	return to, s.Cache.Rows(ctx, k, q.RowIndices, [][2]int{{0, to.Cols}}, rows)
 }
 
-// keepRows adds a cache of c for the sample's rows to every CPU engine, if memory suffices. Each
+// cacheRows adds a cache of c for the sample's rows to every CPU engine, if memory suffices. Each
 // kernel then only maps cached values.
-func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate) error {
+func (v *verifier) cacheRows(x *sparse.Embedded, s *sample, backends []*backendRun) error {
 	// Tiles are slightly larger than their values, and each worker of an engine needs scratch
 	// memory.
 	bytes := 5*int64(len(s.rows))*int64(s.n) + int64(v.NumWorkers())<<20 + 1<<20
-	need := v.held + int64(len(backends))*bytes + s.bytes(x, len(backends), v.NumWorkers())
+	need := v.heldBytes + int64(len(backends))*bytes + s.comparisonBytes(x, len(backends), v.NumWorkers())
 	if budget := v.Budget(); budget > 0 && need > budget {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (v *verifier) keepRows(x *sparse.Embedded, s *sample, backends []*candidate
 		if b.isa == backend.CUDA {
 			continue // a cache of c would bypass the GPU's kernel functions
 		}
-		c, err := b.engine.Cached(engine.CachedOptions{CacheBytes: bytes})
+		c, err := b.engine.NewCache(engine.CacheOptions{CacheBytes: bytes})
 		if err != nil {
 			return err
 		}

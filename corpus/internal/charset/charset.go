@@ -17,21 +17,21 @@ import (
 
 // Charset is the encoding of a text. The zero value is Auto.
 type Charset struct {
-	other encoding.Encoding // encoding; nil for UTF-8
-	utf8  bool              // always UTF-8; otherwise a byte order mark may select UTF-16
+	codec  encoding.Encoding // encoding; nil for UTF-8
+	isUTF8 bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 
-// own holds encodings that package htmlindex lacks or defines differently. htmlindex maps Latin-1
+// overrides holds encodings that package htmlindex lacks or defines differently. htmlindex maps Latin-1
 // to Windows-1252, and its UTF-16 has no byte order mark. Names in own have no hyphens.
-var own = map[string]Charset{
-	"": {}, "auto": {}, "utf8": {utf8: true}, "utf16": {other: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
-	"latin1": {other: charmap.ISO8859_1}, "iso88591": {other: charmap.ISO8859_1},
+var overrides = map[string]Charset{
+	"": {}, "auto": {}, "utf8": {isUTF8: true}, "utf16": {codec: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
+	"latin1": {codec: charmap.ISO8859_1}, "iso88591": {codec: charmap.ISO8859_1},
 }
 
 // Lookup returns an encoding by its name, ignoring case: auto, utf-8, utf-16, latin-1, or a name of
 // the WHATWG's Encoding Standard, such as windows-1252, shift_jis or koi8-r.
 func Lookup(name string) (Charset, error) {
-	if c, ok := own[strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "")]; ok {
+	if c, ok := overrides[strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "")]; ok {
 		return c, nil
 	}
 	e, err := htmlindex.Get(name)
@@ -39,20 +39,20 @@ func Lookup(name string) (Charset, error) {
 		return Charset{}, fmt.Errorf("unknown encoding %q; valid are auto, utf-8, utf-16, latin-1, windows-1252 and other "+
 			"names of the Encoding Standard (encoding.spec.whatwg.org)", name)
 	}
-	return Charset{other: e}, nil
+	return Charset{codec: e}, nil
 }
 
 // Decode returns a reader of the text in UTF-8, without a byte order mark. decoded reports whether
 // the encoding wasn't UTF-8. U+FFFD then replaces bytes that can't be decoded.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
-	if c.other != nil {
-		return transform.NewReader(r, c.other.NewDecoder()), true
+	if c.codec != nil {
+		return transform.NewReader(r, c.codec.NewDecoder()), true
 	}
 	head, _ := r.Peek(3) // an error recurs when the text is read
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		r.Discard(3)
-	case !c.utf8 && (bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))):
+	case !c.isUTF8 && (bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))):
 		return transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()), true
 	}
 	return r, false

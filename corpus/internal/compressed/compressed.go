@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// CutSuffix returns a name without the suffix of a compressed file, ignoring case.
-func CutSuffix(name string) string {
+// TrimSuffix returns a name without the suffix of a compressed file, ignoring case.
+func TrimSuffix(name string) string {
 	for _, suffix := range []string{".gz", ".zst"} {
 		if n := len(name) - len(suffix); n > 0 && strings.EqualFold(name[n:], suffix) {
 			return name[:n]
@@ -34,26 +34,26 @@ const (
 // decoder's memory.
 const MaxWindow = 128 << 20
 
-// Fault describes damaged compressed data.
-type Fault struct {
+// DataError describes damaged compressed data.
+type DataError struct {
 	Found, Expected string
 	Err             error // error of the decoder
 }
 
 // Error implements error.
-func (f *Fault) Error() string { return f.Found }
+func (f *DataError) Error() string { return f.Found }
 
 // Unwrap returns the decoder's error.
-func (f *Fault) Unwrap() error { return f.Err }
+func (f *DataError) Unwrap() error { return f.Err }
 
-// below reads compressed data, and stores the error of the underlying reader.
-type below struct {
+// errorRecorder reads compressed data, and stores the error of the underlying reader.
+type errorRecorder struct {
 	r   io.Reader
 	err error
 }
 
 // Read implements io.Reader.
-func (b *below) Read(p []byte) (int, error) {
+func (b *errorRecorder) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && err != io.EOF {
 		b.err = err
@@ -63,18 +63,18 @@ func (b *below) Read(p []byte) (int, error) {
 
 // NewReader returns a reader of r's data, decompressed if they begin with the magic number of gzip
 // or zstd. The result retains buffer. window limits the window size of zstd data in bytes; 0 means
-// [MaxWindow]. Errors of r are returned unchanged, and damaged data as a *[Fault].
+// [MaxWindow]. Errors of r are returned unchanged, and damaged data as a *[DataError].
 func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
-	b := &below{r: r}
+	b := &errorRecorder{r: r}
 	buffer.Reset(b)
 	begin, err := buffer.Peek(len(zstdMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	out := &reader{below: b}
+	out := &reader{source: b}
 	switch {
 	case strings.HasPrefix(string(begin), gzipMagic):
-		out.fault = gzipFault
+		out.toDataError = gzipError
 		if out.Reader, err = gzip.NewReader(buffer); err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
@@ -83,43 +83,43 @@ func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, 
 			window = MaxWindow
 		}
 		window = max(window, zstd.MinWindowSize)
-		out.fault = func(err error) *Fault { return zstdFault(err, window) }
+		out.toDataError = func(err error) *DataError { return zstdError(err, window) }
 		out.Reader, err = zstd.NewReader(buffer, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(uint64(window))) // decodes in the caller's goroutine
 	default:
 		return buffer, nil
 	}
 	if err != nil {
-		return nil, out.told(err)
+		return nil, out.convertError(err)
 	}
 	return bufio.NewReaderSize(out, 64<<10), nil
 }
 
 // reader distinguishes errors in the data from errors of the underlying reader.
 type reader struct {
-	io.Reader // a decompressor
-	below     *below
-	fault     func(err error) *Fault
+	io.Reader   // a decompressor
+	source      *errorRecorder
+	toDataError func(err error) *DataError
 }
 
 // Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	return n, r.told(err)
+	return n, r.convertError(err)
 }
 
-func (r *reader) told(err error) error {
+func (r *reader) convertError(err error) error {
 	switch {
 	case err == nil || err == io.EOF:
 		return err
-	case r.below.err != nil:
-		return r.below.err
+	case r.source.err != nil:
+		return r.source.err
 	}
-	return r.fault(err)
+	return r.toDataError(err)
 }
 
-func zstdFault(err error, window int64) *Fault {
-	f := &Fault{"zstd data: " + strings.TrimPrefix(err.Error(), "zstd: "), "an undamaged zstd file", err}
+func zstdError(err error, window int64) *DataError {
+	f := &DataError{"zstd data: " + strings.TrimPrefix(err.Error(), "zstd: "), "an undamaged zstd file", err}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Found, f.Expected = "the zstd data end early", "a complete zstd file"
@@ -136,8 +136,8 @@ func zstdFault(err error, window int64) *Fault {
 	return f
 }
 
-func gzipFault(err error) *Fault {
-	f := &Fault{err.Error(), "an undamaged gzip file", err}
+func gzipError(err error) *DataError {
+	f := &DataError{err.Error(), "an undamaged gzip file", err}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Found, f.Expected = "the gzip data end early", "a complete gzip file"

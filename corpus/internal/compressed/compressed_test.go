@@ -30,7 +30,7 @@ func packed(t testing.TB, text string, opt ...zstd.EOption) string {
 	var b bytes.Buffer
 	w := musttest.Get(zstd.NewWriter(&b, append(opt, zstd.WithEncoderCRC(true))...))(t)
 	w.Write([]byte(text))
-	musttest.Do(t, w.Close())
+	musttest.NoError(t, w.Close())
 	return b.String()
 }
 
@@ -77,7 +77,7 @@ func TestDamage(t *testing.T) {
 	} {
 		for n := 4; n < len(data); n++ {
 			got, err := read(strings.NewReader(data[:n]), 0)
-			var fault *Fault
+			var fault *DataError
 			switch {
 			case err == nil && (got == text || got == text+text):
 			case !errors.As(err, &fault) || !strings.Contains(fault.Found, "end early"):
@@ -98,7 +98,7 @@ func TestDamage(t *testing.T) {
 		{"\x1f\x8babcdefghijklm", "damaged gzip data, or other data after them", "an undamaged gzip file"},
 	} {
 		_, err := read(strings.NewReader(q.data), 0)
-		var fault *Fault
+		var fault *DataError
 		if !errors.As(err, &fault) || !strings.HasPrefix(fault.Found, q.found) ||
 			!strings.HasPrefix(fault.Expected, q.expected) || fault.Error() != fault.Found || errors.Unwrap(fault) == nil {
 			t.Errorf("%#v, expected %q, %q", err, q.found, q.expected)
@@ -114,7 +114,7 @@ func TestWindow(t *testing.T) {
 		t.Errorf("as much as is needed: %v", err)
 	}
 	_, err := read(strings.NewReader(data), 1<<20)
-	var fault *Fault
+	var fault *DataError
 	if !errors.As(err, &fault) || !strings.Contains(fault.Found, "window too large") ||
 		fault.Expected != "a window of at most 1024 KiB" {
 		t.Errorf("a window of 1 MiB: %v", err)
@@ -155,7 +155,7 @@ func TestCutSuffix(t *testing.T) {
 	for name, want := range map[string]string{
 		"a.tsv.gz": "a.tsv", "a.svm.ZST": "a.svm", "a.gz.zst": "a.gz", "a": "a", ".gz": ".gz", "agz": "agz", "": "",
 	} {
-		if got := CutSuffix(name); got != want {
+		if got := TrimSuffix(name); got != want {
 			t.Errorf("%s: %s, expected %s", name, got, want)
 		}
 	}
@@ -169,7 +169,7 @@ func FuzzNewReader(f *testing.F) {
 	f.Add([]byte(text))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, err := read(bytes.NewReader(data), 1<<20)
-		var fault *Fault
+		var fault *DataError
 		if err != nil && (!errors.As(err, &fault) || fault.Found == "" || fault.Expected == "") {
 			t.Fatalf("%#v", err)
 		}

@@ -20,14 +20,14 @@ type Table struct {
 
 // slot holds a term. key and bytes, the term's length, distinguish terms of up to 16 bytes.
 type slot struct {
-	key   key
-	bytes uint32
-	next  uint32 // number of the term + 1; 0 if the slot is free
+	key    key
+	length uint32
+	next   uint32 // number of the term + 1; 0 if the slot is free
 }
 
-// Bytes is the maximum memory per term in bytes, without the text, once the table has grown: three
+// MaxTermBytes is the maximum memory per term in bytes, without the text, once the table has grown: three
 // slots and two ends.
-const Bytes = 3*24 + 2*8
+const MaxTermBytes = 3*24 + 2*8
 
 // Len returns the number of terms.
 func (t *Table) Len() int { return len(t.ends) }
@@ -42,10 +42,10 @@ func (t *Table) Term(id uint32) []byte {
 	return t.text[start:end:end]
 }
 
-// ID returns the number of a term. If the term is new, the number is the previous Len(). There must
+// Intern returns the number of a term. If the term is new, the number is the previous Len(). There must
 // be fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster if short terms have a
 // capacity of at least eight bytes. The bytes after the term must not change during the call.
-func (t *Table) ID(term []byte) uint32 {
+func (t *Table) Intern(term []byte) uint32 {
 	k := keyOf(term)
 	n := uint32(len(term))
 	if len(t.slots) == 0 {
@@ -54,7 +54,7 @@ func (t *Table) ID(term []byte) uint32 {
 	mask := uint64(len(t.slots) - 1)
 	for i := k.hash(n) >> (t.shift & 63); ; i++ {
 		s := &t.slots[i&mask]
-		if s.key == k && s.bytes == n && s.next != 0 {
+		if s.key == k && s.length == n && s.next != 0 {
 			id := s.next - 1
 			if n <= exactBytes || bytes.Equal(t.Term(id), term) {
 				return id
@@ -96,7 +96,7 @@ func (t *Table) grow() {
 
 // key is the part of a term that is compared first. Terms of equal length up to exactBytes have
 // equal keys only if they are equal.
-type key struct{ a, b uint64 }
+type key struct{ prefix, suffix uint64 }
 
 const exactBytes = 16
 
@@ -131,7 +131,7 @@ var seed = rand.Uint64()
 
 // hash returns a hash whose high bits depend on all bits of the key and the length.
 func (k key) hash(n uint32) uint64 {
-	return mix(k.a^seed, k.b^uint64(n)) * 0x9e3779b97f4a7c15 // 2⁶⁴ divided by the golden ratio
+	return mix(k.prefix^seed, k.suffix^uint64(n)) * 0x9e3779b97f4a7c15 // 2⁶⁴ divided by the golden ratio
 }
 
 // mix folds the 128-bit product of two numbers.

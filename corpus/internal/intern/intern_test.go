@@ -17,7 +17,7 @@ func check(t *testing.T, words [][]byte) {
 			id = uint32(len(want))
 			want[string(w)] = id
 		}
-		if got := table.ID(w); got != id {
+		if got := table.Intern(w); got != id {
 			t.Fatalf("%q has number %d, expected %d", w, got, id)
 		}
 	}
@@ -55,16 +55,16 @@ func TestTable(t *testing.T) {
 func TestSameKey(t *testing.T) {
 	var table Table
 	a, b := []byte("a term of some length"), []byte("a term of same length")
-	table.ID(a)
+	table.Intern(a)
 	for i := range table.slots {
 		if s := &table.slots[i]; s.next != 0 {
 			moved := *s
 			*s = slot{}
 			moved.key = keyOf(b)
-			table.slots[moved.key.hash(moved.bytes)>>table.shift] = moved
+			table.slots[moved.key.hash(moved.length)>>table.shift] = moved
 		}
 	}
-	if id := table.ID(b); id != 1 {
+	if id := table.Intern(b); id != 1 {
 		t.Errorf("another term has number %d, expected 1", id)
 	}
 }

@@ -34,12 +34,12 @@ func Open() error {
 	case C.LOADER_NO_DEVICE:
 		return fmt.Errorf("the CUDA driver found no device")
 	default:
-		return fmt.Errorf("cuInit: %w", failed(rc))
+		return fmt.Errorf("cuInit: %w", driverError(rc))
 	}
 }
 
-// failed converts a driver result to gorgonia.org/cu's error type, which isn't exported.
-func failed(rc C.int) error {
+// driverError converts a driver result to gorgonia.org/cu's error type, which isn't exported.
+func driverError(rc C.int) error {
 	return convert(cu.Success, int(rc))
 }
 
@@ -50,7 +50,7 @@ func convert[T ~int](_ T, v int) T { return T(v) }
 func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
 	if rc := C.calls_host_alloc(&p, C.size_t(bytes)); rc != 0 {
-		return nil, fmt.Errorf("cuMemHostAlloc of %d bytes: %w", bytes, failed(rc))
+		return nil, fmt.Errorf("cuMemHostAlloc of %d bytes: %w", bytes, driverError(rc))
 	}
 	return p, nil
 }
@@ -58,7 +58,7 @@ func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 // HostFree frees memory allocated by [HostAlloc].
 func HostFree(p unsafe.Pointer) error {
 	if rc := C.calls_host_free(p); rc != 0 {
-		return fmt.Errorf("cuMemFreeHost: %w", failed(rc))
+		return fmt.Errorf("cuMemFreeHost: %w", driverError(rc))
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func HostFree(p unsafe.Pointer) error {
 // default.
 func AllowShared(f cu.Function, bytes int) error {
 	if rc := C.calls_allow_shared(*(*C.uintptr_t)(unsafe.Pointer(&f)), C.int(bytes)); rc != 0 {
-		return fmt.Errorf("cuFuncSetAttribute of %d bytes of shared memory: %w", bytes, failed(rc))
+		return fmt.Errorf("cuFuncSetAttribute of %d bytes of shared memory: %w", bytes, driverError(rc))
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// renamed lists the functions, without the prefix cu, whose 64-bit version has the suffix _v2.
-const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurrent ModuleGetGlobal
+// versionedFunctions lists the functions, without the prefix cu, whose 64-bit version has the suffix _v2.
+const versionedFunctions = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurrent ModuleGetGlobal
 	MemGetInfo MemAlloc MemAllocPitch MemFree MemGetAddressRange MemAllocHost MemHostGetDevicePointer MemHostRegister
 	MemcpyHtoD MemcpyDtoH MemcpyDtoD MemcpyDtoA MemcpyAtoD MemcpyHtoA MemcpyAtoH MemcpyAtoA
 	MemcpyHtoAAsync MemcpyAtoHAsync MemcpyHtoDAsync MemcpyDtoHAsync MemcpyDtoDAsync
@@ -27,8 +27,8 @@ const renamed = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurren
 	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
 	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
 
-// begin is the start of the driver's first declaration. Earlier lines come from the C library.
-const begin = "typedef uint32_t cuuint32_t"
+// firstDeclaration is the start of the driver's first declaration. Earlier lines come from the C library.
+const firstDeclaration = "typedef uint32_t cuuint32_t"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -76,15 +76,15 @@ func run(args []string) error {
 
 // convert extracts the driver's declarations from the preprocessed header, and adds the macros.
 func convert(text []byte) ([]byte, error) {
-	at := bytes.Index(text, []byte("\n"+begin))
+	at := bytes.Index(text, []byte("\n"+firstDeclaration))
 	if at < 0 {
-		return nil, fmt.Errorf("no line starts with %q", begin)
+		return nil, fmt.Errorf("no line starts with %q", firstDeclaration)
 	}
 	var b bytes.Buffer
 	b.WriteString("// Made by cuda/internal/mkheader from cmd/genlib/cuda.h of gorgonia.org/cu.\n" +
 		"#ifndef GRAM_CUDA_H\n#define GRAM_CUDA_H\n#include <stdint.h>\n#include <stdlib.h>\n")
 	b.WriteString("#define CU_TRSF_READ_AS_INTEGER 1\n#define CU_TRSF_NORMALIZED_COORDINATES 2\n")
-	for _, name := range strings.Fields(renamed) {
+	for _, name := range strings.Fields(versionedFunctions) {
 		fmt.Fprintf(&b, "#define cu%s cu%s_v2\n", name, name)
 	}
 	b.WriteString("#define cuTexRefSetAddress2D cuTexRefSetAddress2D_v3\n")

@@ -14,10 +14,10 @@ import (
 func TestAssemble(t *testing.T) {
 	dir := t.TempDir()
 	fake := filepath.Join(dir, "ptxas")
-	musttest.Do(t, os.WriteFile(fake, []byte("#!/bin/sh\necho \"$1\" >\"$4\"\n"), 0o777))
+	musttest.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho \"$1\" >\"$4\"\n"), 0o777))
 	t.Setenv("PTXAS", fake)
 	var out strings.Builder
-	musttest.Do(t, assemble("gram.ptx", dir, &out))
+	musttest.NoError(t, assemble("gram.ptx", dir, &out))
 	for _, a := range architectures {
 		if text, err := os.ReadFile(filepath.Join(dir, "gram."+a+".cubin")); string(text) != "-arch="+a+"\n" {
 			t.Errorf("%s: found %q, error %v", a, text, err)

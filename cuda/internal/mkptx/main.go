@@ -51,7 +51,7 @@ func main() {
 }
 
 func run(dir string, check bool, out io.Writer) error {
-	want, err := digest(dir)
+	want, err := sourceDigest(dir)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func run(dir string, check bool, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if have := stated(text); have != want {
+		if have := recordedDigest(text); have != want {
 			return fmt.Errorf("%s was compiled from sources with digest %s, but their digest is now %s; run make ptx",
 				path, have, want)
 		}
@@ -90,8 +90,8 @@ func run(dir string, check bool, out io.Writer) error {
 	return os.WriteFile(path, append([]byte(head), text...), 0o666)
 }
 
-// stated returns the digest in the header of a PTX file, or "none".
-func stated(ptx []byte) string {
+// recordedDigest returns the digest in the header of a PTX file, or "none".
+func recordedDigest(ptx []byte) string {
 	m := regexp.MustCompile(`(?m)^// sources: ([0-9a-f]{64})$`).FindSubmatch(ptx)
 	if m == nil {
 		return "none"
@@ -99,8 +99,8 @@ func stated(ptx []byte) string {
 	return string(m[1])
 }
 
-// digest returns the SHA-256 of names and contents of the sources, and of the compiler arguments.
-func digest(dir string) (string, error) {
+// sourceDigest returns the SHA-256 of names and contents of the sources, and of the compiler arguments.
+func sourceDigest(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, strings.Join(arguments, " "))
 	for _, pattern := range []string{"*.cu", "*.h"} {

@@ -15,13 +15,13 @@ var kernels = filepath.Join("..", "..", "kernels")
 
 // The PTX in git was compiled from the sources in git.
 func TestFresh(t *testing.T) {
-	musttest.Do(t, run(kernels, true, &bytes.Buffer{}))
+	musttest.NoError(t, run(kernels, true, &bytes.Buffer{}))
 }
 
 // A changed source is noticed, and so is PTX without a digest of its sources.
 func TestStale(t *testing.T) {
 	dir := t.TempDir()
-	musttest.Do(t, os.CopyFS(dir, os.DirFS(kernels)))
+	musttest.NoError(t, os.CopyFS(dir, os.DirFS(kernels)))
 	check := func(what string, fresh bool) {
 		t.Helper()
 		if err := run(dir, true, &bytes.Buffer{}); (err == nil) != fresh ||
@@ -34,7 +34,7 @@ func TestStale(t *testing.T) {
 	text := musttest.Get(os.ReadFile(shape))(t)
 	write := func(path string, text []byte) {
 		t.Helper()
-		musttest.Do(t, os.WriteFile(path, text, 0o666))
+		musttest.NoError(t, os.WriteFile(path, text, 0o666))
 	}
 	write(shape, append(text, '\n'))
 	check("with another header", false)

@@ -9,14 +9,14 @@ const (
 	DenseStep = 32
 )
 
-// If the argument share of [Costs.Terms] is ByModel, the model selects the dense terms.
+// If the argument share of [Costs.DenseTerms] is ByModel, the model selects the dense terms.
 const ByModel = -1
 
-// Terms returns the number of dense terms. If share is ByModel, this number minimises the total
-// predicted time of panelTensor and panelDot. Otherwise, Terms calls [Dense]. For first, see [Of].
-func (c *Costs) Terms(first []int64, documents int, share int64) int {
+// DenseTerms returns the number of dense terms. If share is ByModel, this number minimises the total
+// predicted time of panelTensor and panelDot. Otherwise, Terms calls [DenseTermsByShare]. For first, see [CountOperations].
+func (c *Costs) DenseTerms(first []int64, documents int, share int64) int {
 	if share != ByModel {
-		return Dense(first, documents, share)
+		return DenseTermsByShare(first, documents, share)
 	}
 	best, most, all := 0, 0., len(first)-1
 	for steps := DenseMin / DenseStep; steps <= DenseMax/DenseStep && (steps-1)*DenseStep < all; steps++ {
@@ -26,24 +26,24 @@ func (c *Costs) Terms(first []int64, documents int, share int64) int {
 			best, most = terms, gain
 		}
 	}
-	if best = used(first, best); best <= DenseMin-DenseStep {
+	if best = trimEmpty(first, best); best <= DenseMin-DenseStep {
 		return 0
 	}
 	return best
 }
 
-// used returns terms minus the number of trailing terms that occur in no document.
-func used(first []int64, terms int) int {
+// trimEmpty returns terms minus the number of trailing terms that occur in no document.
+func trimEmpty(first []int64, terms int) int {
 	for terms > 0 && first[terms] == first[terms-1] {
 		terms--
 	}
 	return terms
 }
 
-// Dense returns the number of dense terms. It adds steps of the most frequent terms while the terms
+// DenseTermsByShare returns the number of dense terms. It adds steps of the most frequent terms while the terms
 // of the next step occur, on average, in at least 1/share of the documents. If share is 0, it
-// returns 0. For first, see [Of].
-func Dense(first []int64, documents int, share int64) int {
+// returns 0. For first, see [CountOperations].
+func DenseTermsByShare(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {
 		end := min(terms+DenseStep, all)
@@ -53,7 +53,7 @@ func Dense(first []int64, documents int, share int64) int {
 		}
 		terms = end
 	}
-	if terms = used(first, terms); terms <= DenseMin-DenseStep {
+	if terms = trimEmpty(first, terms); terms <= DenseMin-DenseStep {
 		return 0
 	}
 	return terms

@@ -3,22 +3,22 @@
 // time determines how terms are divided between head and tail.
 package timemodel
 
-// Width is the number of columns per panel, and TailColumns the number of columns per tail block:
+// PanelWidth is the number of columns per panel, and TailColumns the number of columns per tail block:
 // PANEL and TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a chunk is
 // padded to a multiple of AtOnce.
 const (
-	Width       = 128
-	TailColumns = 4096
-	AtOnce      = 4
+	PanelWidth   = 128
+	TailColumns  = 4096
+	ValuePadding = 4
 )
 
 // Costs are costs per operation, in cycles of a multiprocessor.
 type Costs struct {
-	Value float64 // panelDot: multiplying a row's value by the values of a panel's columns
-	Row   float64 // panelDot: processing a row for a panel, per chunk
-	Last  float64 // panelDot: converting the sums after the last chunk
-	Fill  float64 // panelDot: writing a column's value to a panel
-	Panel float64 // panelDot: starting a panel, per chunk
+	Value   float64 // panelDot: multiplying a row's value by the values of a panel's columns
+	Row     float64 // panelDot: processing a row for a panel, per chunk
+	Convert float64 // panelDot: converting the sums after the last chunk
+	Fill    float64 // panelDot: writing a column's value to a panel
+	Panel   float64 // panelDot: starting a panel, per chunk
 
 	Block float64 // tailAdd: processing a row for a block of columns
 	List  float64 // tailAdd: processing a row's value for a block of columns
@@ -28,18 +28,18 @@ type Costs struct {
 	Dense    float64 // panelTensor: multiplying DenseStep terms of a row by a panel
 }
 
-// Measured holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
+// MeasuredCosts holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
 // panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for 64-bit
 // products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with
 // one. Two thread blocks don't fit if the panel fills more than half of shared memory. A thread
 // block of tailAdd waits for dependent loads, so its fixed cost is large compared with the costs of
 // lists and matches. Dense is the cost of 10·32·128 products of digits, at 22% of the nominal 4,096
 // products per cycle.
-var Measured = Costs{Value: 7.9, Row: 40, Last: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
+var MeasuredCosts = Costs{Value: 7.9, Row: 40, Convert: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
-// Work holds the operation counts for the Gram matrix of all documents.
-type Work struct {
+// OperationCounts holds the operation counts for the Gram matrix of all documents.
+type OperationCounts struct {
 	Documents  float64
 	HeadValues float64 // total over documents, including padding
 	Chunks     float64
@@ -47,12 +47,12 @@ type Work struct {
 	Matches    float64 // number of products of tail values: the sum of squared document frequencies
 }
 
-// Of counts the operations if the head has the given number of terms, in chunks of up to perChunk
+// CountOperations counts the operations if the head has the given number of terms, in chunks of up to perChunk
 // terms. Terms are in descending order of document frequency. first[t] is the number of values of
 // the terms before t; the last element is the total number of values.
-func Of(first []int64, documents, head, perChunk int) Work {
-	w := Work{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
-	w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
+func CountOperations(first []int64, documents, head, perChunk int) OperationCounts {
+	w := OperationCounts{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
+	w.HeadValues = float64(first[head]-first[0]) + (ValuePadding-1)/2.*w.Chunks*w.Documents
 	w.TailValues = float64(first[len(first)-1] - first[head])
 	for t := head; t+1 < len(first); t++ {
 		n := float64(first[t+1] - first[t])
@@ -63,20 +63,20 @@ func Of(first []int64, documents, head, perChunk int) Work {
 
 // Cycles predicts the cycles of tailAdd and panelDot for all pairs, in tiles of the given number of
 // rows.
-func (c *Costs) Cycles(w Work, rows int) (tail, panel float64) {
-	panels, blocks := w.Documents/Width, w.Documents/TailColumns
+func (c *Costs) Cycles(w OperationCounts, rows int) (tail, panel float64) {
+	panels, blocks := w.Documents/PanelWidth, w.Documents/TailColumns
 	parts := max(w.Documents/float64(max(rows, 1)), 1)
-	panel = panels*(c.Value*w.HeadValues+w.Documents*(c.Row*w.Chunks+c.Last)) +
+	panel = panels*(c.Value*w.HeadValues+w.Documents*(c.Row*w.Chunks+c.Convert)) +
 		parts*(c.Fill*w.HeadValues+panels*c.Panel*w.Chunks)
 	tail = blocks*(c.Block*w.Documents+c.List*w.TailValues) + c.Match*w.Matches
 	return tail, panel
 }
 
-// Head returns the number of head terms, in up to maxChunks chunks, that minimises the predicted
-// cycles. Ties go to the smallest number. For first, see [Of].
-func (c *Costs) Head(first []int64, documents, perChunk, maxChunks, rows int) int {
+// HeadTerms returns the number of head terms, in up to maxChunks chunks, that minimises the predicted
+// cycles. Ties go to the smallest number. For first, see [CountOperations].
+func (c *Costs) HeadTerms(first []int64, documents, perChunk, maxChunks, rows int) int {
 	most := min(len(first)-1, perChunk*maxChunks)
-	w := Of(first, documents, 0, perChunk)
+	w := CountOperations(first, documents, 0, perChunk)
 	matches := w.Matches
 	best, least := 0, 0.
 	for head := 0; head <= most; head++ {
@@ -85,7 +85,7 @@ func (c *Costs) Head(first []int64, documents, perChunk, maxChunks, rows int) in
 			matches -= n * n
 		}
 		w.Chunks = max(float64((head+perChunk-1)/perChunk), 1)
-		w.HeadValues = float64(first[head]-first[0]) + (AtOnce-1)/2.*w.Chunks*w.Documents
+		w.HeadValues = float64(first[head]-first[0]) + (ValuePadding-1)/2.*w.Chunks*w.Documents
 		w.TailValues, w.Matches = float64(first[len(first)-1]-first[head]), matches
 		tail, panel := c.Cycles(w, rows)
 		if all := tail + panel; head == 0 || all < least {

@@ -16,14 +16,14 @@ func zipf(documents, terms int, values float64) []int64 {
 	return first
 }
 
-// The head has the fewest cycles of all possible heads, as counted by [Of].
+// The head has the fewest cycles of all possible heads, as counted by [CountOperations].
 func TestHead(t *testing.T) {
 	const perChunk, maxChunks = 40, 3
 	for _, c := range []struct{ documents, terms int }{{0, 5}, {7, 0}, {300, 90}, {20_000, 500}, {100_000, 70}} {
 		first := zipf(c.documents, c.terms, 30)
-		got := Measured.Head(first, c.documents, perChunk, maxChunks, 2048)
+		got := MeasuredCosts.HeadTerms(first, c.documents, perChunk, maxChunks, 2048)
 		cycles := func(head int) float64 {
-			tail, panel := Measured.Cycles(Of(first, c.documents, head, perChunk), 2048)
+			tail, panel := MeasuredCosts.Cycles(CountOperations(first, c.documents, head, perChunk), 2048)
 			return tail + panel
 		}
 		for head := range min(c.terms, perChunk*maxChunks) + 1 {
@@ -36,31 +36,31 @@ func TestHead(t *testing.T) {
 
 // A head has at most the terms that fit into its chunks.
 func TestHeadRoom(t *testing.T) {
-	if got := (&Costs{Match: 1}).Head(zipf(100, 500, 30), 100, 40, 3, 2048); got != 120 {
+	if got := (&Costs{Match: 1}).HeadTerms(zipf(100, 500, 30), 100, 40, 3, 2048); got != 120 {
 		t.Errorf("a head of %d terms, expected 120", got)
 	}
 }
 
 // Work is counted by hand: four documents, of which all have term 0, two term 1 and one term 2.
 func TestOf(t *testing.T) {
-	got := Of([]int64{0, 4, 6, 7}, 4, 1, 1)
-	want := Work{Documents: 4, HeadValues: 4 + 1.5*4, Chunks: 1, TailValues: 3, Matches: 2*2 + 1}
+	got := CountOperations([]int64{0, 4, 6, 7}, 4, 1, 1)
+	want := OperationCounts{Documents: 4, HeadValues: 4 + 1.5*4, Chunks: 1, TailValues: 3, Matches: 2*2 + 1}
 	if got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
-	if c := Of([]int64{0, 4, 6, 7}, 4, 3, 2).Chunks; c != 2 {
+	if c := CountOperations([]int64{0, 4, 6, 7}, 4, 3, 2).Chunks; c != 2 {
 		t.Errorf("%v chunks, expected 2", c)
 	}
 }
 
 // Cycles equals the sum of costs computed by hand.
 func TestCycles(t *testing.T) {
-	w := Work{Documents: 8192, HeadValues: 3e5, Chunks: 3, TailValues: 7e5, Matches: 5e6} // 64 panels, 2 blocks
+	w := OperationCounts{Documents: 8192, HeadValues: 3e5, Chunks: 3, TailValues: 7e5, Matches: 5e6} // 64 panels, 2 blocks
 	for _, c := range []struct {
 		costs       Costs
 		tail, panel float64
 	}{
-		{Costs{Value: 1}, 0, 64 * 3e5}, {Costs{Row: 1}, 0, 64 * 3 * 8192}, {Costs{Last: 1}, 0, 64 * 8192},
+		{Costs{Value: 1}, 0, 64 * 3e5}, {Costs{Row: 1}, 0, 64 * 3 * 8192}, {Costs{Convert: 1}, 0, 64 * 8192},
 		{Costs{Fill: 1}, 0, 4 * 3e5}, {Costs{Panel: 1}, 0, 4 * 64 * 3},
 		{Costs{Block: 1}, 2 * 8192, 0}, {Costs{List: 1}, 2 * 7e5, 0}, {Costs{Match: 1}, 5e6, 0},
 	} {
@@ -89,7 +89,7 @@ func TestDense(t *testing.T) {
 		{upTo(96, 50, 24, 24), 4, 0}, {upTo(90, 50, 50, 50), 4, 90}, {upTo(96, 99, 99, 0), 1e6, 64},
 		{upTo(1200, 50), 4, DenseMax}, {upTo(64, 99, 99, 99, 0), 4, 48}, {upTo(0), 4, 0},
 	} {
-		if got := Dense(c.first, 100, c.share); got != c.want {
+		if got := DenseTermsByShare(c.first, 100, c.share); got != c.want {
 			t.Errorf("share %d of %d terms: found %d, expected %d", c.share, len(c.first)-1, got, c.want)
 		}
 	}
@@ -112,7 +112,7 @@ func TestTerms(t *testing.T) {
 		{upTo(300, 24), 0}, {upTo(300, 26), 0}, {upTo(300, 50), 288}, {upTo(96, 50), 0}, {upTo(128, 50), 128},
 		{upTo(5000, 90), DenseMax}, {upTo(0, 0), 0},
 	} {
-		if got := c.Terms(of.first, 100, ByModel); got != of.want {
+		if got := c.DenseTerms(of.first, 100, ByModel); got != of.want {
 			t.Errorf("%d terms: found %d, expected %d", len(of.first)-1, got, of.want)
 		}
 	}
@@ -125,11 +125,11 @@ func TestTerms(t *testing.T) {
 		return first
 	}
 	cheap := &Costs{Value: 9, Dense: 64, DenseRow: 100}
-	few, more := cheap.Terms(ends(32, 40), 100, ByModel), cheap.Terms(ends(80, 100), 100, ByModel)
+	few, more := cheap.DenseTerms(ends(32, 40), 100, ByModel), cheap.DenseTerms(ends(80, 100), 100, ByModel)
 	if few != 0 || more != 80 {
 		t.Errorf("found %d and %d, expected none of 32 terms and all of 80", few, more)
 	}
-	if got := c.Terms(upTo(96, 50), 100, 4); got != 96 {
+	if got := c.DenseTerms(upTo(96, 50), 100, 4); got != 96 {
 		t.Errorf("found %d by a share of 4, expected 96", got)
 	}
 }

@@ -19,33 +19,33 @@ func (b Backend) Name() string     { return "devicetest" }
 func (b Backend) HostBytes() int64 { return 0 }
 func (b Backend) Close() error     { return nil }
 
-func (b Backend) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
-	rows, n := r.From, r.Hi-r.Lo
+func (b Backend) ComputeRows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+	rows, n := r.RowDocuments, r.Hi-r.Lo
 	if rows == nil {
 		rows = b.Columns
 	}
-	t := &device.Tile{Rows: len(r.Docs), Lo: r.Lo, Hi: r.Hi, RowStride: n, ColStride: 1}
-	for _, i := range r.Docs {
-		a := dense(rows, i)
+	t := &device.Tile{Rows: len(r.RowIndices), Lo: r.Lo, Hi: r.Hi, RowStride: n, ColStride: 1}
+	for _, i := range r.RowIndices {
+		a := denseRow(rows, i)
 		for j := r.Lo; j < r.Hi; j++ {
 			c := 0.0
-			for k, v := range dense(b.Columns, j) {
+			for k, v := range denseRow(b.Columns, j) {
 				c += (a[k] - v) * (a[k] - v) / 2
 			}
-			t.Value = append(t.Value, float32(c))
+			t.Values = append(t.Values, float32(c))
 		}
 	}
-	if len(t.Value) == 0 || ctx.Err() != nil {
+	if len(t.Values) == 0 || ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return visit(t)
 }
 
-// dense returns row i as a dense unit vector.
-func dense(x *sparse.Embedded, i int) []float64 {
+// denseRow returns row i as a dense unit vector.
+func denseRow(x *sparse.Embedded, i int) []float64 {
 	row := make([]float64, x.Cols)
 	terms, _ := x.Row(i)
-	for k, v := range x.Unit64(i, nil) {
+	for k, v := range x.UnitVector64(i, nil) {
 		row[terms[k]] = v
 	}
 	return row

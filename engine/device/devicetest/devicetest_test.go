@@ -17,7 +17,7 @@ import (
 // All methods of an engine work with a back end that only computes c.
 func TestEngineOnABackend(t *testing.T) {
 	docs, err := corpus.Read(t.Context(), "synthetic:docs=220,terms=120,length=12,classes=3,seed=4", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	k := kernel.MustParse("rbf:gamma=0.3")
 	all := k.Embedding().Fit(docs.Documents)
 	embed := func(m *sparse.CSR) *sparse.Embedded {
@@ -29,7 +29,7 @@ func TestEngineOnABackend(t *testing.T) {
 	holds := func(what string, i, j int, got float32) {
 		t.Helper()
 		c := ref.C(i, j)
-		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !kernel.Within(k, float64(got), want, c, ref.Norm(i),
+		if want := k.Eval(c, ref.Norm(i), ref.Norm(j)); !kernel.WithinTolerance(k, float64(got), want, c, ref.Norm(i),
 			ref.Norm(j)) {
 			t.Fatalf("%s: (%d, %d) is %v, expected %v", what, i, j, got, want)
 		}
@@ -47,10 +47,10 @@ func TestEngineOnABackend(t *testing.T) {
 			holds("Gram", i, j, g.Row(i)[j])
 		}
 	}
-	cross, err := e.Rows(t.Context(), k, engine.Request{Test: y}, nil)
+	cross, err := e.Rows(t.Context(), k, engine.Request{TestDocuments: y}, nil)
 	good("Cross", err)
 	some := []int{7, 3, 219, 3}
-	rows, err := e.Rows(t.Context(), k, engine.Request{Documents: some}, nil)
+	rows, err := e.Rows(t.Context(), k, engine.Request{RowIndices: some}, nil)
 	good("Rows", err)
 	for r, i := range some {
 		for j := range n {
@@ -58,23 +58,24 @@ func TestEngineOnABackend(t *testing.T) {
 			holds("Rows", i, j, rows.Row(r)[j])
 		}
 	}
-	good("CrossTiles", e.Each(t.Context(), k, engine.Request{Test: y, Workers: 1}, func(tile *engine.Tile) error {
-		for j := range tile.Rows {
-			for r := range tile.Cols {
-				holds("CrossTiles", some[tile.Column+r], tile.First+j, tile.C[j*tile.Width+r])
+	good("CrossTiles", e.EachTile(t.Context(), k, engine.Request{TestDocuments: y, Workers: 1},
+		func(tile *engine.Tile) error {
+			for j := range tile.Rows {
+				for r := range tile.Cols {
+					holds("CrossTiles", some[tile.FirstColumn+r], tile.FirstRow+j, tile.Values[j*tile.Stride+r])
+				}
 			}
-		}
-		return nil
-	}))
+			return nil
+		}))
 	pairs := make(chan int, n*n)
-	good("Tiles", e.Each(t.Context(), nil, engine.Request{Half: true}, func(tile *engine.Tile) error {
-		for j := tile.First; j < tile.First+tile.Rows; j++ {
-			for i := tile.Column; i < tile.Column+tile.Cols; i++ {
-				got, want := float64(tile.C[(j-tile.First)*tile.Width+i-tile.Column]), ref.C(i, j)
+	good("Tiles", e.EachTile(t.Context(), nil, engine.Request{OmitSymmetric: true}, func(tile *engine.Tile) error {
+		for j := tile.FirstRow; j < tile.FirstRow+tile.Rows; j++ {
+			for i := tile.FirstColumn; i < tile.FirstColumn+tile.Cols; i++ {
+				got, want := float64(tile.Values[(j-tile.FirstRow)*tile.Stride+i-tile.FirstColumn]), ref.C(i, j)
 				if !(math.Abs(got-want) <= 1e-6) {
 					return fmt.Errorf("c(%d, %d) is %v, expected %v", i, j, got, want)
 				}
-				if i <= j || i >= tile.First+tile.Rows || j < tile.Column {
+				if i <= j || i >= tile.FirstRow+tile.Rows || j < tile.FirstColumn {
 					pairs <- 1
 				}
 			}
@@ -86,7 +87,7 @@ func TestEngineOnABackend(t *testing.T) {
 	}
 	// memory for all of c, or for scratch space of two workers and few or some tiles
 	for _, bytes := range []int64{0, 150 << 10, 300 << 10} {
-		c, err := e.Cached(engine.CachedOptions{CacheBytes: bytes + 130<<10*min(bytes, 1)})
+		c, err := e.NewCache(engine.CacheOptions{CacheBytes: bytes + 130<<10*min(bytes, 1)})
 		good("Cached", err)
 		good(
 			"Cached",
@@ -112,7 +113,7 @@ func TestEngineOnABackend(t *testing.T) {
 		good("NewPredictor", err)
 		out, err := predictor.Predict(t.Context(), docs.Documents)
 		good("Predict", err)
-		decisions[on] = out.Class
+		decisions[on] = out.ClassIndices
 	}
 	if fmt.Sprint(decisions[0]) != fmt.Sprint(decisions[1]) {
 		t.Errorf("decisions %v, those of the processor are %v", decisions[1], decisions[0])

@@ -2,17 +2,17 @@ package arccosine
 
 import "math"
 
-// Min and Max are the smallest and largest degree. Near -½ the diagonal tends to infinity, and 1 -
+// MinDegree and Max are the smallest and largest degree. Near -½ the diagonal tends to infinity, and 1 -
 // cosine in the feature space is inaccurate. Above Max the diagonal at norm 1, (2n-1)!!, overflows
 // float32.
 const (
-	Min = -0.499
-	Max = 28
+	MinDegree = -0.499
+	MaxDegree = 28
 )
 
-// Degree computes J_n for a fixed n. It stores values that don't depend on the angle. It is
+// Kernel computes J_n for a fixed n. It stores values that don't depend on the angle. It is
 // immutable and may be used concurrently.
-type Degree struct {
+type Kernel struct {
 	n        float64
 	diagonal float64 // J_n(0)
 	factor   float64 // factor before F in (1)
@@ -22,9 +22,9 @@ type Degree struct {
 	deficit *series // series (4) for degree n
 }
 
-// New returns the Degree for n, which must be in the range from [Min] to [Max].
-func New(n float64) *Degree {
-	d := &Degree{
+// New returns the Degree for n, which must be in the range from [MinDegree] to [MaxDegree].
+func New(n float64) *Kernel {
+	d := &Kernel{
 		n:        n,
 		diagonal: diagonal(n),
 		factor:   math.Sqrt(math.Pi/2) * (math.Gamma(n+1) / math.Gamma(n+1.5)) * math.Gamma(n+1),
@@ -51,12 +51,12 @@ func diagonal(n float64) float64 {
 
 // J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its relative error is below 64(n+1) float64
 // ulp, also near its zero at c = 2. For n < 0 the error grows as 1/(n+½).
-func (d *Degree) J(c float64) float64 {
+func (d *Kernel) J(c float64) float64 {
 	switch {
 	case c == 0:
 		return d.diagonal
 	case c > 1 || c != c:
-		return d.far(c)
+		return d.seriesValue(c)
 	}
 	var below, j float64 // J of degrees nu-1 and nu
 	nu := d.baseN
@@ -82,8 +82,8 @@ func (d *Degree) J(c float64) float64 {
 	return j
 }
 
-// far returns J by (1).
-func (d *Degree) far(c float64) float64 {
+// seriesValue returns J by (1).
+func (d *Kernel) seriesValue(c float64) float64 {
 	u := 2 - c
 	if u <= 0 {
 		return 0
@@ -98,7 +98,7 @@ func (d *Degree) far(c float64) float64 {
 }
 
 // Deficit returns 1 - J_n(θ)/J_n(0), c in [0, 2], with full relative accuracy down to c = 0.
-func (d *Degree) Deficit(c float64) float64 {
+func (d *Kernel) Deficit(c float64) float64 {
 	if c == 0 {
 		return 0
 	}

@@ -21,16 +21,16 @@ type series struct {
 	m   int
 	eps float64
 	a   []float64 // a_1 … a_m
-	v   [terms]float64
-	vw  [terms]float64
+	v   [termCount]float64
+	vw  [termCount]float64
 }
 
-// terms is the number of terms for x <= ½. The sum of further terms is below 2⁻⁵⁶ of the result.
-const terms = 60
+// termCount is the number of terms for x <= ½. The sum of further terms is below 2⁻⁵⁶ of the result.
+const termCount = 60
 
-// nearPole is the largest |ε| for which pairs use logarithms. For larger |ε| direct subtraction
+// poleDistance is the largest |ε| for which pairs use logarithms. For larger |ε| direct subtraction
 // loses less than 3 bits.
-const nearPole = 0.25
+const poleDistance = 0.25
 
 func newSeries(n float64) *series {
 	s := &series{m: max(int(math.Floor(n)), 0)}
@@ -52,17 +52,17 @@ func newSeries(n float64) *series {
 		v = -v
 	}
 	eta := 0.0
-	if math.Abs(eps) <= nearPole {
-		eta = gammas(eps)
+	if math.Abs(eps) <= poleDistance {
+		eta = logGammaRatio(eps)
 		for i := 1.0; i <= m+1; i++ {
 			eta += log1pOver(eps, -1/i)
 		}
 	}
-	for k := range terms {
+	for k := range termCount {
 		j := float64(k)
 		s.v[k] = v
 		switch {
-		case math.Abs(eps) > nearPole:
+		case math.Abs(eps) > poleDistance:
 			s.vw[k] = (u - v) / eps
 		case eps == 0:
 			s.vw[k] = v * eta
@@ -84,12 +84,12 @@ func log1pOver(e, a float64) float64 {
 	return math.Log1p(e*a) / e
 }
 
-// gammas returns ln[Γ(1-e)² π sin(πe) / (πe Γ(½-e)²)]/e for |e| <= ¼,
+// logGammaRatio returns ln[Γ(1-e)² π sin(πe) / (πe Γ(½-e)²)]/e for |e| <= ¼,
 //
 //	-4 ln 2 - 2 Σ (2^k-2) ζ(k) e^(k-1)/k - Σ ζ(2i) e^(2i-1)/i,   k >= 2, i >= 1
 //
 // It uses the series of ln Γ around 1 and ½ (DLMF 5.7.3) and of ln(sin πe/πe).
-func gammas(e float64) float64 {
+func logGammaRatio(e float64) float64 {
 	sum := -4 * math.Ln2
 	power := e // e^(k-1)
 	for k := 2; k <= 60; k++ {

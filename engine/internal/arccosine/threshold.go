@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Biased returns the kernel of degree 0 whose thresholds have the bias b,
+// BiasedKernel returns the kernel of degree 0 whose thresholds have the bias b,
 //
 //	k^b = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x-b) Θ(w·y-b)
 //
@@ -23,28 +23,28 @@ import (
 //
 // Source: Cho, PhD thesis, UCSD 2012, ch. 3, eq. 3.3-3.5, where I(r, ξ) has r = 1/h; Owen, Ann.
 // Math. Statist. 27 (1956), whose T(h, a) is the same function.
-func Biased(c, x, y, b float64) float64 {
+func BiasedKernel(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
 		h, k = 0, 0
 	}
 	a, d := Cotangents(c, x, y)
-	both := (sector(h, a) + sector(k, d)) / math.Pi
+	both := (sectorIntegral(h, a) + sectorIntegral(k, d)) / math.Pi
 	if b < 0 {
 		both += math.Erf(h/math.Sqrt2) + math.Erf(k/math.Sqrt2)
 	}
 	return both
 }
 
-// Differ returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is twice the probability that exactly
+// BiasedSquaredDistance returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is twice the probability that exactly
 // one of w·x and w·y exceeds b. For equal norms it has full relative accuracy for small c.
-func Differ(c, x, y, b float64) float64 {
+func BiasedSquaredDistance(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
 		h, k = 0, 0
 	}
 	a, d := Cotangents(c, x, y)
-	return 2 / math.Pi * (middle(h, a) + middle(k, d))
+	return 2 / math.Pi * (complement(h, a) + complement(k, d))
 }
 
 // Cotangents returns the cotangents of the angles at x and y in the triangle 0, x, y. They are 0 if
@@ -61,7 +61,7 @@ func Cotangents(c, x, y float64) (atX, atY float64) {
 }
 
 // legendre returns the nodes x and weights w of Gauss-Legendre quadrature on [-1, 1], and e = e^v
-// at the nodes v on [0, 1], for [sector].
+// at the nodes v on [0, 1], for [sectorIntegral].
 var legendre = sync.OnceValue(func() (g struct{ x, w, e [20]float64 }) {
 	quad.Legendre{}.FixedLocations(g.x[:], g.w[:], -1, 1)
 	for i, x := range g.x {
@@ -85,47 +85,47 @@ func integrate(f func(t float64) float64, lo, hi float64, panels int) float64 {
 	return sum * half
 }
 
-// half returns I(h, π/2).
-func half(h float64) float64 { return math.Pi / 2 * math.Erfc(h/math.Sqrt2) }
+// rightAngleIntegral returns I(h, π/2).
+func rightAngleIntegral(h float64) float64 { return math.Pi / 2 * math.Erfc(h/math.Sqrt2) }
 
-// head returns e^(h²/2) (I(h, π/2) - I(h, ξ)) for a = cot ξ in [0, 1],
+// scaledComplement returns e^(h²/2) (I(h, π/2) - I(h, ξ)) for a = cot ξ in [0, 1],
 //
 //	S(h, a) = ∫₀^a exp(-h²t²/2)/(1+t²) dt
 //
 // where t = cot φ. The integral beyond 9/h is less than 2⁻⁵⁷.
-func head(h, a float64) float64 {
+func scaledComplement(h, a float64) float64 {
 	top := min(a, 9/h)
 	return integrate(func(t float64) float64 { return math.Exp(-h*h*t*t/2) / (1 + t*t) }, 0, top, 1+int(h*top/3))
 }
 
-// middle returns I(h, π/2) - I(h, ξ) for a = cot ξ, an odd function of a.
-func middle(h, a float64) float64 {
+// complement returns I(h, π/2) - I(h, ξ) for a = cot ξ, an odd function of a.
+func complement(h, a float64) float64 {
 	switch v := math.Abs(a); {
 	case h > 40 || v == 0: // a is 0 if x = y
 		return 0
 	case v <= 1:
-		return math.Copysign(math.Exp(-h*h/2)*head(h, v), a)
+		return math.Copysign(math.Exp(-h*h/2)*scaledComplement(h, v), a)
 	default:
-		return math.Copysign(half(h)-sector(h, v), a)
+		return math.Copysign(rightAngleIntegral(h)-sectorIntegral(h, v), a)
 	}
 }
 
-// sector returns I(h, ξ) for a = cot ξ of any sign. If I(h, ξ) is much smaller than I(h, π/2), it
+// sectorIntegral returns I(h, ξ) for a = cot ξ of any sign. If I(h, ξ) is much smaller than I(h, π/2), it
 // is integrated directly, with t = cot φ = a e^v:
 //
 //	I = exp(-h²(1+a²)/2) ∫ exp(-h²a²(e^(2v)-1)/2) a e^v/(1+a²e^(2v)) dv,   v >= 0
 //
 // in panels of length 1.
-func sector(h, a float64) float64 {
+func sectorIntegral(h, a float64) float64 {
 	switch {
 	case h > 40 || math.IsInf(a, 1): // e^-800 underflows to 0
 		return 0
 	case h == 0:
 		return math.Atan2(1, a)
 	case a < -1:
-		return 2*half(h) - sector(h, -a)
+		return 2*rightAngleIntegral(h) - sectorIntegral(h, -a)
 	case a <= 1 && h*a <= 2:
-		return half(h) - middle(h, a)
+		return rightAngleIntegral(h) - complement(h, a)
 	}
 	z := h * a * h * a
 	top := min(math.Log1p(82/z)/2, 40) // beyond this, the integrand is at most e^-41 or e^-40/a

@@ -54,14 +54,14 @@ func TestBiased(t *testing.T) {
 			for _, y := range someNorms {
 				for _, c := range someCs {
 					want := orthant(c, x, y, b)
-					got := Biased(c, x, y, b)
+					got := BiasedKernel(c, x, y, b)
 					scale := math.Sqrt(math.Erfc(b/x/math.Sqrt2) * math.Erfc(b/y/math.Sqrt2))
 					if !(math.Abs(got-want) <= 1e-13*scale+1e-300) {
 						t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v, %g of the diagonal", b, x, y,
 							c, got, want, math.Abs(got-want)/scale)
 					}
 					differ := math.Erfc(b/x/math.Sqrt2) + math.Erfc(b/y/math.Sqrt2) - 2*want
-					if d := Differ(c, x, y, b); !(math.Abs(d-differ) <= 1e-13*max(1, scale)) {
+					if d := BiasedSquaredDistance(c, x, y, b); !(math.Abs(d-differ) <= 1e-13*max(1, scale)) {
 						t.Errorf("b = %v, norms %v and %v, c = %v: Differ is %v, expected %v", b, x, y, c, d, differ)
 					}
 				}
@@ -78,7 +78,7 @@ func TestBiasedKnown(t *testing.T) {
 	for _, c := range []float64{0, 1e-12, 0.3, 1, 1.7, 2} {
 		want := New(0).J(c) / math.Pi
 		for _, b := range []float64{0, 1e-9, -1e-9} {
-			if got := Biased(c, 2, 3, b); !(math.Abs(got-want) <= 2*math.Abs(b)+8*ulp) {
+			if got := BiasedKernel(c, 2, 3, b); !(math.Abs(got-want) <= 2*math.Abs(b)+8*ulp) {
 				t.Errorf("b = %v, c = %v: found %v, the degree 0 %v", b, c, got, want)
 			}
 		}
@@ -95,7 +95,7 @@ func TestBiasedKnown(t *testing.T) {
 				} else if b < 0 && known.c == 0 && x != known.y {
 					known.want = twice(b / max(x, y))
 				}
-				got := Biased(known.c, known.x, known.y, b)
+				got := BiasedKernel(known.c, known.x, known.y, b)
 				bound := 16*ulp*max(known.want, 1e-300) + 4*ulp*twice(b/max(known.x, known.y))
 				if !(math.Abs(got-known.want) <= bound) {
 					t.Errorf("b = %v, norms %v and %v, c = %v: found %v, expected %v", b, known.x, known.y, known.c,
@@ -108,7 +108,7 @@ func TestBiasedKnown(t *testing.T) {
 	for c := 1e-3; c > 1e-40; c /= 1e3 {
 		theta := 2 * math.Asin(math.Sqrt(c/2))
 		want := 2 / math.Pi * theta * math.Exp(-0.5*0.3*0.3)
-		if got := Differ(c, 1, 1, 0.3); !(math.Abs(got-want) <= (c+64*ulp)*want) {
+		if got := BiasedSquaredDistance(c, 1, 1, 0.3); !(math.Abs(got-want) <= (c+64*ulp)*want) {
 			t.Errorf("c = %v: Differ is %v, expected %v", c, got, want)
 		}
 	}

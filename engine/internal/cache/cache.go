@@ -16,11 +16,11 @@ import (
 // Cache provides rows of Gram matrices from stored tiles of c. It may be used concurrently.
 type Cache struct {
 	*compute.Computer
-	limit int64
-	width int // columns per tile
+	limit       int64
+	tileColumns int // columns per tile
 
-	whole *whole   // c of all pairs; nil if it doesn't fit
-	part  *partial // tiles of c; nil if c of all pairs fits
+	full      *fullMatrix // c of all pairs; nil if it doesn't fit
+	tileStore *tileStore  // tiles of c; nil if c of all pairs fits
 
 	served, computed atomic.Int64
 }
@@ -28,50 +28,50 @@ type Cache struct {
 // Stats holds counts since the cache was made.
 type Stats struct {
 	tiles.CacheStats       // counts of tiles; if Whole, of rows read and panels computed
-	Whole            bool  // c of all pairs fits within the limit
-	Served           int64 // number of kernel values served
-	Computed         int64 // number of pairs whose c was computed
+	FitsInMemory     bool  // c of all pairs fits within the limit
+	ValuesServed     int64 // number of kernel values served
+	PairsComputed    int64 // number of pairs whose c was computed
 }
 
-// BlockCols is the default number of columns per tile. Larger tiles contain more unneeded values.
+// DefaultTileColumns is the default number of columns per tile. Larger tiles contain more unneeded values.
 // Smaller tiles need more lookups. The CPU's posting lists have blocks of the same size, because a
 // tile that begins within a block requires a search in each list.
-const BlockCols = 4096
+const DefaultTileColumns = 4096
 
 // New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about columns
-// columns, or [BlockCols] if columns is 0. New fails if limit is too small for one worker.
+// columns, or [DefaultTileColumns] if columns is 0. New fails if limit is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}
-	if WholeBytes(n) <= limit {
-		c.whole, c.width = newWhole(of), n
+	if FullMatrixBytes(n) <= limit {
+		c.full, c.tileColumns = newFullMatrix(of), n
 		return c, nil
 	}
 	if columns == 0 {
-		columns = BlockCols
+		columns = DefaultTileColumns
 	}
-	c.width = (min(columns, n) + compute.BlockDocs - 1) / compute.BlockDocs * compute.BlockDocs
-	c.width = min(c.width, (n+sparse.Block-1)/sparse.Block*sparse.Block)
+	c.tileColumns = (min(columns, n) + compute.BlockDocs - 1) / compute.BlockDocs * compute.BlockDocs
+	c.tileColumns = min(c.tileColumns, (n+sparse.BlockSize-1)/sparse.BlockSize*sparse.BlockSize)
 	var err error
-	c.part, err = newPartial(of, c.width, limit)
+	c.tileStore, err = newTileStore(of, c.tileColumns, limit)
 	return c, err
 }
 
-// Width returns the number of columns of a tile.
-func (c *Cache) Width() int { return c.width }
+// TileColumns returns the number of columns of a tile.
+func (c *Cache) TileColumns() int { return c.tileColumns }
 
-// Whole reports whether c of all pairs fits.
-func (c *Cache) Whole() bool { return c.whole != nil }
+// FitsInMemory reports whether c of all pairs fits.
+func (c *Cache) FitsInMemory() bool { return c.full != nil }
 
-// Counts returns the current counters.
-func (c *Cache) Counts() Stats {
-	s := Stats{Whole: c.Whole(), Served: c.served.Load(), Computed: c.computed.Load()}
-	if c.whole != nil {
-		w := c.whole
+// Stats returns the current counters.
+func (c *Cache) Stats() Stats {
+	s := Stats{FitsInMemory: c.FitsInMemory(), ValuesServed: c.served.Load(), PairsComputed: c.computed.Load()}
+	if c.full != nil {
+		w := c.full
 		s.CacheStats = tiles.CacheStats{Hits: w.hits.Load(), Misses: w.misses.Load(), Bytes: w.bytes.Load(), Limit: c.limit}
 	} else {
-		s.CacheStats = c.part.cache.Stats()
-		s.Bytes += c.part.scratchBytes
+		s.CacheStats = c.tileStore.cache.Stats()
+		s.Bytes += c.tileStore.scratchBytes
 		s.Limit = c.limit
 	}
 	return s
@@ -84,7 +84,7 @@ func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [
 	if err != nil {
 		return err
 	}
-	if c.whole != nil {
+	if c.full != nil {
 		if err := c.Build(ctx); err != nil {
 			return err
 		}

@@ -7,15 +7,15 @@ func TestShareOut(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		for _, rows := range []int{1, 3, 4, 9} {
 			for _, blocks := range []int{1, 2, 7} {
-				var mine []need
+				var mine []missingTile
 				for b := range blocks {
 					for r := range rows {
 						if b != 4 || r != 1 { // one tile is already stored
-							mine = append(mine, need{r: r, span: span{block: b}})
+							mine = append(mine, missingTile{r: r, span: pieceRange{block: b}})
 						}
 					}
 				}
-				tasks := shareOut(mine, panel, workers)
+				tasks := divideTasks(mine, panel, workers)
 				seen := map[[2]int]int{}
 				groups := 0
 				for _, task := range tasks {

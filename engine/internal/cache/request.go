@@ -16,16 +16,16 @@ type request struct {
 	k      kernel.Kernel
 	rows   []int
 	dst    [][]float32
-	pieces []piece // sorted by block
-	blocks []span  // blocks that contain the pieces
-	length int     // total length of the pieces
+	pieces []piece      // sorted by block
+	blocks []pieceRange // blocks that contain the pieces
+	length int          // total length of the pieces
 }
 
 // piece is a range of columns lo <= j < hi within a block. Its values are written to a row of the
 // result from index at on. A span is the range of pieces in a block.
 type (
-	piece struct{ lo, hi, at int }
-	span  struct {
+	piece      struct{ lo, hi, offset int }
+	pieceRange struct {
 		block       int
 		first, last int // first piece, and first piece of the next block
 	}
@@ -64,17 +64,17 @@ func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]f
 	at := 0
 	for _, r := range columns {
 		for lo := r[0]; lo < r[1]; {
-			hi := min(r[1], (lo/c.width+1)*c.width)
+			hi := min(r[1], (lo/c.tileColumns+1)*c.tileColumns)
 			q.pieces = append(q.pieces, piece{lo, hi, at})
 			at += hi - lo
 			lo = hi
 		}
 	}
-	slices.SortStableFunc(q.pieces, func(a, b piece) int { return a.lo/c.width - b.lo/c.width })
+	slices.SortStableFunc(q.pieces, func(a, b piece) int { return a.lo/c.tileColumns - b.lo/c.tileColumns })
 	for p := range q.pieces {
-		block := q.pieces[p].lo / c.width
+		block := q.pieces[p].lo / c.tileColumns
 		if n := len(q.blocks); n == 0 || q.blocks[n-1].block != block {
-			q.blocks = append(q.blocks, span{block, p, p})
+			q.blocks = append(q.blocks, pieceRange{block, p, p})
 		}
 		q.blocks[len(q.blocks)-1].last++
 	}
@@ -83,11 +83,11 @@ func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]f
 
 // apply maps values of c in row rows[r], from column base on, to kernel values for the pieces of a
 // span.
-func (q *request) apply(r int, s span, values []float32, base int) error {
+func (q *request) apply(r int, s pieceRange, values []float32, base int) error {
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))
 		if lo < hi {
-			dst := q.dst[r][p.at+lo-p.lo:][:hi-lo]
+			dst := q.dst[r][p.offset+lo-p.lo:][:hi-lo]
 			if err := q.c.Map(q.k, dst, values[lo-base:hi-base], q.rows[r], lo); err != nil {
 				return err
 			}
@@ -97,21 +97,21 @@ func (q *request) apply(r int, s span, values []float32, base int) error {
 }
 
 // serve applies the kernel to a ready tile, and releases it.
-func (q *request) serve(r int, s span, t *tiles.Tile) error {
-	defer q.c.part.cache.Release(t)
-	return q.apply(r, s, t.C, s.block*q.c.width)
+func (q *request) serve(r int, s pieceRange, t *tiles.Tile) error {
+	defer q.c.tileStore.cache.Release(t)
+	return q.apply(r, s, t.Values, s.block*q.c.tileColumns)
 }
 
-// shareValues is the minimum number of values for which a read is divided among workers.
-const shareValues = 1 << 16
+// minParallelValues is the minimum number of values for which a read is divided among workers.
+const minParallelValues = 1 << 16
 
 // read serves ready tiles and returns missing tiles.
-func (q *request) read(ctx context.Context) (missing []need, err error) {
+func (q *request) read(ctx context.Context) (missing []missingTile, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
 	workers := q.c.Workers
-	if workers == 1 || len(q.rows) == 1 || len(q.rows)*q.length < shareValues {
+	if workers == 1 || len(q.rows) == 1 || len(q.rows)*q.length < minParallelValues {
 		for r := range q.rows {
 			if missing, err = q.readRow(r, missing); err != nil {
 				return nil, err
@@ -133,19 +133,19 @@ func (q *request) read(ctx context.Context) (missing []need, err error) {
 }
 
 // readRow serves the ready tiles of a row and appends missing tiles to missing.
-func (q *request) readRow(r int, missing []need) ([]need, error) {
+func (q *request) readRow(r int, missing []missingTile) ([]missingTile, error) {
 	c, i := q.c, q.rows[r]
 	for _, s := range q.blocks {
-		if w := c.whole; w != nil {
+		if w := c.full; w != nil {
 			if err := q.apply(r, s, w.row(i), 0); err != nil {
 				return nil, err
 			}
 			w.hits.Add(1)
 			continue
 		}
-		t := c.part.cache.Lookup(tiles.Key{Row: uint32(i), Block: uint32(s.block)})
+		t := c.tileStore.cache.Lookup(tiles.Key{Row: uint32(i), Block: uint32(s.block)})
 		if t == nil {
-			missing = append(missing, need{r: r, span: s})
+			missing = append(missing, missingTile{r: r, span: s})
 			continue
 		}
 		if err := q.serve(r, s, t); err != nil {

@@ -25,10 +25,10 @@ type Computer struct {
 	Workers  int
 	Progress func(run.Progress)
 
-	wholeOnce                               sync.Once
-	allWhole                                bool
-	programs                                programs
-	pairs, mapping, storing, found, entered atomic.Int64 // see Stats; times in nanoseconds
+	integersOnce                                    sync.Once
+	allIntegers                                     bool
+	programs                                        programCache
+	pairs, mapping, storing, candidates, insertions atomic.Int64 // see Stats; times in nanoseconds
 }
 
 // Len returns the number of documents.
@@ -46,10 +46,10 @@ func (c *Computer) Bytes() int64 {
 // Stats returns the counts of all computations that have ended or released a worker.
 func (c *Computer) Stats() device.Stats {
 	s := device.Stats{
-		Pairs: c.pairs.Load(),
-		Found: c.found.Load(), Entered: c.entered.Load(),
-		Map:   time.Duration(c.mapping.Load()),
-		Store: time.Duration(c.storing.Load()),
+		Pairs:               c.pairs.Load(),
+		NeighbourCandidates: c.candidates.Load(), NeighbourInsertions: c.insertions.Load(),
+		MapTime:   time.Duration(c.mapping.Load()),
+		StoreTime: time.Duration(c.storing.Load()),
 	}
 	if b, ok := c.Backend.(device.Counter); ok {
 		s.Add(b.Stats())
@@ -57,23 +57,23 @@ func (c *Computer) Stats() device.Stats {
 	return s
 }
 
-// Count adds pairs that a back end computed without Rows.
-func (c *Computer) Count(pairs int64) { c.pairs.Add(pairs) }
+// AddPairs adds pairs that a back end computed without Rows.
+func (c *Computer) AddPairs(pairs int64) { c.pairs.Add(pairs) }
 
-// CountFound adds counts of a search for neighbours: values found, and entries in lists.
-func (c *Computer) CountFound(found, entered int64) {
-	c.found.Add(found)
-	c.entered.Add(entered)
+// AddNeighbourCounts adds counts of a search for neighbours: values found, and entries in lists.
+func (c *Computer) AddNeighbourCounts(found, entered int64) {
+	c.candidates.Add(found)
+	c.insertions.Add(entered)
 }
 
-// Start calls the function [Start] with c.Progress.
-func (c *Computer) Start(ctx context.Context, total int64) (context.Context, *run.Reporter) {
-	return Start(ctx, c.Progress, total)
+// StartProgress calls the function [StartProgress] with c.Progress.
+func (c *Computer) StartProgress(ctx context.Context, total int64) (context.Context, *run.Reporter) {
+	return StartProgress(ctx, c.Progress, total)
 }
 
-// Start starts progress reports to f until Finish is called, as [run.StartReporter] does. f may be
+// StartProgress starts progress reports to f until Finish is called, as [run.StartReporter] does. f may be
 // nil.
-func Start(ctx context.Context, f func(run.Progress), total int64) (context.Context, *run.Reporter) {
+func StartProgress(ctx context.Context, f func(run.Progress), total int64) (context.Context, *run.Reporter) {
 	var report func(int64)
 	if f != nil {
 		report = func(done int64) { f(run.Progress{Done: done, Total: total}) }
@@ -84,15 +84,15 @@ func Start(ctx context.Context, f func(run.Progress), total int64) (context.Cont
 // Map writes kernel values of document row with documents lo, lo+1, … to dst. values holds c.
 func (c *Computer) Map(k kernel.Kernel, dst, values []float32, row, lo int) error {
 	x, y := c.Norms[row:row+1], c.Norms[lo:lo+len(values)]
-	if of := c.variableOf(k); of != kernel.OfAll {
-		substitute(of, dst, values, c.X.Norms[row], c.X.Norms[lo:lo+len(values)], c.whole())
+	if of := c.variableOf(k); of != kernel.VariableAll {
+		substitute(of, dst, values, c.X.Norms[row], c.X.Norms[lo:lo+len(values)], c.hasIntegerCounts())
 		values, x, y = dst, ones(1), ones(len(dst))
 	}
 	if err := kernel.Apply(k, c.Kernels, dst, values, x, y); err != nil {
 		return err
 	}
-	if i := Infinite(dst); i >= 0 {
-		return &kernel.PairError{Kernel: k.String(), Row: c.X.Source(row), Column: c.X.Source(lo + i), Value: dst[i]}
+	if i := FirstNonFinite(dst); i >= 0 {
+		return &kernel.PairError{Kernel: k.String(), Row: c.X.SourceRow(row), Column: c.X.SourceRow(lo + i), Value: dst[i]}
 	}
 	return nil
 }
@@ -108,10 +108,10 @@ func (c *Computer) Diagonal(k kernel.Kernel) ([]float32, error) {
 	return d, nil
 }
 
-// programs caches the programs of recently used kernels.
-type programs struct {
-	mu sync.Mutex
-	of map[any]*device.Program // program of each kernel.Key
+// programCache caches the programs of recently used kernels.
+type programCache struct {
+	mu    sync.Mutex
+	byKey map[any]*device.Program // program of each kernel.Key
 }
 
 // maxPrograms is the maximum number of cached programs. Model searches cycle through fewer kernels.
@@ -120,43 +120,43 @@ const maxPrograms = 16
 // Program returns the program of a kernel, or nil if no program is valid for the documents. It also
 // returns nil for inner products of integer counts, because devices don't round the products.
 func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
-	if kernel.VariableOf(k) != kernel.OfAll && c.whole() {
+	if kernel.VariableOf(k) != kernel.VariableAll && c.hasIntegerCounts() {
 		return nil, nil
 	}
 	c.programs.mu.Lock()
 	defer c.programs.mu.Unlock()
-	defer kernel.Caught(k, &err) // making a table calls the kernel's Eval
-	p, ok := c.programs.of[kernel.Key(k)]
+	defer kernel.Recover(k, &err) // making a table calls the kernel's Eval
+	p, ok := c.programs.byKey[kernel.Key(k)]
 	if !ok {
-		if p = kernel.ProgramOf(k); p != nil && !p.Holds(c.X) {
+		if p = kernel.ProgramOf(k); p != nil && !p.AppliesTo(c.X) {
 			p = nil
 		}
-		if c.programs.of == nil || len(c.programs.of) >= maxPrograms {
-			c.programs.of = map[any]*device.Program{}
+		if c.programs.byKey == nil || len(c.programs.byKey) >= maxPrograms {
+			c.programs.byKey = map[any]*device.Program{}
 		}
-		c.programs.of[kernel.Key(k)] = p
+		c.programs.byKey[kernel.Key(k)] = p
 	}
-	if p != nil && from != nil && !p.Holds(from) {
+	if p != nil && from != nil && !p.AppliesTo(from) {
 		return nil, nil
 	}
 	return p, nil
 }
 
-// Rows computes k for a request with the back end; Lo may be any column. It calls visit for tiles
+// ComputeRows computes k for a request with the back end; Lo may be any column. It calls visit for tiles
 // of up to [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines. Tiles of the
 // same rows are visited consecutively, with ascending columns. A value that isn't finite is an
 // error. report may be nil.
-func (c *Computer) Rows(
+func (c *Computer) ComputeRows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
 	plain := kernel.IsC(k)
 	if _, ok := c.Backend.(device.Accelerator); ok && !plain {
-		if r.Program, err = c.Program(k, r.From); err != nil {
+		if r.Program, err = c.Program(k, r.RowDocuments); err != nil {
 			return err
 		}
 	}
 	lo, asked := r.Lo, *r
-	asked.Lo -= lo % device.Columns
+	asked.Lo -= lo % device.ColumnAlignment
 	r = &asked
 	var done atomic.Int64
 	part := func(t *device.Tile) error {
@@ -164,17 +164,17 @@ func (c *Computer) Rows(
 			return nil
 		}
 		if t.Lo < lo {
-			wanted := Part(t, t.First, t.First+t.Rows, lo, t.Hi)
+			wanted := SubTile(t, t.FirstRow, t.FirstRow+t.Rows, lo, t.Hi)
 			t = &wanted
 		}
 		begin := time.Now()
-		if !plain && !t.Mapped {
+		if !plain && !t.ProgramApplied {
 			if err := c.mapTile(k, r, t); err != nil {
 				return err
 			}
 		}
 		if !plain {
-			if err := c.finite(k, r, t); err != nil {
+			if err := c.checkFinite(k, r, t); err != nil {
 				return err
 			}
 		}
@@ -183,19 +183,19 @@ func (c *Computer) Rows(
 		c.mapping.Add(int64(mapped.Sub(begin)))
 		c.storing.Add(int64(time.Since(mapped)))
 		if report != nil {
-			report.Add(Pairs(r, t.First, t.First+t.Rows, t.Lo, t.Hi))
+			report.Add(RequestPairCount(r, t.FirstRow, t.FirstRow+t.Rows, t.Lo, t.Hi))
 		}
 		return err
 	}
-	err = c.Backend.Rows(ctx, r, func(t *device.Tile) error {
-		if err := check(t, r); err != nil {
+	err = c.Backend.ComputeRows(ctx, r, func(t *device.Tile) error {
+		if err := checkTile(t, r); err != nil {
 			return fmt.Errorf("%w, from %s", err, c.Backend.Name())
 		}
 		c.pairs.Add(int64(t.Rows) * int64(t.Cols()))
-		done.Add(Pairs(r, t.First, t.First+t.Rows, t.Lo, t.Hi))
-		return c.parts(ctx, r, t, part)
+		done.Add(RequestPairCount(r, t.FirstRow, t.FirstRow+t.Rows, t.Lo, t.Hi))
+		return c.divideTile(ctx, r, t, part)
 	})
-	if want := Pairs(r, 0, len(r.Docs), r.Lo, r.Hi); err == nil && done.Load() != want {
+	if want := RequestPairCount(r, 0, len(r.RowIndices), r.Lo, r.Hi); err == nil && done.Load() != want {
 		err = fmt.Errorf("engine: back end %s computed only %d of %d pairs", c.Backend.Name(), done.Load(), want)
 	}
 	return err
@@ -203,16 +203,16 @@ func (c *Computer) Rows(
 
 // BlockDocs is the number of columns that are mapped and stored together. With a panel of rows,
 // these columns form a tile that fits in the L2 cache.
-const BlockDocs = 4 * sparse.Block
+const BlockDocs = 4 * sparse.BlockSize
 
-// parts divides a device's tile among workers. A part has up to a panel of rows, fewer if workers
+// divideTile divides a device's tile among workers. A part has up to a panel of rows, fewer if workers
 // would be idle, and up to BlockDocs columns. Rows of the symmetric half are consecutive.
-func (c *Computer) parts(
+func (c *Computer) divideTile(
 	ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error,
 ) error {
-	width := c.Kernels.Panel
-	first, last := r.Docs[t.First], r.Docs[t.First+t.Rows-1]
-	whole := !r.Half || t.Lo >= first && last-first == t.Rows-1
+	width := c.Kernels.PanelWidth
+	first, last := r.RowIndices[t.FirstRow], r.RowIndices[t.FirstRow+t.Rows-1]
+	whole := !r.UpperOnly || t.Lo >= first && last-first == t.Rows-1
 	if whole && t.Rows <= width && t.Cols() <= BlockDocs {
 		return visit(t)
 	}
@@ -223,15 +223,15 @@ func (c *Computer) parts(
 	}
 	type group struct{ first, end, lo int }
 	var groups []group
-	for first, end := t.First, t.First+t.Rows; first < end; {
+	for first, end := t.FirstRow, t.FirstRow+t.Rows; first < end; {
 		g := group{first, min(first+height, end), t.Lo}
-		if r.Half {
+		if r.UpperOnly {
 			for k := first + 1; k < g.end; k++ {
-				if r.Docs[k] != r.Docs[k-1]+1 {
+				if r.RowIndices[k] != r.RowIndices[k-1]+1 {
 					g.end = k
 				}
 			}
-			g.lo = max(g.lo, r.Docs[first])
+			g.lo = max(g.lo, r.RowIndices[first])
 		}
 		groups = append(groups, g)
 		first = g.end
@@ -239,7 +239,7 @@ func (c *Computer) parts(
 	return run.Tasks(ctx, max(r.Workers, 1), len(groups), func(ctx context.Context, _, task int) error {
 		g := groups[task]
 		for lo := g.lo; lo < t.Hi; lo += BlockDocs {
-			p := Part(t, g.first, g.end, lo, min(lo+BlockDocs, t.Hi))
+			p := SubTile(t, g.first, g.end, lo, min(lo+BlockDocs, t.Hi))
 			if err := visit(&p); err != nil || ctx.Err() != nil {
 				return err
 			}
@@ -250,7 +250,7 @@ func (c *Computer) parts(
 
 // mapTile applies a kernel to a tile of c in place.
 func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) error {
-	if of := c.variableOf(k); of != kernel.OfAll {
+	if of := c.variableOf(k); of != kernel.VariableAll {
 		return c.mapVariable(k, of, r, t)
 	}
 	return c.mapPlain(k, r, t)
@@ -260,23 +260,23 @@ func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) e
 func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
 	count := t.Rows
-	if t.Filled {
+	if t.PaddingValid {
 		count = stride // the norms of the padding are 0
 	}
 	rows := make([]float32, count)
 	for i := range t.Rows {
-		rows[i] = c.norm(r, t.First+i)
+		rows[i] = c.rowNorm(r, t.FirstRow+i)
 	}
 	x, y := c.Norms[t.Lo:t.Hi], rows
 	if t.ColStride == 1 {
 		x, y = y, x
 	}
 	if len(y) == stride {
-		v := t.Value[:lines*stride]
+		v := t.Values[:lines*stride]
 		return kernel.Apply(k, c.Kernels, v, v, x, y)
 	}
 	for i := range lines {
-		v := t.Value[i*stride:][:length]
+		v := t.Values[i*stride:][:length]
 		if err := kernel.Apply(k, c.Kernels, v, v, x[i:i+1], y); err != nil {
 			return err
 		}
@@ -284,16 +284,16 @@ func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) 
 	return nil
 }
 
-// norm returns the norm of row i of a request, or 0 if the documents have no norms. Kernels of such
+// rowNorm returns the norm of row i of a request, or 0 if the documents have no norms. Kernels of such
 // documents don't use norms.
-func (c *Computer) norm(r *device.Request, i int) float32 {
-	if r.From == nil {
-		return c.Norms[r.Docs[i]]
+func (c *Computer) rowNorm(r *device.Request, i int) float32 {
+	if r.RowDocuments == nil {
+		return c.Norms[r.RowIndices[i]]
 	}
-	if r.From.Norms == nil {
+	if r.RowDocuments.Norms == nil {
 		return 0
 	}
-	return float32(r.From.Norms[r.Docs[i]])
+	return float32(r.RowDocuments.Norms[r.RowIndices[i]])
 }
 
 // Store writes the rows of a tile, or its columns if columns is set, to rows of dst with the given
@@ -301,17 +301,17 @@ func (c *Computer) norm(r *device.Request, i int) float32 {
 func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool) {
 	lines, length, apart := Lines(t)
 	if columns == (t.ColStride == 1) {
-		c.Kernels.Transpose(dst, stride, t.Value, apart, lines, length)
+		c.Kernels.Transpose(dst, stride, t.Values, apart, lines, length)
 		return
 	}
 	for i := range lines {
-		copy(dst[i*stride:][:length], t.Value[i*apart:])
+		copy(dst[i*stride:][:length], t.Values[i*apart:])
 	}
 }
 
-// Half computes rows of the symmetric matrix data from the diagonal on, and stores each value
+// ComputeUpper computes rows of the symmetric matrix data from the diagonal on, and stores each value
 // twice. If visited isn't nil, it is called for each stored tile.
-func (c *Computer) Half(
+func (c *Computer) ComputeUpper(
 	ctx context.Context,
 	k kernel.Kernel,
 	docs []int,
@@ -320,9 +320,9 @@ func (c *Computer) Half(
 	visited func(r *device.Request, t *device.Tile),
 ) error {
 	n := c.Len()
-	r := &device.Request{Docs: docs, Hi: n, Half: true, Workers: c.Workers}
-	return c.Rows(ctx, k, r, report, func(t *device.Tile) error {
-		first := docs[t.First]
+	r := &device.Request{RowIndices: docs, Hi: n, UpperOnly: true, Workers: c.Workers}
+	return c.ComputeRows(ctx, k, r, report, func(t *device.Tile) error {
+		first := docs[t.FirstRow]
 		c.Store(data[t.Lo*n+first:], n, t, true)
 		c.Store(data[first*n+t.Lo:], n, t, false)
 		if visited != nil {
@@ -332,8 +332,8 @@ func (c *Computer) Half(
 	})
 }
 
-// PairsOf returns the number of pairs i <= j of n documents.
-func PairsOf(n int) int64 {
+// TrianglePairCount returns the number of pairs i <= j of n documents.
+func TrianglePairCount(n int) int64 {
 	if n%2 == 0 {
 		return int64(n/2) * int64(n+1) // n(n+1) may overflow int64
 	}

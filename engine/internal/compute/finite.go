@@ -11,9 +11,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// Infinite returns the index of the first value that is NaN or infinite, or -1. Engines check all
+// FirstNonFinite returns the index of the first value that is NaN or infinite, or -1. Engines check all
 // returned values with Infinite.
-func Infinite(v []float32) int {
+func FirstNonFinite(v []float32) int {
 	if allFinite(v) {
 		return -1
 	}
@@ -40,16 +40,16 @@ func allFinite(v []float32) bool {
 	return (a|b)&sign == 0
 }
 
-// finite returns a [*kernel.PairError] for the first value of a tile that isn't finite.
-func (c *Computer) finite(k fmt.Stringer, r *device.Request, t *device.Tile) error {
+// checkFinite returns a [*kernel.PairError] for the first value of a tile that isn't finite.
+func (c *Computer) checkFinite(k fmt.Stringer, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
 	together := length
 	if length == stride {
 		lines, together = 1, lines*length
 	}
 	for line := range lines {
-		values := t.Value[line*stride:][:together]
-		i := Infinite(values)
+		values := t.Values[line*stride:][:together]
+		i := FirstNonFinite(values)
 		if i < 0 {
 			continue
 		}
@@ -57,9 +57,9 @@ func (c *Computer) finite(k fmt.Stringer, r *device.Request, t *device.Tile) err
 		if t.ColStride != 1 {
 			row, column = column, row
 		}
-		from := cmp.Or(r.From, c.X)
-		return &kernel.PairError{Kernel: k.String(), Row: from.Source(r.Docs[t.First+row]),
-			Column: c.X.Source(t.Lo + column), Cross: r.From != nil, Value: values[i]}
+		from := cmp.Or(r.RowDocuments, c.X)
+		return &kernel.PairError{Kernel: k.String(), Row: from.SourceRow(r.RowIndices[t.FirstRow+row]),
+			Column: c.X.SourceRow(t.Lo + column), IsCross: r.RowDocuments != nil, Value: values[i]}
 	}
 	return nil
 }

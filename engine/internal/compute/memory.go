@@ -15,36 +15,37 @@ func MatrixBytes(rows, cols int) int64 {
 	return 4 * int64(rows) * int64(cols)
 }
 
-// Allowed returns a MemoryError if need exceeds a positive limit. A limit of 0 means no limit.
-func Allowed(what string, need, limit int64) error {
+// CheckLimit returns a MemoryError if need exceeds a positive limit. A limit of 0 means no limit.
+func CheckLimit(what string, need, limit int64) error {
 	if limit > 0 && need > limit {
-		return &run.MemoryError{What: "engine: " + what, Need: need, Limit: limit}
+		return &run.MemoryError{Computation: "engine: " + what, NeedBytes: need, LimitBytes: limit}
 	}
 	return nil
 }
 
-// Available is run.Available. Tests replace it.
-var Available = run.Available
+// AvailableMemory is run.Available. Tests replace it.
+var AvailableMemory = run.AvailableBytes
 
 // smallBytes is the size below which free memory isn't checked, because the system call takes time.
 const smallBytes = 64 << 20
 
-// Affordable returns a MemoryError if the computer's free memory is less than bytes. Free memory
+// CheckFreeMemory returns a MemoryError if the computer's free memory is less than bytes. Free memory
 // includes garbage of the Go heap.
-func Affordable(what string, bytes int64) error {
+func CheckFreeMemory(what string, bytes int64) error {
 	if bytes > math.MaxInt {
-		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: math.MaxInt, Machine: true}
+		return &run.MemoryError{Computation: "engine: " + what, NeedBytes: bytes, LimitBytes: math.MaxInt,
+			IsSystemLimit: true}
 	}
 	if bytes < smallBytes {
 		return nil
 	}
-	left, known := Available()
+	left, known := AvailableMemory()
 	if !known || bytes <= left {
 		return nil
 	}
 	debug.FreeOSMemory()
-	if left, _ = Available(); bytes > left {
-		return &run.MemoryError{What: "engine: " + what, Need: bytes, Limit: left, Machine: true}
+	if left, _ = AvailableMemory(); bytes > left {
+		return &run.MemoryError{Computation: "engine: " + what, NeedBytes: bytes, LimitBytes: left, IsSystemLimit: true}
 	}
 	return nil
 }

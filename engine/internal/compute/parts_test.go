@@ -14,25 +14,25 @@ import (
 // is in one part.
 func TestParts(t *testing.T) {
 	for _, isa := range asm.Available() {
-		testParts(t, &Computer{Kernels: musttest.Get(asm.For(isa))(t)})
+		testParts(t, &Computer{Kernels: musttest.Get(asm.KernelsFor(isa))(t)})
 	}
 }
 
 func testParts(t *testing.T, c *Computer) {
-	panel := c.Kernels.Panel
+	panel := c.Kernels.PanelWidth
 	for _, of := range []struct {
 		rows, workers, least, highest int
 	}{{3 * panel, 16, 6, max(panel/2, 16)}, {100 * panel, 2, 100, panel}, {40, 1, 3, 16}} {
-		r := &device.Request{Docs: run.Numbers(0, of.rows), Hi: 7000, Workers: of.workers}
+		r := &device.Request{RowIndices: run.Range(0, of.rows), Hi: 7000, Workers: of.workers}
 		tile := &device.Tile{
-			Rows: of.rows, Hi: 7000, RowStride: 7000, ColStride: 1, Value: make([]float32, 7000*of.rows),
+			Rows: of.rows, Hi: 7000, RowStride: 7000, ColStride: 1, Values: make([]float32, 7000*of.rows),
 		}
 		var mu sync.Mutex
 		first := map[int]int{} // rows of each part
-		err := c.parts(t.Context(), r, tile, func(p *device.Tile) error {
+		err := c.divideTile(t.Context(), r, tile, func(p *device.Tile) error {
 			mu.Lock()
 			defer mu.Unlock()
-			first[p.First] = p.Rows
+			first[p.FirstRow] = p.Rows
 			return nil
 		})
 		rows := 0

@@ -21,37 +21,37 @@ import (
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding
-	if of == kernel.OfDistance && (e.Pairing != sparse.Dot || e.Norm == sparse.NormL2 && e.Power == 0 ||
-		e == sparse.Sphere) {
-		return kernel.OfAll
+	if of == kernel.VariableDistance && (e.Pairing != sparse.Cosine || e.Norm == sparse.NormL2 && e.Power == 0 ||
+		e == sparse.SphereEmbedding) {
+		return kernel.VariableAll
 	}
-	if of == kernel.OfProduct && !c.whole() {
-		return kernel.OfAll
+	if of == kernel.VariableProduct && !c.hasIntegerCounts() {
+		return kernel.VariableAll
 	}
 	return of
 }
 
-// whole reports whether all counts are integers.
-func (c *Computer) whole() bool {
-	c.wholeOnce.Do(func() {
-		c.allWhole = true
+// hasIntegerCounts reports whether all counts are integers.
+func (c *Computer) hasIntegerCounts() bool {
+	c.integersOnce.Do(func() {
+		c.allIntegers = true
 		for i := range c.X.Rows() {
-			c.allWhole = c.allWhole && wholeRow(c.X, i, false)
+			c.allIntegers = c.allIntegers && hasIntegerRow(c.X, i, false)
 		}
 	})
-	return c.allWhole
+	return c.allIntegers
 }
 
-// wholeRow reports whether document i has integer raw counts and a norm whose square is finite in
+// hasIntegerRow reports whether document i has integer raw counts and a norm whose square is finite in
 // float64. unseen allows a fractional value in the last column of an open embedder, which holds
 // √Σv² of unknown columns.
-func wholeRow(x *sparse.Embedded, i int, unseen bool) bool {
+func hasIntegerRow(x *sparse.Embedded, i int, unseen bool) bool {
 	f := x.Embedder
 	if f.Embedding != (sparse.Embedding{}) || f.Weights != nil || f.Views != nil || !(x.Norms[i] < 1<<25) {
 		return false
 	}
 	terms, _ := x.Row(i)
-	for at, v := range x.Raw[x.Offsets[i]:x.Offsets[i+1]] {
+	for at, v := range x.RawValues[x.Offsets[i]:x.Offsets[i+1]] {
 		last := int(terms[at]) == x.Cols-1
 		if last && f.Open && !unseen && x.Norms[i] > 0 || !last && float64(v) != math.Trunc(float64(v)) {
 			return false
@@ -63,20 +63,20 @@ func wholeRow(x *sparse.Embedded, i int, unseen bool) bool {
 // mapVariable applies a kernel of a variable to a tile of c in place.
 func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Request, t *device.Tile) error {
 	from, whole := c.X, 0
-	if r.From != nil {
-		from = r.From
+	if r.RowDocuments != nil {
+		from = r.RowDocuments
 	}
-	for _, i := range r.Docs[t.First : t.First+t.Rows] {
-		if c.whole() && (from == c.X || wholeRow(from, i, true)) {
+	for _, i := range r.RowIndices[t.FirstRow : t.FirstRow+t.Rows] {
+		if c.hasIntegerCounts() && (from == c.X || hasIntegerRow(from, i, true)) {
 			whole++
 		}
 	}
 	switch {
-	case whole == 0 && of == kernel.OfProduct:
+	case whole == 0 && of == kernel.VariableProduct:
 		return c.mapPlain(k, r, t)
 	case whole != 0 && whole != t.Rows: // row by row, because the bits of a row must not depend on other rows
-		for row := t.First; row < t.First+t.Rows; row++ {
-			one := Part(t, row, row+1, t.Lo, t.Hi)
+		for row := t.FirstRow; row < t.FirstRow+t.Rows; row++ {
+			one := SubTile(t, row, row+1, t.Lo, t.Hi)
 			if err := c.mapVariable(k, of, r, &one); err != nil {
 				return err
 			}
@@ -85,12 +85,12 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 	}
 	lines, length, stride := Lines(t)
 	count := t.Rows
-	if t.Filled {
+	if t.PaddingValid {
 		count = stride
 	}
 	rows := make([]float64, count)
 	for i := range t.Rows {
-		rows[i] = from.Norms[r.Docs[t.First+i]]
+		rows[i] = from.Norms[r.RowIndices[t.FirstRow+i]]
 	}
 	x, y := c.X.Norms[t.Lo:t.Hi], rows
 	if t.ColStride == 1 {
@@ -100,11 +100,11 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 		lines, length = 1, lines*stride // one call of Apply for all lines
 	}
 	for i, norm := range x {
-		v := t.Value[i*stride:][:len(y)]
+		v := t.Values[i*stride:][:len(y)]
 		substitute(of, v, v, norm, y, whole > 0)
 	}
 	for i := range lines {
-		v := t.Value[i*stride:][:length]
+		v := t.Values[i*stride:][:length]
 		if err := kernel.Apply(k, c.Kernels, v, v, ones(1), ones(length)); err != nil {
 			return err
 		}
@@ -120,49 +120,49 @@ const magic = 0x1.8p52
 func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	switch {
-	case of == kernel.OfProduct:
+	case of == kernel.VariableProduct:
 		for j, v := range c {
-			dst[j] = float32(1 - product(float64(v), x*y[j]))
+			dst[j] = float32(1 - innerProduct(float64(v), x*y[j]))
 		}
 	case whole:
 		xx := float64(x * x)
 		for j, v := range c {
 			squares := xx + float64(y[j]*y[j])
 			squares = (squares + magic) - magic
-			if dot := product(float64(v), x*y[j]); dot == math.Trunc(dot) {
+			if dot := innerProduct(float64(v), x*y[j]); dot == math.Trunc(dot) {
 				dst[j] = float32(squares/2 - dot)
 			} else {
-				dst[j] = halfSquare(float64(v), x, y[j])
+				dst[j] = halfSquaredDistance(float64(v), x, y[j])
 			}
 		}
 	default:
 		for j, v := range c {
-			dst[j] = halfSquare(float64(v), x, y[j])
+			dst[j] = halfSquaredDistance(float64(v), x, y[j])
 		}
 	}
 }
 
-// product returns ⟨x, y⟩ of integer counts, given c and the product of the norms. It is exact if
+// innerProduct returns ⟨x, y⟩ of integer counts, given c and the product of the norms. It is exact if
 // the error of c is small enough.
-func product(c, norms float64) float64 {
+func innerProduct(c, norms float64) float64 {
 	dot := norms * (1 - c)
-	if norms*min(device.ErrorC, device.ErrorC/device.CloseC*c) < 0.49 {
+	if norms*min(device.MaxError, device.MaxError/device.CloseThreshold*c) < 0.49 {
 		dot = (dot + magic) - magic
 	}
 	return dot
 }
 
-// halfSquare returns ‖x-y‖²/2.
-func halfSquare(c, x, y float64) float32 {
+// halfSquaredDistance returns ‖x-y‖²/2.
+func halfSquaredDistance(c, x, y float64) float32 {
 	d := x - y
 	return float32(float64(d*d)/2 + float64(x*y*c))
 }
 
 func ones(n int) []float32 {
-	if n <= len(someOnes) {
-		return someOnes[:n]
+	if n <= len(sharedOnes) {
+		return sharedOnes[:n]
 	}
 	return slices.Repeat([]float32{1}, n)
 }
 
-var someOnes = slices.Repeat([]float32{1}, BlockDocs*64)
+var sharedOnes = slices.Repeat([]float32{1}, BlockDocs*64)

@@ -73,7 +73,7 @@ func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
 	return e.FitLabels(m, labels, 2)
 }
 
-func Embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
+func EmbedCSR(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded {
 	t.Helper()
 	x, err := Fit(e, m).Transform(m)
 	if err != nil {
@@ -82,8 +82,8 @@ func Embedded(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded 
 	return x
 }
 
-// Embed embeds dense rows of counts.
-func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded {
+// EmbedRows embeds dense rows of counts.
+func EmbedRows(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded {
 	t.Helper()
 	m := &sparse.CSR{Offsets: []int64{0}}
 	for _, r := range rows {
@@ -103,9 +103,9 @@ func Embed(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded 
 	return x
 }
 
-// Rows returns rows of counts: random rows of different density, near duplicates at many distances,
+// SampleRows returns rows of counts: random rows of different density, near duplicates at many distances,
 // a duplicate, a multiple, rows without common terms, and empty rows.
-func Rows() [][]float32 {
+func SampleRows() [][]float32 {
 	r := rand.New(rand.NewPCG(7, 1))
 	const terms = 200
 	var rows [][]float32

@@ -15,8 +15,8 @@ func sphere(t *testing.T, n, order int) *Sphere {
 
 // ratio returns ψ_k/ψ₀ at c, in units of time to the power -k.
 func ratio(s *Sphere, k int, c float64) float64 {
-	_, y, rest := places(c)
-	v := math.Ldexp(horner(s.terms(k, y), y), -2*k)
+	_, y, rest := seriesArguments(c)
+	v := math.Ldexp(horner(s.coefficients(k, y), y), -2*k)
 	for range poleOrder(s.n, k) {
 		v /= rest
 	}
@@ -83,7 +83,7 @@ func TestLogPsi0(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 100, 100000} {
 		s := sphere(t, n, 0)
 		for _, x := range []float64{1e-9, 1e-4, 0.01, 0.5, 0.78, 0.79, 1.2, 1.57, 1.58, 2, 3, 3.1} {
-			for form, factor := range map[Form]float64{Corrected: 1, Printed: 2} {
+			for form, factor := range map[Form]float64{FormCorrected: 1, FormPrinted: 2} {
 				if factor*x > 3.13 {
 					continue
 				}
@@ -99,7 +99,7 @@ func TestLogPsi0(t *testing.T) {
 				}
 			}
 		}
-		if n > 1 && !math.IsInf(s.LogPsi0(Corrected, 2), 1) || n > 1 && !math.IsInf(s.LogPsi0(Printed, 1), 1) {
+		if n > 1 && !math.IsInf(s.LogPsi0(FormCorrected, 2), 1) || n > 1 && !math.IsInf(s.LogPsi0(FormPrinted, 1), 1) {
 			t.Errorf("n = %d: ψ₀ is finite at its pole", n)
 		}
 	}
@@ -122,7 +122,7 @@ func TestExtremes(t *testing.T) {
 			for _, tm := range []float64{1e-18, 1e-6, 1, 1e18} {
 				for _, c := range []float64{0, 1e-300, 1e-9, 0.5, 1, math.Nextafter(1, 2), 1.999, math.Nextafter(2, 0),
 					2} {
-					k := Kernel{Sphere: s, T: tm}
+					k := Kernel{Sphere: s, Time: tm}
 					l, sign := k.Log(c)
 					name := fmt.Sprintf("n = %d, order = %d, t = %g, c = %v", n, order, tm, c)
 					if math.IsNaN(l) || sign == 0 || math.IsInf(l, -1) {
@@ -185,7 +185,7 @@ func TestLogRatio(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 50, 60000} {
 		for _, order := range []int{-1, 0, 1, 3} {
 			for _, tm := range []float64{1 / float64(n*n), 0.01, 0.5, 100} {
-				k := Kernel{T: tm, Cutoff: 3}
+				k := Kernel{Time: tm, Cutoff: 3}
 				if order >= 0 {
 					k.Sphere = sphere(t, n, order)
 				}
@@ -208,12 +208,12 @@ func TestLogRatio(t *testing.T) {
 			}
 		}
 	}
-	if v := (&Kernel{T: 1, Cutoff: 1}).LogRatio(0.5); !math.IsInf(v, -1) {
+	if v := (&Kernel{Time: 1, Cutoff: 1}).LogRatio(0.5); !math.IsInf(v, -1) {
 		t.Errorf("beyond the cut-off the ratio is exp(%v)", v)
 	}
 	// At such a large time the 7th function dominates. It is negative on the diagonal of the
 	// 5-sphere.
-	if v := (&Kernel{Sphere: sphere(t, 5, 7), T: 1e6}).LogRatio(0.1); !math.IsNaN(v) {
+	if v := (&Kernel{Sphere: sphere(t, 5, 7), Time: 1e6}).LogRatio(0.1); !math.IsNaN(v) {
 		t.Errorf("of a negative diagonal the ratio is exp(%v)", v)
 	}
 }
@@ -243,7 +243,7 @@ func TestHeatKernel(t *testing.T) {
 			s := sphere(t, n, m)
 			for _, x := range []float64{0, 0.3, 0.6} {
 				err := func(tau float64) float64 {
-					k := Kernel{Sphere: s, T: 4 * tau, LogFactor: LogConstant(n, 4*tau)}
+					k := Kernel{Sphere: s, Time: 4 * tau, LogFactor: LogConstant(n, 4*tau)}
 					return k.Eval(half(x))*math.Pow(2, float64(n))/exact(n, tau, x) - 1
 				}
 				coarse, fine := err(0.1), err(0.05)

@@ -9,7 +9,7 @@ import "math"
 // It is immutable and may be used concurrently.
 type Kernel struct {
 	Sphere    *Sphere // functions ψ; if nil, the sum is 1
-	T         float64 // time in squared units of d; must be positive
+	Time      float64 // time in squared units of d; must be positive
 	Form      Form
 	Cutoff    float64 // radius of the cut-off in units of d, 0 for none; see [LogCutoff]
 	LogFactor float64 // logarithm of a constant factor
@@ -21,26 +21,26 @@ type Kernel struct {
 //
 // Accuracy: the errors of [Sphere.LogSum] and [LogCutoff], and a few float64 ulp of each logarithm.
 func (k *Kernel) Log(c float64) (logarithm, sign float64) {
-	x, _, _ := places(c)
+	x, _, _ := seriesArguments(c)
 	cut := LogCutoff(k.Cutoff, 2*x)
 	if math.IsInf(cut, -1) {
 		return cut, 0
 	}
 	sum, sign := 0.0, 1.0
 	if k.Sphere != nil {
-		sum, sign = k.Sphere.LogSum(k.Form, k.T, c)
+		sum, sign = k.Sphere.LogSum(k.Form, k.Time, c)
 	}
 	if sign == 0 {
 		return math.Inf(-1), 0
 	}
-	return sum - x*x/k.T + cut + k.LogFactor, sign
+	return sum - x*x/k.Time + cut + k.LogFactor, sign
 }
 
 // LogRatio returns ln(k(c)/k(0)), or NaN if k(c) or k(0) isn't positive. For large c it is the
 // difference of logarithms. For small c it uses a formula without cancellation, which is accurate
 // down to c = 0.
 func (k *Kernel) LogRatio(c float64) float64 {
-	x, y, rest := places(c)
+	x, y, rest := seriesArguments(c)
 	if y > 1./16 || LogCutoff(k.Cutoff, 2*x) != 0 {
 		here, sign := k.Log(c)
 		there, diagonal := k.Log(0)
@@ -52,7 +52,7 @@ func (k *Kernel) LogRatio(c float64) float64 {
 		}
 		return here - there
 	}
-	logarithm := -x * x / k.T
+	logarithm := -x * x / k.Time
 	if k.Sphere == nil {
 		return logarithm
 	}
@@ -60,9 +60,9 @@ func (k *Kernel) LogRatio(c float64) float64 {
 	// are in units of the largest power of t.
 	var change, diagonal float64
 	s := k.Sphere
-	unit := max(1, s.a*s.a*k.T/4)
-	power, step := 1.0, k.T/4/unit
-	for i, v := range s.ratio {
+	unit := max(1, s.a*s.a*k.Time/4)
+	power, step := 1.0, k.Time/4/unit
+	for i, v := range s.ratios {
 		p := float64(poleOrder(s.n, i))
 		// v(y)/(1-y)^p - v(0) = (v(y) - v(0))/(1-y)^p + v(0) ((1-y)^-p - 1)
 		d := y*horner(v[1:], y)/math.Pow(rest, p) + v[0]*math.Expm1(-p*math.Log1p(-y))

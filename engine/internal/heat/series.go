@@ -25,29 +25,29 @@ const (
 // bigPi is π to 100 decimals.
 const bigPi = "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679"
 
-func number(v float64) *big.Float { return new(big.Float).SetPrec(seriesBits).SetFloat64(v) }
+func newFloat(v float64) *big.Float { return new(big.Float).SetPrec(seriesBits).SetFloat64(v) }
 
 func mul(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Mul(a, b) }
 
 func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Quo(a, b) }
 
-// cotangent returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All are positive.
+// cotangentSeries returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All are positive.
 // With the series S = sin x/x and cos x in z, S·C = (S - cos x)/z.
-func cotangent(terms int) []*big.Float {
+func cotangentSeries(terms int) []*big.Float {
 	sine, difference := make([]*big.Float, terms+1), make([]*big.Float, terms+1)
-	factorial := number(1)
+	factorial := newFloat(1)
 	for j := range sine {
 		// 1/(2j+1)! - 1/(2j)! = -2j/(2j+1)!
 		if j > 0 {
-			factorial = mul(factorial, number(float64(2*j)*float64(2*j+1)))
+			factorial = mul(factorial, newFloat(float64(2*j)*float64(2*j+1)))
 		}
 		sign := float64(1 - 2*(j&1))
-		sine[j] = quo(number(sign), factorial)
-		difference[j] = quo(number(-sign*float64(2*j)), factorial)
+		sine[j] = quo(newFloat(sign), factorial)
+		difference[j] = quo(newFloat(-sign*float64(2*j)), factorial)
 	}
 	c := make([]*big.Float, terms)
 	for j := range c {
-		c[j] = number(0).Set(difference[j+1])
+		c[j] = newFloat(0).Set(difference[j+1])
 		for i := 1; i <= j; i++ {
 			c[j].Sub(c[j], mul(sine[i], c[j-i]))
 		}
@@ -55,16 +55,16 @@ func cotangent(terms int) []*big.Float {
 	return c
 }
 
-// ratios returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ ratios[k][j] y^j.
-func ratios(n, order int) [][]float64 {
+// ratioCoefficients returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ ratios[k][j] y^j.
+func ratioCoefficients(n, order int) [][]float64 {
 	a := float64(n-1) / 2
 	terms := seriesTerms + order // the derivative loses a term per order
-	q := cotangent(terms)
+	q := cotangentSeries(terms)
 	for j := range q {
-		q[j] = mul(q[j], number(-a*float64(2*j+1))) // 1/sin²x - 1/x² = C + 2z C′
-		q[j] = mul(q[j], number(a-1))
+		q[j] = mul(q[j], newFloat(-a*float64(2*j+1))) // 1/sin²x - 1/x² = C + 2z C′
+		q[j] = mul(q[j], newFloat(a-1))
 	}
-	q[0].Add(q[0], mul(number(a), number(a)))
+	q[0].Add(q[0], mul(newFloat(a), newFloat(a)))
 
 	pi, _, err := big.ParseFloat(bigPi, 10, seriesBits, big.ToNearestEven)
 	if err != nil {
@@ -72,23 +72,23 @@ func ratios(n, order int) [][]float64 {
 	}
 	square := mul(pi, pi)
 	w := make([]*big.Float, terms)
-	w[0] = number(1)
+	w[0] = newFloat(1)
 	for j := 1; j < terms; j++ {
-		w[j] = number(0)
+		w[j] = newFloat(0)
 	}
-	all := [][]float64{regular(w, 0, square)}
+	all := [][]float64{regularCoefficients(w, 0, square)}
 	for k := 1; k <= order; k++ {
 		next := make([]*big.Float, len(w)-1)
 		for j := range next {
 			// 4z w_zz + 2n w_z: term j comes from term j+1 of w.
-			g := mul(w[j+1], number(float64(j+1)*(4*float64(j)+2*float64(n))))
+			g := mul(w[j+1], newFloat(float64(j+1)*(4*float64(j)+2*float64(n))))
 			for i := 0; i <= j; i++ {
 				g.Add(g, mul(q[i], w[j-i]))
 			}
-			next[j] = quo(g, number(float64(2*j+k)))
+			next[j] = quo(g, newFloat(float64(2*j+k)))
 		}
 		w = next
-		all = append(all, regular(w, poleOrder(n, k), square))
+		all = append(all, regularCoefficients(w, poleOrder(n, k), square))
 	}
 	return all
 }
@@ -101,10 +101,10 @@ func poleOrder(n, k int) int {
 	return k
 }
 
-// regular returns the coefficients, in y = z/square, of w·(1-y)^p.
-func regular(w []*big.Float, p int, square *big.Float) []float64 {
+// regularCoefficients returns the coefficients, in y = z/square, of w·(1-y)^p.
+func regularCoefficients(w []*big.Float, p int, square *big.Float) []float64 {
 	v := make([]*big.Float, seriesTerms)
-	power := number(1)
+	power := newFloat(1)
 	for j := range v {
 		v[j] = mul(w[j], power)
 		power = mul(power, square)

@@ -9,10 +9,10 @@ import (
 type Form int
 
 const (
-	Corrected Form = iota // (sin(d/2)/(d/2))^(-(n-1)/2), which solves the heat equation on the sphere of radius 2
+	FormCorrected Form = iota // (sin(d/2)/(d/2))^(-(n-1)/2), which solves the heat equation on the sphere of radius 2
 	// (sin d/d)^(-(n-1)/2), as printed in the source; infinite at d = π, for documents without
 	// common terms
-	Printed
+	FormPrinted
 )
 
 // MaxOrder is the maximum order of a parametrix, and MaxDimension the maximum dimension of the
@@ -27,7 +27,7 @@ const (
 type Sphere struct {
 	n, order int
 	a        float64     // (n-1)/2
-	ratio    [][]float64 // coefficients of v_k in y; see ratios
+	ratios   [][]float64 // coefficients of v_k in y; see ratios
 }
 
 // NewSphere computes ψ₀ … ψ_order of the n-sphere, for 1 <= n <= [MaxDimension] and 0 <= order <=
@@ -39,7 +39,7 @@ func NewSphere(n, order int) (*Sphere, error) {
 	if order < 0 || order > MaxOrder {
 		return nil, fmt.Errorf("heat: order must be between 0 and %d, got %d", MaxOrder, order)
 	}
-	return &Sphere{n: n, order: order, a: float64(n-1) / 2, ratio: ratios(n, order)}, nil
+	return &Sphere{n: n, order: order, a: float64(n-1) / 2, ratios: ratioCoefficients(n, order)}, nil
 }
 
 // LogPsi0 returns
@@ -52,19 +52,19 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	if s.a == 0 {
 		return 0
 	}
-	if form == Printed {
+	if form == FormPrinted {
 		return s.a * logSineDouble(c)
 	}
 	return s.a * logSine(c)
 }
 
-// terms returns the coefficients of v_k that affect the float64 result at y. For c <= 1 each term
+// coefficients returns the coefficients of v_k that affect the float64 result at y. For c <= 1 each term
 // is at most about a sixteenth of the previous one.
-func (s *Sphere) terms(k int, y float64) []float64 {
+func (s *Sphere) coefficients(k int, y float64) []float64 {
 	if y <= 0.25 {
-		return s.ratio[k][:seriesTerms/2]
+		return s.ratios[k][:seriesTerms/2]
 	}
-	return s.ratio[k]
+	return s.ratios[k]
 }
 
 // LogSum returns the logarithm of the absolute value, and the sign, of
@@ -78,7 +78,7 @@ func (s *Sphere) terms(k int, y float64) []float64 {
 // of its series in arccos²(1-c), relative to the sum of absolute values. For c <= 1 the largest
 // term is at most a few times ψ_k/ψ₀ at c = 0.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
-	_, y, rest := places(c)
+	_, y, rest := seriesArguments(c)
 	// closer to the antipode, 2-c is inaccurate, and only the pole of highest order matters
 	rest = max(rest, 1e-9)
 	// In units of the largest possible term, no power overflows float64.
@@ -86,8 +86,8 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	step := t / (4 * rest) / unit
 	var sum float64
 	power := 1.0
-	for k := range s.ratio {
-		term := horner(s.terms(k, y), y) * power
+	for k := range s.ratios {
+		term := horner(s.coefficients(k, y), y) * power
 		for range k - poleOrder(s.n, k) {
 			term *= rest
 		}
@@ -110,8 +110,8 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 // > 0.
 func LogConstant(n int, t float64) float64 { return -float64(n) / 2 * math.Log(4*math.Pi*t) }
 
-// places returns x = arccos(1-c), y = x²/π² and 1-y with errors of a few ulp for c in [0, 2].
-func places(c float64) (x, y, rest float64) {
+// seriesArguments returns x = arccos(1-c), y = x²/π² and 1-y with errors of a few ulp for c in [0, 2].
+func seriesArguments(c float64) (x, y, rest float64) {
 	if c <= 1 {
 		x = 2 * math.Asin(math.Sqrt(max(c, 0)/2))
 		y = x / math.Pi
@@ -125,7 +125,7 @@ func places(c float64) (x, y, rest float64) {
 // logSine returns ln(x/sin x) for x = arccos(1-c), where sin²x = c(2-c). For small x it uses a
 // series, because the quotient is near 1.
 func logSine(c float64) float64 {
-	x, y, _ := places(c)
+	x, y, _ := seriesArguments(c)
 	if y <= 0.25 {
 		return horner(logSineSeries, y)
 	}
@@ -137,7 +137,7 @@ func logSineDouble(c float64) float64 {
 	if c >= 1 {
 		return math.Inf(1)
 	}
-	x, y, _ := places(c)
+	x, y, _ := seriesArguments(c)
 	if y <= 0.0625 {
 		return horner(logSineSeries, 4*y)
 	}

@@ -3,9 +3,9 @@ package interpolate
 
 import "math"
 
-// Chebyshev returns the n zeros of the Chebyshev polynomial of degree n in descending order. These
+// ChebyshevNodes returns the n zeros of the Chebyshev polynomial of degree n in descending order. These
 // nodes nearly minimise the interpolation error on [-1, 1].
-func Chebyshev(n int) []float64 {
+func ChebyshevNodes(n int) []float64 {
 	x := make([]float64, n)
 	for k := range x {
 		x[k] = math.Cos((float64(k) + 0.5) * math.Pi / float64(n))
@@ -13,9 +13,9 @@ func Chebyshev(n int) []float64 {
 	return x
 }
 
-// Newton replaces the values p at distinct points x by the coefficients of the interpolating
+// FitPolynomial replaces the values p at distinct points x by the coefficients of the interpolating
 // polynomial, in ascending powers, by Newton's divided differences.
-func Newton(x, p []float64) {
+func FitPolynomial(x, p []float64) {
 	n := len(p)
 	for k := 1; k < n; k++ {
 		for i := n - 1; i >= k; i-- {

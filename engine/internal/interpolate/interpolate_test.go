@@ -9,7 +9,7 @@ import (
 // coefficient comes from some 30 operations on numbers up to 10, divided by differences above 0.25.
 func TestNewton(t *testing.T) {
 	want := []float64{3, -1, 4, 1, -5, 9}
-	x := Chebyshev(len(want))
+	x := ChebyshevNodes(len(want))
 	p := make([]float64, len(x))
 	for k, v := range x {
 		if k > 0 && !(v < x[k-1]) || math.Abs(math.Cos(6*math.Acos(v))) > 1e-14 {
@@ -19,7 +19,7 @@ func TestNewton(t *testing.T) {
 			p[k] = p[k]*v + want[c]
 		}
 	}
-	Newton(x, p)
+	FitPolynomial(x, p)
 	for k, v := range p {
 		if !(math.Abs(v-want[k]) <= 1e-12) {
 			t.Errorf("coefficient %d is %v, expected %v", k, v, want[k])

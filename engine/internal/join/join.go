@@ -48,57 +48,57 @@ const margin = 0x1p-21
 
 // Join finds pairs of documents of two sets, or of a single set.
 type Join struct {
-	rows, cols *side // documents of rows and columns; the same pointer for a single set
-	tau        float64
-	most       float64 // bound on c
-	workers    int
-	rank       []uint32 // rank of each column, rare columns first
-	frequency  []int32  // per rank: number of distinct column documents that have the column
-	rarest     int32    // minimum frequency of an indexed column: 2, or 1 after ForQueries
-	sampled    uint32   // a column is in sketches if its hash is below sampled
-	stripes    [][2]int // ranges of ranks whose lists are in memory at the same time
-	lists      *lists   // lists of the stripe, if there is only one stripe
+	rows, cols      *docSet // documents of rows and columns; the same pointer for a single set
+	tau             float64
+	bound           float64 // bound on c
+	workers         int
+	rank            []uint32 // rank of each column, rare columns first
+	frequency       []int32  // per rank: number of distinct column documents that have the column
+	minFrequency    int32    // minimum frequency of an indexed column: 2, or 1 after ForQueries
+	sketchHashLimit uint32   // a column is in sketches if its hash is below sampled
+	stripes         [][2]int // ranges of ranks whose lists are in memory at the same time
+	lists           *lists   // lists of the stripe, if there is only one stripe
 
 	Counts Counts
 }
 
 // Counts describes the work of a join.
 type Counts struct {
-	Distinct int     // number of distinct documents
-	Values   int64   // number of values of distinct documents
-	Before   int64   // number of values before the cuts of the documents
-	Matches  int64   // number of pairs of list entries that are a match
-	Sketched float64 // fraction of matches that pass the sketches, estimated from a sample
-	Steps    float64 // mean number of merge steps per match, estimated from a sample
-	Checked  float64 // fraction of matches that must be checked, estimated from a sample
+	DistinctDocuments int     // number of distinct documents
+	Values            int64   // number of values of distinct documents
+	PrefixValues      int64   // number of values before the cuts of the documents
+	Matches           int64   // number of pairs of list entries that are a match
+	SketchPassRate    float64 // fraction of matches that pass the sketches, estimated from a sample
+	StepsPerMatch     float64 // mean number of merge steps per match, estimated from a sample
+	CheckRate         float64 // fraction of matches that must be checked, estimated from a sample
 }
 
-// ErrFar reports that the bound is too large to skip any column.
-var ErrFar = errors.New("join: the bound is too large to skip any column")
+// ErrBoundTooLarge reports that the bound is too large to skip any column.
+var ErrBoundTooLarge = errors.New("join: the bound is too large to skip any column")
 
 // New returns a Join for pairs of x and y within a bound on c. y is nil for pairs of documents of
 // x. New finds copies and ranks columns. Both sets must be valid and have the same embedder.
 func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int) (*Join, error) {
-	j := &Join{tau: 1 - bound, most: bound, workers: max(workers, 1), rarest: 2}
+	j := &Join{tau: 1 - bound, bound: bound, workers: max(workers, 1), minFrequency: 2}
 	if !(j.tau > 0) {
-		return nil, ErrFar
+		return nil, ErrBoundTooLarge
 	}
 	var err error
-	if j.rows, err = newSide(ctx, x, j.workers); err != nil {
+	if j.rows, err = newDocSet(ctx, x, j.workers); err != nil {
 		return nil, err
 	}
 	j.cols = j.rows
 	if y != nil {
-		if j.cols, err = newSide(ctx, y, j.workers); err != nil {
+		if j.cols, err = newDocSet(ctx, y, j.workers); err != nil {
 			return nil, err
 		}
 	}
-	j.Counts.Distinct = len(j.rows.distinct)
+	j.Counts.DistinctDocuments = len(j.rows.distinct)
 	if y != nil {
-		j.Counts.Distinct += len(j.cols.distinct)
+		j.Counts.DistinctDocuments += len(j.cols.distinct)
 	}
 	df := make([]int32, x.Cols)
-	for _, s := range j.sides() {
+	for _, s := range j.docSets() {
 		for _, d := range s.distinct {
 			terms, _ := s.x.Row(int(d))
 			for _, t := range terms {
@@ -110,34 +110,34 @@ func New(ctx context.Context, x, y *sparse.Embedded, bound float64, workers int)
 			return nil, context.Cause(ctx)
 		}
 	}
-	order := device.Order(df)
+	order := device.ColumnsByFrequency(df)
 	slices.Reverse(order)
-	j.rank = device.Ranks(order)
+	j.rank = device.InversePermutation(order)
 	j.frequency = make([]int32, len(order))
 	for r, column := range order {
 		j.frequency[r] = df[column]
 	}
 	// Sketches reject the largest number of matches if half of the bits are set.
-	share := sketchBits * math.Ln2 * float64(max(j.Counts.Distinct, 1)) / float64(max(j.Counts.Values, 1))
-	j.sampled = uint32(min(share, 1) * math.MaxUint32)
+	share := sketchBits * math.Ln2 * float64(max(j.Counts.DistinctDocuments, 1)) / float64(max(j.Counts.Values, 1))
+	j.sketchHashLimit = uint32(min(share, 1) * math.MaxUint32)
 	return j, nil
 }
 
-func (j *Join) sides() []*side {
+func (j *Join) docSets() []*docSet {
 	if j.rows == j.cols {
-		return []*side{j.rows}
+		return []*docSet{j.rows}
 	}
-	return []*side{j.rows, j.cols}
+	return []*docSet{j.rows, j.cols}
 }
 
-// Copies returns all documents identical to row i, including i, in ascending order. OfColumn
+// RowCopies returns all documents identical to row i, including i, in ascending order. OfColumn
 // returns the same for a column document.
-func (j *Join) Copies(i int) []uint32   { return j.rows.copies(uint32(i)) }
-func (j *Join) OfColumn(i int) []uint32 { return j.cols.copies(uint32(i)) }
+func (j *Join) RowCopies(i int) []uint32    { return j.rows.copies(uint32(i)) }
+func (j *Join) ColumnCopies(i int) []uint32 { return j.cols.copies(uint32(i)) }
 
-// EachCopied calls visit for each distinct row document that has copies, with a list of the
+// EachCopyGroup calls visit for each distinct row document that has copies, with a list of the
 // document and its copies.
-func (j *Join) EachCopied(visit func(copies []uint32) error) error {
+func (j *Join) EachCopyGroup(visit func(copies []uint32) error) error {
 	for _, d := range j.rows.distinct {
 		if c := j.rows.copies(d); len(c) > 1 {
 			if err := visit(c); err != nil {
@@ -148,17 +148,17 @@ func (j *Join) EachCopied(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// ForQueries makes Build index columns that occur in only one document, too. Call it before Build.
-func (j *Join) ForQueries() { j.rarest = 1 }
+// EnableQueries makes Build index columns that occur in only one document, too. Call it before Build.
+func (j *Join) EnableQueries() { j.minFrequency = 1 }
 
 const sampleDocs = 500
 
 // Estimate estimates the Counts that Build would find, from the pairs of a sample of documents.
 func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	part, scale := *j, [2]float64{1, 1}
-	of := func(s *side, at int) *side {
+	of := func(s *docSet, at int) *docSet {
 		step := max(len(s.distinct)/sampleDocs, 1)
-		some := &side{x: s.x}
+		some := &docSet{x: s.x}
 		for k := 0; k < len(s.distinct); k += step {
 			some.distinct = append(some.distinct, s.distinct[k])
 		}
@@ -173,7 +173,7 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 		return Counts{}, err
 	}
 	c := part.Counts
-	c.Before = int64(float64(c.Before) * (scale[0] + scale[1]) / 2)
+	c.PrefixValues = int64(float64(c.PrefixValues) * (scale[0] + scale[1]) / 2)
 	c.Matches = int64(float64(c.Matches) * scale[0] * scale[1])
 	return c, nil
 }
@@ -181,29 +181,29 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 // Bytes returns upper bounds on the memory of permanent data and of all lists, in bytes, given the
 // number of values before the cut.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
-	documents, sides := 0, j.sides()
+	documents, sides := 0, j.docSets()
 	for _, s := range sides {
 		documents += len(s.class)
 	}
 	columns := int64(len(j.rank))
 	// Per document: class, copies, hash and table entries. Per distinct document: sketch and
 	// offset.
-	forward = 8*before + 64*int64(documents) + 56*int64(j.Counts.Distinct) + 16*columns
+	forward = 8*before + 64*int64(documents) + 56*int64(j.Counts.DistinctDocuments) + 16*columns
 	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
 // Build finds the cut of each document and counts matches. Lists use up to listBytes at a time.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	count := make([]int64, len(j.rank)) // per rank: number of values before the cut
-	for _, s := range j.sides() {
-		if err := j.cutAll(ctx, s); err != nil {
+	for _, s := range j.docSets() {
+		if err := j.findPrefixes(ctx, s); err != nil {
 			return err
 		}
-		for _, p := range s.parts {
+		for _, p := range s.prefixes {
 			for _, r := range p.ranks {
 				count[r]++
 			}
-			j.Counts.Before += int64(len(p.ranks))
+			j.Counts.PrefixValues += int64(len(p.ranks))
 		}
 	}
 	first, bytes := 0, int64(0)
@@ -216,16 +216,16 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	j.stripes = append(j.stripes, [2]int{first, len(count)})
 	var sample [4]float64 // matches, matches that pass sketches, merge steps, pairs to check
 	err := j.eachStripe(ctx, func(l *lists) error {
-		matches := l.divide()
+		matches := l.divideTasks()
 		j.Counts.Matches += matches
 		// Sample every step-th row of the lists.
 		step, nth := int(matches>>14)+1, 0
 		w := &worker{j: j, check: func(int, int, int) error { return nil }}
-		for r := range l.ranks() {
-			for i := range l.of[0].list(r) {
+		for r := range l.rankCount() {
+			for i := range l.postings[0].list(r) {
 				if nth++; nth%step == 0 {
 					w.matched, w.sketched, w.steps, w.checked = 0, 0, 0, 0
-					if err := w.row(l, r, i, i+1); err != nil {
+					if err := w.compareRows(l, r, i, i+1); err != nil {
 						return err
 					}
 					sample[0] += float64(w.matched)
@@ -238,7 +238,8 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 		return nil
 	})
 	if sample[0] > 0 {
-		j.Counts.Sketched, j.Counts.Steps, j.Counts.Checked = sample[1]/sample[0], sample[2]/sample[0], sample[3]/sample[0]
+		j.Counts.SketchPassRate, j.Counts.StepsPerMatch, j.Counts.CheckRate = sample[1]/sample[0], sample[2]/sample[0],
+			sample[3]/sample[0]
 	}
 	return err
 }
@@ -249,17 +250,17 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 // within a second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
-		l.divide()
+		l.divideTasks()
 		scratch := make([]worker, j.workers)
-		return run.Tasks(ctx, j.workers, len(l.spans)-1, func(ctx context.Context, id, task int) error {
+		return run.Tasks(ctx, j.workers, len(l.taskStarts)-1, func(ctx context.Context, id, task int) error {
 			w := &scratch[id]
 			if w.j == nil {
 				*w = worker{j: j, id: id, check: check}
 			}
 			before := w.matched
-			from, to := l.spans[task], l.spans[task+1]
-			for r := from.rank; r <= min(to.rank, l.ranks()-1); r++ {
-				first, end := 0, len(l.of[0].list(r))
+			from, to := l.taskStarts[task], l.taskStarts[task+1]
+			for r := from.rank; r <= min(to.rank, l.rankCount()-1); r++ {
+				first, end := 0, len(l.postings[0].list(r))
 				if r == from.rank {
 					first = from.row
 				}
@@ -268,7 +269,7 @@ func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, 
 				}
 				if first < end {
 					w.ctx = ctx
-					if err := w.row(l, r, first, end); err != nil {
+					if err := w.compareRows(l, r, first, end); err != nil {
 						return err
 					}
 				}

@@ -15,7 +15,7 @@ import (
 func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (pairs [][2]int, j *Join) {
 	t.Helper()
 	j = musttest.Get(New(t.Context(), x, nil, most, 2))(t)
-	musttest.Do(t, j.Build(t.Context(), listBytes))
+	musttest.NoError(t, j.Build(t.Context(), listBytes))
 	var mu sync.Mutex
 	var matches int64
 	done := func(n int64) {
@@ -23,7 +23,7 @@ func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (p
 		defer mu.Unlock()
 		matches += n
 	}
-	musttest.Do(t, j.Run(t.Context(), done, func(_, i, k int) error {
+	musttest.NoError(t, j.Run(t.Context(), done, func(_, i, k int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		pairs = append(pairs, [2]int{min(i, k), max(i, k)})
@@ -38,7 +38,7 @@ func pairsOf(t *testing.T, x *sparse.Embedded, most float64, listBytes int64) (p
 
 // Lists in stripes find the same pairs, each pair once, and the omitted pairs exceed the bound.
 func TestStripes(t *testing.T) {
-	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(300, 700, 30, 3))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(300, 700, 30, 3))
 	want, _ := pairsOf(t, x, 0.2, 1<<40)
 	if len(slices.Compact(slices.Clone(want))) != len(want) || len(want) == 0 {
 		t.Fatalf("%d pairs, some twice or none", len(want))
@@ -50,7 +50,7 @@ func TestStripes(t *testing.T) {
 	for i := range x.Rows() {
 		for k := range i {
 			if p := [2]int{k, i}; !slices.Contains(want, p) && j.rows.class[i] != j.rows.class[k] {
-				if c := 1 - dotOf(x, i, k); c < 0.2 && int(j.Copies(i)[0]) == i && int(j.Copies(k)[0]) == k {
+				if c := 1 - dotOf(x, i, k); c < 0.2 && int(j.RowCopies(i)[0]) == i && int(j.RowCopies(k)[0]) == k {
 					t.Errorf("pair %v with c = %v is missing", p, c)
 				}
 			}
@@ -61,7 +61,7 @@ func TestStripes(t *testing.T) {
 func dotOf(x *sparse.Embedded, i, k int) (sum float64) {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)
-	a, b := x.Unit64(i, nil), x.Unit64(k, nil)
+	a, b := x.UnitVector64(i, nil), x.UnitVector64(k, nil)
 	for p, term := range s {
 		if q, ok := slices.BinarySearch(t, term); ok {
 			sum += a[p] * b[q]
@@ -72,16 +72,16 @@ func dotOf(x *sparse.Embedded, i, k int) (sum float64) {
 
 // The heap returns the ranks of a row in ascending order.
 func TestCut(t *testing.T) {
-	x := enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(100, 400, 30, 3))
+	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(100, 400, 30, 3))
 	j := musttest.Get(New(t.Context(), x, nil, 0.5, 2))(t)
-	var w cutter
+	var w prefixFinder
 	for k := range j.rows.distinct {
-		if w.cut(j, j.rows, k); !slices.IsSorted(w.ranks) || len(w.ranks) == 0 {
+		if w.find(j, j.rows, k); !slices.IsSorted(w.ranks) || len(w.ranks) == 0 {
 			t.Fatalf("document %d has ranks %v before its cut", k, w.ranks)
 		}
 	}
-	musttest.Fails(New(t.Context(), x, nil, 1, 2))(t, "a bound of 1", ErrFar)
+	musttest.WantError(New(t.Context(), x, nil, 1, 2))(t, "a bound of 1", ErrBoundTooLarge)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(j.Build(ctx, 1<<40))(t, "after its context", context.Canceled)
+	musttest.WantError(j.Build(ctx, 1<<40))(t, "after its context", context.Canceled)
 }

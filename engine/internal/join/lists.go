@@ -11,15 +11,15 @@ import (
 
 // lists are the posting lists for a stripe of ranks.
 type lists struct {
-	j     *Join
-	first int
-	of    [2]*postings // posting lists of rows and of columns; the same for a single set
-	spans []place      // start of each task, and end of the last task
+	j          *Join
+	first      int
+	postings   [2]*postings // posting lists of rows and of columns; the same for a single set
+	taskStarts []taskStart  // start of each task, and end of the last task
 }
 
-type place struct{ rank, row int }
+type taskStart struct{ rank, row int }
 
-func (l *lists) ranks() int { return len(l.of[0].offsets) - 1 }
+func (l *lists) rankCount() int { return len(l.postings[0].offsets) - 1 }
 
 // postings stores list r in entries[offsets[r]:offsets[r+1]].
 type postings struct {
@@ -39,22 +39,22 @@ func newEntry(length float64, k int) entry {
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// least returns the minimum product of the two N of a match. It allows for rounding errors of 2⁻²⁴
+// minProduct returns the minimum product of the two N of a match. It allows for rounding errors of 2⁻²⁴
 // of the minimum and of the product. Underflow doesn't matter, because N includes a margin.
-func (j *Join) least() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
+func (j *Join) minProduct() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
-// limit returns the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
+// maxSquaredDifference returns the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
 // allows for 3.5 margins: 1 for squares of values, 1 for 2c, and 1.5 for 6 roundings of 2⁻²³ each.
-func (j *Join) limit() float32 { return float32(2*j.most + 4*margin) }
+func (j *Join) maxSquaredDifference() float32 { return float32(2*j.bound + 4*margin) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	l := &lists{j: j, first: first}
-	for at, s := range j.sides() {
+	for at, s := range j.docSets() {
 		p := &postings{offsets: make([]int64, end-first+1)}
-		l.of[at], l.of[1] = p, p
-		for _, part := range s.parts {
+		l.postings[at], l.postings[1] = p, p
+		for _, part := range s.prefixes {
 			for _, r := range part.ranks {
-				if int(r) >= first && int(r) < end && j.frequency[r] >= j.rarest {
+				if int(r) >= first && int(r) < end && j.frequency[r] >= j.minFrequency {
 					p.offsets[int(r)-first+1]++
 				}
 			}
@@ -64,7 +64,7 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 		}
 		next := slices.Clone(p.offsets)
 		p.entries = make([]entry, p.offsets[end-first])
-		for at, part := range s.parts {
+		for at, part := range s.prefixes {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -72,8 +72,8 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 				length := 1 + margin
 				ranks, values := part.row(d)
 				for i, r := range ranks {
-					if int(r) >= first && int(r) < end && j.frequency[r] >= j.rarest {
-						p.entries[next[int(r)-first]] = newEntry(length, at*partDocs+d)
+					if int(r) >= first && int(r) < end && j.frequency[r] >= j.minFrequency {
+						p.entries[next[int(r)-first]] = newEntry(length, at*prefixBlockDocs+d)
 						next[int(r)-first]++
 					}
 					length -= float64(values[i]) * float64(values[i])
@@ -94,14 +94,14 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	return l, nil
 }
 
-// divide counts matches, and divides the rows of lists into tasks with similar numbers of matches.
-func (l *lists) divide() (matches int64) {
+// divideTasks counts matches, and divides the rows of lists into tasks with similar numbers of matches.
+func (l *lists) divideTasks() (matches int64) {
 	const most = 1 << 20
-	least, self := l.j.least(), l.of[0] == l.of[1]
-	l.spans = append(l.spans[:0], place{})
+	least, self := l.j.minProduct(), l.postings[0] == l.postings[1]
+	l.taskStarts = append(l.taskStarts[:0], taskStart{})
 	var since int64
-	for r := range l.ranks() {
-		a, b := l.of[0].list(r), l.of[1].list(r)
+	for r := range l.rankCount() {
+		a, b := l.postings[0].list(r), l.postings[1].list(r)
 		end, task := len(b), max(most, 16*int64(len(b)))
 		for i, e := range a {
 			for end > 0 && !(e.length()*b[end-1].length() >= least) {
@@ -113,12 +113,12 @@ func (l *lists) divide() (matches int64) {
 			}
 			matches += n
 			if since += n; since >= task {
-				l.spans = append(l.spans, place{r, i + 1})
+				l.taskStarts = append(l.taskStarts, taskStart{r, i + 1})
 				since = 0
 			}
 		}
 	}
-	l.spans = append(l.spans, place{l.ranks(), 0})
+	l.taskStarts = append(l.taskStarts, taskStart{l.rankCount(), 0})
 	return matches
 }
 
@@ -127,39 +127,39 @@ type worker struct {
 	id                         int
 	ctx                        context.Context
 	check                      func(w, i, k int) error
-	a, b                       []met
+	a, b                       []candidate
 	matched, sketched, checked int64
 	steps                      int64 // number of merge steps; see Counts.Steps
 }
 
-// met is a list entry with the sketch of the document.
-type met struct {
+// candidate is a list entry with the sketch of the document.
+type candidate struct {
 	k      uint32
 	length float32
 	sketch
 }
 
-func gather(to []met, s *side, list []entry) []met {
+func gather(to []candidate, s *docSet, list []entry) []candidate {
 	to = to[:0]
 	for _, e := range list {
-		to = append(to, met{uint32(e), e.length(), s.sketches[uint32(e)]})
+		to = append(to, candidate{uint32(e), e.length(), s.sketches[uint32(e)]})
 	}
 	return to
 }
 
-// row compares rows first <= i < end of list r with the other rows of the list.
-func (w *worker) row(l *lists, r, first, end int) error {
-	j, self := w.j, l.of[0] == l.of[1]
-	if n := len(l.of[1].list(r)); n == 0 || self && n < 2 {
+// compareRows compares rows first <= i < end of list r with the other rows of the list.
+func (w *worker) compareRows(l *lists, r, first, end int) error {
+	j, self := w.j, l.postings[0] == l.postings[1]
+	if n := len(l.postings[1].list(r)); n == 0 || self && n < 2 {
 		return nil
 	}
-	least, limit := j.least(), j.limit()
-	w.b = gather(w.b, j.cols, l.of[1].list(r))
-	var a []met
+	least, limit := j.minProduct(), j.maxSquaredDifference()
+	w.b = gather(w.b, j.cols, l.postings[1].list(r))
+	var a []candidate
 	if self {
 		a = w.b[first:end]
 	} else {
-		w.a = gather(w.a, j.rows, l.of[0].list(r)[first:end])
+		w.a = gather(w.a, j.rows, l.postings[0].list(r)[first:end])
 		a = w.a
 	}
 	for i := range a {
@@ -177,11 +177,11 @@ func (w *worker) row(l *lists, r, first, end int) error {
 				n = at
 				break
 			}
-			if x.alone(&y.sketch, limit) {
+			if x.provesFar(&y.sketch, limit) {
 				continue
 			}
 			w.sketched++
-			if !w.may(x.k, y.k, uint32(l.first+r)) {
+			if !w.mayMatch(x.k, y.k, uint32(l.first+r)) {
 				continue
 			}
 			w.checked++
@@ -199,33 +199,33 @@ func (w *worker) row(l *lists, r, first, end int) error {
 // must be at most the bound passed to New. x must have the same embedder. Query may be called
 // concurrently.
 func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
-	one := &side{x: x, distinct: []uint32{uint32(i)}}
+	one := &docSet{x: x, distinct: []uint32{uint32(i)}}
 	q := *j
-	q.rows, q.tau, q.most = one, 1-bound, bound
-	var scratch cutter
-	scratch.cut(&q, one, 0)
-	one.parts = []part{{[]uint32{0, uint32(len(scratch.ranks))}, scratch.ranks, scratch.values}}
+	q.rows, q.tau, q.bound = one, 1-bound, bound
+	var scratch prefixFinder
+	scratch.find(&q, one, 0)
+	one.prefixes = []prefixBlock{{[]uint32{0, uint32(len(scratch.ranks))}, scratch.ranks, scratch.values}}
 	mine := scratch.sketch(&q, one, 0)
 	w := worker{j: &q}
-	least, limit, length := q.least(), q.limit(), 1+margin
+	least, limit, length := q.minProduct(), q.maxSquaredDifference(), 1+margin
 	for at, r := range scratch.ranks {
 		near := newEntry(length, 0).length()
 		length -= float64(scratch.values[at]) * float64(scratch.values[at])
-		for _, e := range j.lists.of[0].list(int(r)) {
+		for _, e := range j.lists.postings[0].list(int(r)) {
 			if !(near*e.length() >= least) {
 				break
 			}
-			if !mine.alone(&j.cols.sketches[uint32(e)], limit) && w.may(0, uint32(e), r) {
+			if !mine.provesFar(&j.cols.sketches[uint32(e)], limit) && w.mayMatch(0, uint32(e), r) {
 				visit(int(j.cols.distinct[uint32(e)]))
 			}
 		}
 	}
 }
 
-// may reports whether r is the first rank that two documents share, and whether the values before
+// mayMatch reports whether r is the first rank that two documents share, and whether the values before
 // the first cut allow a pair within the bound. The upper bound on the cosine is the dot product so
 // far plus the product of the remaining norms. It decreases during the merge.
-func (w *worker) may(k, m, r uint32) bool {
+func (w *worker) mayMatch(k, m, r uint32) bool {
 	j := w.j
 	ranks, values := j.rows.row(k)
 	others, theirs := j.cols.row(m)

@@ -10,52 +10,54 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// side is a set of documents, which are the rows or the columns of a join.
-type side struct {
+// docSet is a set of documents, which are the rows or the columns of a join.
+type docSet struct {
 	x        *sparse.Embedded
 	distinct []uint32 // documents that aren't copies of earlier documents
 	class    []uint32 // class of each document, as an index into distinct
 	start    []uint32 // documents of class k are members[start[k]:start[k+1]]
 	members  []uint32
-	parts    []part // values before the cut
+	prefixes []prefixBlock // values before the cut
 	sketches []sketch
 }
 
-func (s *side) copies(doc uint32) []uint32 {
+func (s *docSet) copies(doc uint32) []uint32 {
 	k := s.class[doc]
 	return s.members[s.start[k]:s.start[k+1]]
 }
 
-// partDocs is the number of documents per part.
-const partDocs = 1 << 10
+// prefixBlockDocs is the number of documents per part.
+const prefixBlockDocs = 1 << 10
 
-// part holds the values before the cut of partDocs documents, sorted by rank.
-type part struct {
+// prefixBlock holds the values before the cut of partDocs documents, sorted by rank.
+type prefixBlock struct {
 	offsets []uint32
 	ranks   []uint32
 	values  []float32
 }
 
-func (p *part) docs() int { return len(p.offsets) - 1 }
+func (p *prefixBlock) docs() int { return len(p.offsets) - 1 }
 
-func (p *part) row(d int) ([]uint32, []float32) {
+func (p *prefixBlock) row(d int) ([]uint32, []float32) {
 	lo, hi := p.offsets[d], p.offsets[d+1]
 	return p.ranks[lo:hi], p.values[lo:hi]
 }
 
-func (s *side) row(k uint32) ([]uint32, []float32) { return s.parts[k/partDocs].row(int(k % partDocs)) }
+func (s *docSet) row(k uint32) ([]uint32, []float32) {
+	return s.prefixes[k/prefixBlockDocs].row(int(k % prefixBlockDocs))
+}
 
-// newSide returns a side with classes of identical documents.
-func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error) {
+// newDocSet returns a side with classes of identical documents.
+func newDocSet(ctx context.Context, x *sparse.Embedded, workers int) (*docSet, error) {
 	n := x.Rows()
-	s := &side{x: x, class: make([]uint32, n)}
+	s := &docSet{x: x, class: make([]uint32, n)}
 	hash := make([]uint64, n)
-	err := run.Tasks(ctx, workers, (n+partDocs-1)/partDocs, func(_ context.Context, _, task int) error {
-		for i := task * partDocs; i < min((task+1)*partDocs, n); i++ {
+	err := run.Tasks(ctx, workers, (n+prefixBlockDocs-1)/prefixBlockDocs, func(_ context.Context, _, task int) error {
+		for i := task * prefixBlockDocs; i < min((task+1)*prefixBlockDocs, n); i++ {
 			terms, _ := x.Row(i)
 			h := uint64(len(terms))
-			for k, v := range x.Raw[x.Offsets[i]:x.Offsets[i+1]] {
-				h = scatter(h ^ (uint64(terms[k])<<32 | uint64(math.Float32bits(v))))
+			for k, v := range x.RawValues[x.Offsets[i]:x.Offsets[i+1]] {
+				h = splitMix64(h ^ (uint64(terms[k])<<32 | uint64(math.Float32bits(v))))
 			}
 			hash[i] = h
 		}
@@ -75,7 +77,7 @@ func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error
 				break
 			}
 			first := int(s.distinct[table[at]-1])
-			if hash[first] == hash[i] && same(x, first, i) {
+			if hash[first] == hash[i] && identicalRows(x, first, i) {
 				break
 			}
 		}
@@ -96,62 +98,63 @@ func newSide(ctx context.Context, x *sparse.Embedded, workers int) (*side, error
 	return s, nil
 }
 
-// scatter is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-func scatter(x uint64) uint64 {
+// splitMix64 is the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+func splitMix64(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
 }
 
-// same reports whether rows i and k have the same terms and raw values, so that all results are
+// identicalRows reports whether rows i and k have the same terms and raw values, so that all results are
 // equal bit for bit.
-func same(x *sparse.Embedded, i, k int) bool {
+func identicalRows(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)
-	return slices.Equal(s, t) && slices.Equal(x.Raw[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[k]:x.Offsets[k+1]])
+	return slices.Equal(s, t) && slices.Equal(x.RawValues[x.Offsets[i]:x.Offsets[i+1]],
+		x.RawValues[x.Offsets[k]:x.Offsets[k+1]])
 }
 
-func (j *Join) cutAll(ctx context.Context, s *side) error {
+func (j *Join) findPrefixes(ctx context.Context, s *docSet) error {
 	n := len(s.distinct)
-	s.parts, s.sketches = make([]part, (n+partDocs-1)/partDocs), make([]sketch, n)
-	scratch := make([]cutter, j.workers)
-	return run.Tasks(ctx, j.workers, len(s.parts), func(_ context.Context, id, task int) error {
-		w, p := &scratch[id], part{offsets: []uint32{0}}
-		for k := task * partDocs; k < min((task+1)*partDocs, n); k++ {
-			w.cut(j, s, k)
+	s.prefixes, s.sketches = make([]prefixBlock, (n+prefixBlockDocs-1)/prefixBlockDocs), make([]sketch, n)
+	scratch := make([]prefixFinder, j.workers)
+	return run.Tasks(ctx, j.workers, len(s.prefixes), func(_ context.Context, id, task int) error {
+		w, p := &scratch[id], prefixBlock{offsets: []uint32{0}}
+		for k := task * prefixBlockDocs; k < min((task+1)*prefixBlockDocs, n); k++ {
+			w.find(j, s, k)
 			p.ranks = append(p.ranks, w.ranks...)
 			p.values = append(p.values, w.values...)
 			p.offsets = append(p.offsets, uint32(len(p.ranks)))
 			s.sketches[k] = w.sketch(j, s, k)
 		}
-		s.parts[task] = part{p.offsets, slices.Clip(slices.Clone(p.ranks)), slices.Clip(slices.Clone(p.values))}
+		s.prefixes[task] = prefixBlock{p.offsets, slices.Clip(slices.Clone(p.ranks)), slices.Clip(slices.Clone(p.values))}
 		return nil
 	})
 }
 
-type cutter struct {
+type prefixFinder struct {
 	heap   []uint64 // rank and index of values, smallest rank on top
 	ranks  []uint32
 	values []float32
 }
 
-// cut stores the ranks and values of document k before the cut.
-func (w *cutter) cut(j *Join, s *side, k int) {
+// find stores the ranks and values of document k before the cut.
+func (w *prefixFinder) find(j *Join, s *docSet, k int) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	w.heap, w.ranks, w.values = w.heap[:0], w.ranks[:0], w.values[:0]
 	for at, t := range terms {
 		w.heap = append(w.heap, uint64(j.rank[t])<<32|uint64(at))
 	}
 	for at := len(w.heap)/2 - 1; at >= 0; at-- {
-		sink(w.heap, at)
+		siftDown(w.heap, at)
 	}
 	length, least := 1+margin, j.tau*j.tau/(1+margin)
 	for len(w.heap) > 0 && length >= least {
 		top, last := w.heap[0], len(w.heap)-1
 		w.heap[0], w.heap = w.heap[last], w.heap[:last]
-		sink(w.heap, 0)
+		siftDown(w.heap, 0)
 		v := values[uint32(top)]
-		if s.x.Embedder.Pairing != sparse.Dot {
+		if s.x.Embedder.Pairing != sparse.Cosine {
 			v = float32(math.Sqrt(float64(v)))
 		}
 		w.ranks, w.values = append(w.ranks, uint32(top>>32)), append(w.values, v)
@@ -159,8 +162,8 @@ func (w *cutter) cut(j *Join, s *side, k int) {
 	}
 }
 
-// sink restores the heap order below index at.
-func sink(heap []uint64, at int) {
+// siftDown restores the heap order below index at.
+func siftDown(heap []uint64, at int) {
 	for next := 2*at + 1; next < len(heap); next = 2*at + 1 {
 		if next+1 < len(heap) && heap[next+1] < heap[next] {
 			next++
@@ -185,8 +188,8 @@ type sketch struct {
 	share      float32
 }
 
-// alone reports whether the sketches prove that the squared distance of x and y exceeds limit.
-func (x *sketch) alone(y *sketch, limit float32) bool {
+// provesFar reports whether the sketches prove that the squared distance of x and y exceeds limit.
+func (x *sketch) provesFar(y *sketch, limit float32) bool {
 	sum := float32(bits.OnesCount64(x.heavy[0]&^y.all[0]))*x.share +
 		float32(bits.OnesCount64(y.heavy[0]&^x.all[0]))*y.share
 	if sum > limit {
@@ -199,19 +202,19 @@ func (x *sketch) alone(y *sketch, limit float32) bool {
 
 // sketch returns the sketch of document k. Heavy values are chosen so that share times the number
 // of heavy values is nearly maximal.
-func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
+func (w *prefixFinder) sketch(j *Join, s *docSet, k int) (out sketch) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	const half = 22 // number of bits dropped from a float32, which leaves two steps per power of 2
 	var steps [128]uint16
 	square := func(v float32) float32 {
-		if s.x.Embedder.Pairing == sparse.Dot {
+		if s.x.Embedder.Pairing == sparse.Cosine {
 			v *= v
 		}
 		return v
 	}
 	step := func(v float32) int { return int(math.Float32bits(v)>>half) - (127-63)*2 }
 	for at, t := range terms {
-		if h := uint32(scatter(uint64(t)+1) >> 32); h > j.sampled {
+		if h := uint32(splitMix64(uint64(t)+1) >> 32); h > j.sketchHashLimit {
 			continue
 		}
 		if at := step(min(square(values[at]), 1)); at > 0 {
@@ -228,8 +231,8 @@ func (w *cutter) sketch(j *Join, s *side, k int) (out sketch) {
 	}
 	out.share = math.MaxFloat32
 	for at, t := range terms {
-		h := scatter(uint64(t) + 1)
-		if uint32(h>>32) > j.sampled {
+		h := splitMix64(uint64(t) + 1)
+		if uint32(h>>32) > j.sketchHashLimit {
 			continue
 		}
 		place, v := uint32(h)%sketchBits, square(values[at])

@@ -44,10 +44,10 @@ const lockDocs = 64
 // Lists holds, for each of n documents, up to k neighbours with the smallest keys.
 type Lists struct {
 	k       int
-	none    entry   // value of unused entries, larger than any valid entry
+	unused  entry   // value of unused entries, larger than any valid entry
 	entries []entry // k entries per document
-	count   []int32 // number of neighbours per document, set by Sort
-	limit   []float32
+	counts  []int32 // number of neighbours per document, set by Sort
+	limits  []float32
 	groups  []int32 // group of each document, or nil; documents of the same group aren't neighbours
 	locks   []sync.Mutex
 
@@ -64,14 +64,14 @@ func Bytes(n, k int) int64 {
 // don't enter each other's lists.
 func NewLists(n, k int, most float32, groups []int32) *Lists {
 	l := &Lists{
-		k: k, none: newEntry(most, math.MaxUint32), entries: make([]entry, n*k), count: make([]int32, n),
-		limit: make([]float32, n), groups: groups, locks: make([]sync.Mutex, n/lockDocs+1),
+		k: k, unused: newEntry(most, math.MaxUint32), entries: make([]entry, n*k), counts: make([]int32, n),
+		limits: make([]float32, n), groups: groups, locks: make([]sync.Mutex, n/lockDocs+1),
 	}
 	for i := range l.entries {
-		l.entries[i] = l.none
+		l.entries[i] = l.unused
 	}
-	for i := range l.limit {
-		l.limit[i] = most
+	for i := range l.limits {
+		l.limits[i] = most
 	}
 	return l
 }
@@ -83,15 +83,15 @@ func NewLists(n, k int, most float32, groups []int32) *Lists {
 func (l *Lists) AddDisjoint(columns int, square bool) {
 	l.columns, l.square = columns, square
 	below := math.Nextafter32(1, 0)
-	for i := range l.limit {
-		l.limit[i] = min(l.limit[i], below)
+	for i := range l.limits {
+		l.limits[i] = min(l.limits[i], below)
 	}
 }
 
-// disjoint replaces unused entries of list i, as described at AddDisjoint.
-func (l *Lists) disjoint(i int, list []entry) {
+// fillDisjoint replaces unused entries of list i, as described at AddDisjoint.
+func (l *Lists) fillDisjoint(i int, list []entry) {
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(uint32(a), uint32(b)) })
-	used := sort.Search(len(list), func(at int) bool { return list[at] == l.none })
+	used := sort.Search(len(list), func(at int) bool { return list[at] == l.unused })
 	at, end := 0, used
 	for j := 0; j < l.columns && end < len(list); j++ {
 		if at < used && int(uint32(list[at])) == j {
@@ -104,10 +104,10 @@ func (l *Lists) disjoint(i int, list []entry) {
 }
 
 // Len returns the number of lists.
-func (l *Lists) Len() int { return len(l.count) }
+func (l *Lists) Len() int { return len(l.counts) }
 
-// Of returns the sorted list of a document. Call it after Sort.
-func (l *Lists) Of(i int) []Neighbour { return l.lists(i, i+1)[:l.count[i]:l.count[i]] }
+// List returns the sorted list of a document. Call it after Sort.
+func (l *Lists) List(i int) []Neighbour { return l.lists(i, i+1)[:l.counts[i]:l.counts[i]] }
 
 // lists returns the entries of documents first <= i < end, reinterpreted as neighbours.
 func (l *Lists) lists(first, end int) []Neighbour {
@@ -115,14 +115,14 @@ func (l *Lists) lists(first, end int) []Neighbour {
 	return unsafe.Slice((*Neighbour)(unsafe.Pointer(unsafe.SliceData(entries))), len(entries))
 }
 
-// shortList is the largest k for which a list is stored sorted, with branch-free insertion. A
+// maxSortedK is the largest k for which a list is stored sorted, with branch-free insertion. A
 // longer list is stored as a heap.
-const shortList = 64
+const maxSortedK = 64
 
 // offer inserts a neighbour if its key is among the k smallest, and reports whether the key was
 // small enough. The caller must hold the list's lock.
 func (l *Lists) offer(i int, key float32, j int) bool {
-	if key <= l.limit[i] {
+	if key <= l.limits[i] {
 		l.enter(i, key, j)
 		return true
 	}
@@ -135,7 +135,7 @@ func (l *Lists) enter(i int, key float32, j int) {
 	}
 	list, e := l.entries[i*l.k:][:l.k:l.k], newEntry(key, uint32(j))
 	worst := len(list) - 1
-	if len(list) <= shortList {
+	if len(list) <= maxSortedK {
 		for at := worst; at > 0; at-- {
 			list[at] = max(list[at-1], min(list[at], e))
 		}
@@ -143,14 +143,14 @@ func (l *Lists) enter(i int, key float32, j int) {
 	} else {
 		worst = 0
 		if e < list[0] {
-			sink(list, e)
+			replaceTop(list, e)
 		}
 	}
-	l.limit[i] = min(l.limit[i], list[worst].key())
+	l.limits[i] = min(l.limits[i], list[worst].key())
 }
 
-// sink replaces the top of the heap by e.
-func sink(heap []entry, e entry) {
+// replaceTop replaces the top of the heap by e.
+func replaceTop(heap []entry, e entry) {
 	at := 0
 	for {
 		next := 2*at + 1
@@ -177,21 +177,21 @@ const sortKeys = 4096
 func (l *Lists) Sort(
 	ctx context.Context, workers int, values func(keys []float32) error, check func(i int, list []Neighbour) error,
 ) error {
-	n, some := len(l.count), max(sortKeys/max(l.k, 1), 1)
+	n, some := len(l.counts), max(sortKeys/max(l.k, 1), 1)
 	buffers := make([][sortKeys]float32, max(workers, 1))
 	return run.Tasks(ctx, workers, (n+some-1)/some, func(ctx context.Context, w, task int) error {
 		first, end := task*some, min((task+1)*some, n)
 		for i := first; i < end; i++ {
 			entries := l.entries[i*l.k:][:l.k]
-			if l.columns > 0 && slices.Contains(entries, l.none) {
-				l.disjoint(i, entries)
+			if l.columns > 0 && slices.Contains(entries, l.unused) {
+				l.fillDisjoint(i, entries)
 			}
 			if !slices.IsSorted(entries) {
 				slices.Sort(entries)
 			}
 			list, count := l.lists(i, i+1), 0
 			for _, e := range entries { // list and entries share memory
-				if e == l.none {
+				if e == l.unused {
 					break
 				}
 				list[count] = Neighbour{uint32(e), e.key()}
@@ -201,16 +201,16 @@ func (l *Lists) Sort(
 				return context.Cause(ctx)
 			}
 			clear(list[count:])
-			l.count[i] = int32(count)
+			l.counts[i] = int32(count)
 		}
 		if values == nil {
 			return nil
 		}
-		if err := valued(buffers[w][:], l.lists(first, end), values); err != nil {
+		if err := convertKeys(buffers[w][:], l.lists(first, end), values); err != nil {
 			return err
 		}
 		for i := first; i < end; i++ {
-			list := l.Of(i)
+			list := l.List(i)
 			if err := check(i, list); err != nil {
 				return err
 			}
@@ -223,8 +223,8 @@ func (l *Lists) Sort(
 	})
 }
 
-// valued converts the keys of neighbours to values, len(buffer) at a time.
-func valued(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
+// convertKeys converts the keys of neighbours to values, len(buffer) at a time.
+func convertKeys(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]
 		for at, n := range part {

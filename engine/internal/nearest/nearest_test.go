@@ -52,14 +52,14 @@ func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*de
 			lo = first
 		}
 		for lo < x.m {
-			t := &device.Tile{First: first, Rows: min(height, x.n-first), Lo: lo, Hi: min(lo+width, x.m)}
+			t := &device.Tile{FirstRow: first, Rows: min(height, x.n-first), Lo: lo, Hi: min(lo+width, x.m)}
 			t.RowStride, t.ColStride = t.Cols()+3, 1
 			if byColumns {
 				t.RowStride, t.ColStride = 1, t.Rows+2
 			}
-			t.Value = make([]float32, (t.Rows-1)*t.RowStride+(t.Cols()-1)*t.ColStride+1)
-			for i := range t.Value {
-				t.Value[i] = -1 // padding between lines isn't a value
+			t.Values = make([]float32, (t.Rows-1)*t.RowStride+(t.Cols()-1)*t.ColStride+1)
+			for i := range t.Values {
+				t.Values[i] = -1 // padding between lines isn't a value
 			}
 			for i := range t.Rows {
 				for j := range t.Cols() {
@@ -67,7 +67,7 @@ func (x *matrix) tiles(height, width int, byColumns, negated bool) (rows [][]*de
 					if negated {
 						v = -v
 					}
-					t.Value[i*t.RowStride+j*t.ColStride] = v
+					t.Values[i*t.RowStride+j*t.ColStride] = v
 				}
 			}
 			list = append(list, t)
@@ -95,7 +95,7 @@ func (x *matrix) want(i, k int, most float32, groups []int32, wanted func(i, j i
 func eachISA(t *testing.T, f func(t *testing.T, k *asm.Kernels)) {
 	for _, isa := range enginetest.ISAs() {
 		t.Run("isa="+string(isa), func(t *testing.T) {
-			k := musttest.Get(asm.For(isa))(t)
+			k := musttest.Get(asm.KernelsFor(isa))(t)
 			f(t, k)
 		})
 	}
@@ -115,7 +115,7 @@ func TestEnter(t *testing.T) {
 			}
 			x := draw(r, n, m, half, []float32{0, 0.25, inf, -inf, nan}[:1+round%5])
 			most := []float32{inf, 0.75, 0.25, 0, -1}[round/2%5]
-			k := min([]int{1, 3, 10, shortList, shortList + 1, m, 0}[round%7], m)
+			k := min([]int{1, 3, 10, maxSortedK, maxSortedK + 1, m, 0}[round%7], m)
 			var groups []int32
 			if half && round%4 == 0 {
 				for range n {
@@ -127,9 +127,9 @@ func TestEnter(t *testing.T) {
 			if half {
 				columns = l
 			}
-			s := &Search{Kernels: kernels, Half: half, Falling: falling}
+			s := &Search{Kernels: kernels, UpperOnly: half, NegateKeys: falling}
 			if round%7 == 2 || round%7 == 4 {
-				s.Wanted = func(i, j int, key float32) bool { return (i+j)%3 > 0 || key > 0.5 }
+				s.Accept = func(i, j int, key float32) bool { return (i+j)%3 > 0 || key > 0.5 }
 			}
 			rows := x.tiles([]int{28, 64, 64, 60}[round/3%4], []int{64, 200, 512}[round%3], byColumns, falling)
 			r.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
@@ -138,20 +138,20 @@ func TestEnter(t *testing.T) {
 				wg.Go(func() {
 					for at := w; at < len(rows); at += 3 {
 						for _, tile := range rows[at] {
-							s.Enter(l, columns, tile)
+							s.Insert(l, columns, tile)
 						}
 					}
 				})
 			}
 			wg.Wait()
-			musttest.Do(t, l.Sort(t.Context(), 2, nil, nil))
+			musttest.NoError(t, l.Sort(t.Context(), 2, nil, nil))
 			for i := range n {
-				got, want := l.Of(i), x.want(i, k, most, groups, s.Wanted)
+				got, want := l.List(i), x.want(i, k, most, groups, s.Accept)
 				if !slices.Equal(got, want) {
 					t.Fatalf("round %d, %d × %d, k = %d, row %d: %v, expected %v", round, n, m, k, i, got, want)
 				}
-				if k > 0 && len(want) == k && l.limit[i] != want[k-1].Value {
-					t.Fatalf("round %d, k = %d, row %d: the limit is %v, expected %v", round, k, i, l.limit[i], want[k-1].Value)
+				if k > 0 && len(want) == k && l.limits[i] != want[k-1].Value {
+					t.Fatalf("round %d, k = %d, row %d: the limit is %v, expected %v", round, k, i, l.limits[i], want[k-1].Value)
 				}
 			}
 		}
@@ -165,24 +165,24 @@ func TestBound(t *testing.T) {
 		for _, half := range []bool{false, true} {
 			x := draw(r, 512, 512, half, []float32{0.5})
 			l := NewLists(512, 10, 2, nil)
-			s := &Search{Kernels: kernels, Half: half}
+			s := &Search{Kernels: kernels, UpperOnly: half}
 			tile := x.tiles(64, 512, true, false)[0][0]
-			s.bound(&scratch{}, l, tile)
+			s.lowerLimits(&scratch{}, l, tile)
 			l.Offer(0, 0, 1) // this doesn't raise the limit again
-			for i, limit := range l.limit[:64] {
+			for i, limit := range l.limits[:64] {
 				tenth := x.want(i, 10, 2, nil, nil)[9].Value
 				if !(limit >= tenth && limit < tenth+0.1) {
 					t.Fatalf("half %v: the limit of row %d is %v, the tenth value %v", half, i, limit, tenth)
 				}
 			}
-			if l.limit[64] != 2 {
-				t.Fatalf("the limit of a row that there wasn't is %v", l.limit[64])
+			if l.limits[64] != 2 {
+				t.Fatalf("the limit of a row that there wasn't is %v", l.limits[64])
 			}
-			for i := range l.limit {
-				l.limit[i] = never
+			for i := range l.limits {
+				l.limits[i] = belowAllKeys
 			}
-			if s.bound(&scratch{}, l, tile); l.limit[0] != never {
-				t.Fatalf("the limit has risen to %v", l.limit[0])
+			if s.lowerLimits(&scratch{}, l, tile); l.limits[0] != belowAllKeys {
+				t.Fatalf("the limit has risen to %v", l.limits[0])
 			}
 		}
 	})
@@ -200,11 +200,11 @@ func TestPairs(t *testing.T) {
 			}
 			x := draw(r, n, m, half, []float32{0, 0.25, float32(math.NaN())})
 			most := []float32{-1, 0, 0.25, 0.9, 5}[round/2%5]
-			s := &Search{Kernels: kernels, Half: half}
+			s := &Search{Kernels: kernels, UpperOnly: half}
 			got := map[[2]int32]float32{}
 			for _, row := range x.tiles(64, 130, byColumns, false) {
 				for _, tile := range row {
-					err := s.Pairs(most, tile, func(rows, columns []int32, keys []float32) error {
+					err := s.EachPairs(most, tile, func(rows, columns []int32, keys []float32) error {
 						for at, key := range keys {
 							pair := [2]int32{rows[at], columns[at]}
 							if _, twice := got[pair]; twice {
@@ -215,7 +215,7 @@ func TestPairs(t *testing.T) {
 						}
 						return nil
 					})
-					musttest.Do(t, err)
+					musttest.NoError(t, err)
 				}
 			}
 			count := 0
@@ -237,9 +237,9 @@ func TestPairs(t *testing.T) {
 		}
 	})
 	failed := errors.New("failed")
-	s := &Search{Kernels: asm.Best()}
-	tile := &device.Tile{Rows: 1, Hi: 1, RowStride: 1, ColStride: 1, Value: []float32{0}}
-	if err := s.Pairs(1, tile, func(_, _ []int32, _ []float32) error { return failed }); err != failed {
+	s := &Search{Kernels: asm.BestKernels()}
+	tile := &device.Tile{Rows: 1, Hi: 1, RowStride: 1, ColStride: 1, Values: []float32{0}}
+	if err := s.EachPairs(1, tile, func(_, _ []int32, _ []float32) error { return failed }); err != failed {
 		t.Errorf("an error of visit came back as %v", err)
 	}
 }
@@ -292,29 +292,30 @@ func TestSort(t *testing.T) {
 				return nil
 			}
 			if keepKeys {
-				musttest.Do(t, l.Sort(t.Context(), 2, nil, nil))
-			} else if musttest.Do(t, l.Sort(t.Context(), 2, values, check)); int(checked.Load()) != n {
+				musttest.NoError(t, l.Sort(t.Context(), 2, nil, nil))
+			} else if musttest.NoError(t, l.Sort(t.Context(), 2, values, check)); int(checked.Load()) != n {
 				t.Errorf("%d of %d lists were checked", checked.Load(), n)
 			}
 			for i := range n {
-				if !slices.Equal(l.Of(i), want[i]) {
-					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.Of(i), want[i])
+				if !slices.Equal(l.List(i), want[i]) {
+					t.Fatalf("k = %d: list %d is %v, expected %v", k, i, l.List(i), want[i])
 				}
 			}
 		}
 	}
 	failed := errors.New("failed")
 	l := NewLists(3, 1, 2, nil)
-	musttest.Fails(l.Sort(t.Context(), 1, func([]float32) error { return failed }, nil))(t,
+	musttest.WantError(l.Sort(t.Context(), 1, func([]float32) error { return failed }, nil))(t,
 		"an error of the map", failed)
 	check := func(int, []Neighbour) error { return failed }
-	musttest.Fails(l.Sort(t.Context(), 1, func([]float32) error { return nil }, check))(t, "an error of the check", failed)
+	musttest.WantError(l.Sort(t.Context(), 1, func([]float32) error { return nil }, check))(t, "an error of the check",
+		failed)
 }
 
 // Lists take the memory that Bytes returns.
 func TestBytes(t *testing.T) {
 	l := NewLists(1000, 10, 2, nil)
-	held := 8*len(l.entries) + 4*len(l.count) + 4*len(l.limit) + 8*len(l.locks)
+	held := 8*len(l.entries) + 4*len(l.counts) + 4*len(l.limits) + 8*len(l.locks)
 	if int64(held) != Bytes(1000, 10) {
 		t.Errorf("lists take %d bytes, Bytes says %d", held, Bytes(1000, 10))
 	}

@@ -12,57 +12,57 @@ import (
 
 // Search selects values from tiles. It may be used concurrently.
 type Search struct {
-	Kernels *asm.Kernels
-	Half    bool // rows and columns are the same documents, and tiles are from the upper triangle
-	Falling bool // keys are negated values; tiles are negated in place
+	Kernels    *asm.Kernels
+	UpperOnly  bool // rows and columns are the same documents, and tiles are from the upper triangle
+	NegateKeys bool // keys are negated values; tiles are negated in place
 
-	// Wanted reports whether a pair may enter a list, given the pair's row, column and key. If nil,
+	// Accept reports whether a pair may enter a list, given the pair's row, column and key. If nil,
 	// every pair may enter. It must be safe for concurrent use.
-	Wanted func(i, j int, key float32) bool
+	Accept func(i, j int, key float32) bool
 
-	Found, Entered atomic.Int64 // see device.Stats
+	Candidates, Insertions atomic.Int64 // see device.Stats
 
-	spare sync.Pool // *scratch
+	scratchPool sync.Pool // *scratch
 }
 
 type scratch struct {
-	index        [partRows * lockDocs]uint32
+	indices      [partRows * lockDocs]uint32
 	none, limits [lockDocs]float32
-	least        []float32 // see bound
-	turned       []float32 // transposed tile
+	minKeys      []float32 // see bound
+	transposed   []float32 // transposed tile
 }
 
 // partRows is the maximum number of rows per part of a tile.
 const partRows = 64
 
-var never = float32(math.Inf(-1))
+var belowAllKeys = float32(math.Inf(-1))
 
 // begin borrows scratch space, and converts the values of a tile to keys.
 func (s *Search) begin(t *device.Tile) *scratch {
-	if s.Falling {
+	if s.NegateKeys {
 		lines, length, stride := t.Rows, t.Cols(), t.RowStride
 		if t.ColStride != 1 {
 			lines, length, stride = length, lines, t.ColStride
 		}
 		for i := range lines {
-			line := t.Value[i*stride:][:length]
+			line := t.Values[i*stride:][:length]
 			for j, v := range line {
 				line[j] = 0 - v // 0 - v is never -0
 			}
 		}
 	}
-	if w, ok := s.spare.Get().(*scratch); ok {
+	if w, ok := s.scratchPool.Get().(*scratch); ok {
 		return w
 	}
 	w := &scratch{}
 	for i := range w.none {
-		w.none[i] = never
+		w.none[i] = belowAllKeys
 	}
 	return w
 }
 
-// part is a part of a tile that is scanned by one call of the selection kernel.
-type part struct {
+// tilePart is a part of a tile that is scanned by one call of the selection kernel.
+type tilePart struct {
 	values    []float32
 	stride    int
 	byColumns bool // lines are columns
@@ -71,15 +71,16 @@ type part struct {
 
 // find selects keys that are at most the limit of their row or column, and returns their positions
 // within the part. rows holds limits of rows from first on, columns limits of columns from lo on.
-func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, part) {
-	p := part{t.Value[(first-t.First)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first, lo}
+func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, tilePart) {
+	p := tilePart{t.Values[(first-t.FirstRow)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first,
+		lo}
 	if p.byColumns {
 		p.stride, rows, columns = t.ColStride, columns, rows
 	}
-	return w.index[:s.Kernels.Select(w.index[:], p.values, p.stride, rows, columns)], p
+	return w.indices[:s.Kernels.Select(w.indices[:], p.values, p.stride, rows, columns)], p
 }
 
-func (p *part) pair(at uint32) (row, column int, key float32) {
+func (p *tilePart) pair(at uint32) (row, column int, key float32) {
 	row, column = int(at>>16), int(at&0xffff)
 	key = p.values[row*p.stride+column]
 	if p.byColumns {
@@ -88,13 +89,13 @@ func (p *part) pair(at uint32) (row, column int, key float32) {
 	return p.first + row, p.lo + column, key
 }
 
-// parts divides the columns of a tile at lock boundaries and, if Half is set, after the tile's row
+// eachPart divides the columns of a tile at lock boundaries and, if Half is set, after the tile's row
 // documents. square is set for columns that are also rows of the tile.
-func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error) error {
+func (s *Search) eachPart(t *device.Tile, visit func(lo, hi int, square bool) error) error {
 	for lo := t.Lo; lo < t.Hi; {
 		hi := min(lo/lockDocs*lockDocs+lockDocs, t.Hi)
 		square := false
-		if end := t.First + t.Rows; s.Half && lo < end {
+		if end := t.FirstRow + t.Rows; s.UpperOnly && lo < end {
 			square, hi = true, min(hi, end)
 		}
 		if err := visit(lo, hi, square); err != nil {
@@ -105,21 +106,21 @@ func (s *Search) parts(t *device.Tile, visit func(lo, hi int, square bool) error
 	return nil
 }
 
-// Enter inserts the pairs of a tile into the lists l of its rows and, unless m is nil, into the
+// Insert inserts the pairs of a tile into the lists l of its rows and, unless m is nil, into the
 // lists m of its columns. Tiles of the same row must not be entered concurrently.
-func (s *Search) Enter(l, m *Lists, t *device.Tile) {
+func (s *Search) Insert(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
-	defer s.spare.Put(w)
+	defer s.scratchPool.Put(w)
 	// Lock rows, then later columns one by one. Locks are taken in ascending order to avoid
 	// deadlocks.
-	first, last := t.First/lockDocs, (t.First+t.Rows-1)/lockDocs
+	first, last := t.FirstRow/lockDocs, (t.FirstRow+t.Rows-1)/lockDocs
 	for b := first; b <= last; b++ {
 		l.locks[b].Lock()
 		defer l.locks[b].Unlock()
 	}
-	s.bound(w, l, t)
+	s.lowerLimits(w, l, t)
 	selected, entered := 0, 0
-	s.parts(t, func(lo, hi int, square bool) error {
+	s.eachPart(t, func(lo, hi int, square bool) error {
 		columns := w.none[:hi-lo]
 		both := m != nil && !square
 		if both {
@@ -127,15 +128,15 @@ func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 				m.locks[b].Lock()
 				defer m.locks[b].Unlock()
 			}
-			columns = m.limit[lo:hi]
+			columns = m.limits[lo:hi]
 		}
-		for first := t.First; first < t.First+t.Rows; first += partRows {
-			rows := l.limit[first:min(first+partRows, t.First+t.Rows)]
+		for first := t.FirstRow; first < t.FirstRow+t.Rows; first += partRows {
+			rows := l.limits[first:min(first+partRows, t.FirstRow+t.Rows)]
 			found, p := s.find(w, t, first, lo, rows, columns)
 			selected += len(found)
 			for _, at := range found {
 				i, j, key := p.pair(at)
-				if s.Half && i == j || s.Wanted != nil && !s.Wanted(i, j, key) {
+				if s.UpperOnly && i == j || s.Accept != nil && !s.Accept(i, j, key) {
 					continue
 				}
 				if l.offer(i, key, j) {
@@ -148,55 +149,57 @@ func (s *Search) Enter(l, m *Lists, t *device.Tile) {
 		}
 		return nil
 	})
-	s.Found.Add(int64(selected))
-	s.Entered.Add(int64(entered))
+	s.Candidates.Add(int64(selected))
+	s.Insertions.Add(int64(entered))
 }
 
-// bound lowers the limit of each row of a tile to an upper bound on the row's k-th smallest key, if
+// lowerLimits lowers the limit of each row of a tile to an upper bound on the row's k-th smallest key, if
 // the lists are still nearly empty. Otherwise most values would be inserted and soon replaced. If
 // pairs may be unwanted, limits don't change: the k-th key may belong to an unwanted pair.
-func (s *Search) bound(w *scratch, l *Lists, t *device.Tile) {
+func (s *Search) lowerLimits(w *scratch, l *Lists, t *device.Tile) {
 	met, levels, lines := t.Lo, l.k, t.Cols()
-	if s.Half {
-		met -= t.First
+	if s.UpperOnly {
+		met -= t.FirstRow
 		levels++ // one more, for the pair of a row with itself
 	}
-	if l.k == 0 || l.k > shortList || l.groups != nil || s.Wanted != nil || met > lines || lines < 2*levels {
+	if l.k == 0 || l.k > maxSortedK || l.groups != nil || s.Accept != nil || met > lines || lines < 2*levels {
 		return
 	}
-	least := slices.Grow(w.least[:0], levels*t.Rows)[:levels*t.Rows]
+	least := slices.Grow(w.minKeys[:0], levels*t.Rows)[:levels*t.Rows]
 	for i := range least {
 		least[i] = float32(math.Inf(1))
 	}
-	c, stride := t.Value, t.ColStride
+	c, stride := t.Values, t.ColStride
 	if t.RowStride != 1 {
-		c, stride = slices.Grow(w.turned[:0], lines*t.Rows)[:lines*t.Rows], t.Rows
-		s.Kernels.Transpose(c, stride, t.Value, t.RowStride, t.Rows, lines)
-		w.turned = c
+		c, stride = slices.Grow(w.transposed[:0], lines*t.Rows)[:lines*t.Rows], t.Rows
+		s.Kernels.Transpose(c, stride, t.Values, t.RowStride, t.Rows, lines)
+		w.transposed = c
 	}
 	// The smallest third of 3·levels group minima is close to the levels smallest values.
 	s.Kernels.Min(least, levels, c, stride, lines, t.Rows, max(lines/(3*levels), 1))
 	for r, most := range least[(levels-1)*t.Rows:] {
-		l.limit[t.First+r] = min(l.limit[t.First+r], most)
+		l.limits[t.FirstRow+r] = min(l.limits[t.FirstRow+r], most)
 	}
-	w.least = least
+	w.minKeys = least
 }
 
-// Pairs calls visit with the pairs of a tile whose keys are at most a limit, one part of the tile
+// EachPairs calls visit with the pairs of a tile whose keys are at most a limit, one part of the tile
 // at a time. visit may overwrite rows, columns and keys. If Half is set, only pairs with row <
 // column are passed.
-func (s *Search) Pairs(most float32, t *device.Tile, visit func(rows, columns []int32, keys []float32) error) error {
+func (s *Search) EachPairs(
+	most float32, t *device.Tile, visit func(rows, columns []int32, keys []float32) error,
+) error {
 	w := s.begin(t)
-	defer s.spare.Put(w)
+	defer s.scratchPool.Put(w)
 	for i := range w.limits {
 		w.limits[i] = most
 	}
 	var rows, columns []int32
 	var keys []float32
-	return s.parts(t, func(lo, hi int, square bool) error {
+	return s.eachPart(t, func(lo, hi int, square bool) error {
 		rows, columns, keys = rows[:0], columns[:0], keys[:0]
-		for first := t.First; first < t.First+t.Rows; first += partRows {
-			limits := w.limits[:min(partRows, t.First+t.Rows-first)]
+		for first := t.FirstRow; first < t.FirstRow+t.Rows; first += partRows {
+			limits := w.limits[:min(partRows, t.FirstRow+t.Rows-first)]
 			found, p := s.find(w, t, first, lo, limits, w.none[:hi-lo])
 			for _, at := range found {
 				if i, j, key := p.pair(at); !square || i < j {

@@ -41,42 +41,42 @@ func exactC(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 
 // unitCache stores the float64 rows of a panel's documents. Each row is computed at its first use.
 // Memory for all rows is allocated at the first use of any row.
 type unitCache struct {
-	x      *sparse.Embedded
-	docs   []int
-	made   []bool
-	begin  []int // start of each document's row in values
-	values []float64
+	x        *sparse.Embedded
+	docs     []int
+	computed []bool
+	starts   []int // start of each document's row in values
+	values   []float64
 }
 
 func (u *unitCache) reset(x *sparse.Embedded, docs []int) {
 	u.x, u.docs = x, docs
-	u.made = append(u.made[:0], make([]bool, len(docs))...)
-	u.begin = u.begin[:0]
+	u.computed = append(u.computed[:0], make([]bool, len(docs))...)
+	u.starts = u.starts[:0]
 }
 
 func (u *unitCache) row(r int) ([]uint32, []float64) {
 	terms, _ := u.x.Row(u.docs[r])
-	if len(u.begin) == 0 {
+	if len(u.starts) == 0 {
 		total := 0
 		for _, d := range u.docs {
-			u.begin = append(u.begin, total)
+			u.starts = append(u.starts, total)
 			total += int(u.x.Offsets[d+1] - u.x.Offsets[d])
 		}
 		if cap(u.values) < total {
 			u.values = make([]float64, total)
 		}
 	}
-	row := u.values[u.begin[r]:][:len(terms):len(terms)]
-	if !u.made[r] {
-		u.x.Unit64(u.docs[r], row)
-		u.made[r] = true
+	row := u.values[u.starts[r]:][:len(terms):len(terms)]
+	if !u.computed[r] {
+		u.x.UnitVector64(u.docs[r], row)
+		u.computed[r] = true
 	}
 	return terms, row
 }
 
-// Exact returns the function that recomputes c of two rows, given their columns in ascending order
+// ExactFunc returns the function that recomputes c of two rows, given their columns in ascending order
 // and their float64 values.
-func Exact(p sparse.Pairing) func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
+func ExactFunc(p sparse.Pairing) func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	switch p {
 	case sparse.ChiSquare:
 		return exactChiSquare

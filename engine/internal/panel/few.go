@@ -18,70 +18,71 @@ import (
 // document is multiplied by these panels. Only the panel rows for terms of the document are read.
 // Sums have the same terms in the same order, so they are bit-identical to panel.run.
 
-// fewest is the maximum number of documents for which a request is computed document by document.
-const fewest = 4
+// maxSingleRows is the maximum number of documents for which a request is computed document by document.
+const maxSingleRows = 4
 
-// kept stores the columns as dense panels.
-type kept struct {
-	limit  int64 // maximum memory in bytes
-	asked  atomic.Int64
-	make   sync.Once
-	panels atomic.Pointer[[][]float32] // [Head][Panel] each
-	spare  sync.Pool                   // *single
+// denseCopy stores the columns as dense panels.
+type denseCopy struct {
+	limit        int64 // maximum memory in bytes
+	requestCount atomic.Int64
+	once         sync.Once
+	panels       atomic.Pointer[[][]float32] // [Head][Panel] each
+	rowPool      sync.Pool                   // *single
 }
 
-// single holds a document of a request, and scratch space for its row.
-type single struct {
-	side   side
+// singleRow holds a document of a request, and scratch space for its row.
+type singleRow struct {
+	docs   docSet
 	order  []uint64  // rank and index of the document's values, by descending rank
 	sums   []float32 // dot products with all columns, later c
 	starts [2]int64
 }
 
-func (k *kept) bytes() int64 {
+func (k *denseCopy) bytes() int64 {
 	if p := k.panels.Load(); p != nil && len(*p) > 0 {
 		return 4 * int64(len(*p)) * int64(len((*p)[0]))
 	}
 	return 0
 }
 
-// keep returns the columns as dense panels. It returns nil if the request has more than fewest
+// densePanels returns the columns as dense panels. It returns nil if the request has more than fewest
 // documents, if it is the first such request, or if the panels don't fit.
-func (b *Backend) keep(r *device.Request) [][]float32 {
-	own := b.own.x
-	if r.From == nil || r.From == own || len(r.Docs) > fewest || r.Lo != 0 || r.Hi != own.Rows() || r.Hi == 0 {
+func (b *Backend) densePanels(r *device.Request) [][]float32 {
+	own := b.columns.x
+	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||
+		r.Hi != own.Rows() || r.Hi == 0 {
 		return nil
 	}
-	if !b.denseColumns && (b.keptBytes() > b.kept.limit || b.kept.asked.Add(1) < 2) {
+	if !b.denseColumns && (b.denseCopyBytes() > b.denseCopy.limit || b.denseCopy.requestCount.Add(1) < 2) {
 		return nil
 	}
-	b.makeKept()
-	return *b.kept.panels.Load()
+	b.fillDenseCopy()
+	return *b.denseCopy.panels.Load()
 }
 
-// keptBytes returns the memory of all columns in dense form.
-func (b *Backend) keptBytes() int64 {
-	width := b.kernels.Panel
-	return 4 * int64((b.own.x.Rows()+width-1)/width) * int64(b.layout.head()*width)
+// denseCopyBytes returns the memory of all columns in dense form.
+func (b *Backend) denseCopyBytes() int64 {
+	width := b.kernels.PanelWidth
+	return 4 * int64((b.columns.x.Rows()+width-1)/width) * int64(b.layout.headTerms()*width)
 }
 
-// Keep makes the dense panels if their size is within Options.KeptBytes and fits returns true.
+// MakeDenseCopy makes the dense panels if their size is within Options.KeptBytes and fits returns true.
 // Otherwise no request makes them.
-func (b *Backend) Keep(fits func(bytes int64) bool) {
-	if bytes := b.keptBytes(); !b.denseColumns && (bytes > b.kept.limit || !fits(bytes)) {
-		b.kept.limit = -1
+func (b *Backend) MakeDenseCopy(fits func(bytes int64) bool) {
+	if bytes := b.denseCopyBytes(); !b.denseColumns && (bytes > b.denseCopy.limit || !fits(bytes)) {
+		b.denseCopy.limit = -1
 		return
 	}
-	b.kept.asked.Add(1)
-	b.makeKept()
+	b.denseCopy.requestCount.Add(1)
+	b.fillDenseCopy()
 }
 
-func (b *Backend) makeKept() {
-	b.kept.make.Do(func() {
-		width, rows := b.kernels.Panel, b.own.x.Rows()
-		n, size := (rows+width-1)/width, b.layout.head()*width
-		all, panels := tiles.Make(n*size), make([][]float32, n)
-		p := &panel{b: b, from: b.own}
+func (b *Backend) fillDenseCopy() {
+	b.denseCopy.once.Do(func() {
+		width, rows := b.kernels.PanelWidth, b.columns.x.Rows()
+		n, size := (rows+width-1)/width, b.layout.headTerms()*width
+		all, panels := tiles.MakeFloats(n*size), make([][]float32, n)
+		p := &panel{b: b, from: b.columns}
 		for i := range panels {
 			panels[i] = all[i*size : (i+1)*size : (i+1)*size]
 			p.dense, p.docs = panels[i], p.docs[:0]
@@ -90,34 +91,34 @@ func (b *Backend) makeKept() {
 			}
 			p.scatter(false)
 		}
-		b.kept.panels.Store(&panels)
+		b.denseCopy.panels.Store(&panels)
 	})
 }
 
-func (b *Backend) few(
+func (b *Backend) computeSingleRows(
 	ctx context.Context, r *device.Request, panels [][]float32, visit func(t *device.Tile) error,
 ) error {
 	workers := max(r.Workers, 1)
-	return run.Tasks(ctx, workers, len(r.Docs), func(ctx context.Context, _, i int) error {
-		p := b.borrow()
-		s, _ := b.kept.spare.Get().(*single)
+	return run.Tasks(ctx, workers, len(r.RowIndices), func(ctx context.Context, _, i int) error {
+		p := b.acquirePanel()
+		s, _ := b.denseCopy.rowPool.Get().(*singleRow)
 		if s == nil {
-			s = &single{}
+			s = &singleRow{}
 		}
-		s.take(b, r.From, r.Docs[i])
+		s.load(b, r.RowDocuments, r.RowIndices[i])
 		dense := p.dense
-		err := p.row(ctx, s, r.From, r.Docs[i], panels, func(lo, hi int, c []float32) error {
-			return visit(&device.Tile{First: i, Rows: 1, Lo: lo, Hi: hi, Value: c, RowStride: 1, ColStride: 1})
+		err := p.computeRow(ctx, s, r.RowDocuments, r.RowIndices[i], panels, func(lo, hi int, c []float32) error {
+			return visit(&device.Tile{FirstRow: i, Rows: 1, Lo: lo, Hi: hi, Values: c, RowStride: 1, ColStride: 1})
 		})
-		p.dense, p.streaming = dense, b.own
-		b.kept.spare.Put(s)
-		b.giveBack(p)
+		p.dense, p.streaming = dense, b.columns
+		b.denseCopy.rowPool.Put(s)
+		b.releasePanel(p)
 		return err
 	})
 }
 
-// take stores document i of x, divided into head and tail.
-func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
+// load stores document i of x, divided into head and tail.
+func (s *singleRow) load(b *Backend, x *sparse.Embedded, i int) {
 	l := b.layout
 	columns, values := x.Row(i)
 	s.order = s.order[:0]
@@ -126,23 +127,23 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	}
 	slices.Sort(s.order)
 	slices.Reverse(s.order)
-	if s.side.head == nil {
-		s.side.head = make([]segment, len(l.bounds)-1)
-		for k := range s.side.head {
-			s.side.head[k] = segment{start: make([]int64, 2), doc: []uint8{0}, place: []uint8{0}}
+	if s.docs.head == nil {
+		s.docs.head = make([]segment, len(l.bounds)-1)
+		for k := range s.docs.head {
+			s.docs.head[k] = segment{start: make([]int64, 2), doc: []uint8{0}, positions: []uint8{0}}
 		}
-		s.side.tail.Offsets = s.starts[:]
+		s.docs.tail.Offsets = s.starts[:]
 	}
-	tail := &s.side.tail
+	tail := &s.docs.tail
 	tail.Terms, tail.Values = tail.Terms[:0], tail.Values[:0]
-	at, head := 0, l.head()
+	at, head := 0, l.headTerms()
 	for ; at < len(s.order) && int(s.order[at]>>32) >= head; at++ {
 		tail.Terms = append(tail.Terms, uint32(int(s.order[at]>>32)-head))
 		tail.Values = append(tail.Values, values[uint32(s.order[at])]*l.scale)
 	}
 	tail.Offsets[1] = int64(len(tail.Terms))
-	for k := len(s.side.head) - 1; k >= 0; k-- {
-		g := &s.side.head[k]
+	for k := len(s.docs.head) - 1; k >= 0; k-- {
+		g := &s.docs.head[k]
 		g.offset, g.value = g.offset[:0], g.value[:0]
 		for ; at < len(s.order) && int(s.order[at]>>32) >= l.bounds[k]; at++ {
 			g.offset = append(g.offset, uint16((int(s.order[at]>>32)-l.bounds[k])*l.panel))
@@ -152,51 +153,51 @@ func (s *single) take(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// row computes c of document i of x, stored in s, with all columns. It calls visit for each block.
-func (p *panel) row(
-	ctx context.Context, s *single, x *sparse.Embedded, i int, panels [][]float32,
+// computeRow computes c of document i of x, stored in s, with all columns. It calls visit for each block.
+func (p *panel) computeRow(
+	ctx context.Context, s *singleRow, x *sparse.Embedded, i int, panels [][]float32,
 	visit func(lo, hi int, c []float32) error,
 ) error {
 	b, k := p.b, p.b.kernels
-	n, width := b.own.x.Rows(), k.Panel
-	p.start()
-	p.hold(&s.side, append(p.docs[:0:0], 0))
+	n, width := b.columns.x.Rows(), k.PanelWidth
+	p.startTimer()
+	p.setDocs(&s.docs, append(p.docs[:0:0], 0))
 	p.exact.reset(x, []int{i})
 	if s.sums = s.sums[:cap(s.sums)]; len(s.sums) < len(panels)*width {
 		s.sums = make([]float32, len(panels)*width)
 	}
 	sums := s.sums[:len(panels)*width]
 	clear(sums[n:])
-	p.tailRow(sums[:n])
-	p.longPairs(sums, &device.Tile{Hi: n, ColStride: 1})
-	far := p.far
-	p.lap(&p.stats.Tail)
-	p.streaming = &s.side
+	p.writeTailRow(sums[:n])
+	p.findLongPairs(sums, &device.Tile{Hi: n, ColStride: 1})
+	far := p.farPairs
+	p.lap(&p.stats.TailTime)
+	p.streaming = &s.docs
 	for at, dense := range panels {
 		p.dense = dense
-		p.head(0, 1, 0, len(s.side.head), sums[at*width:(at+1)*width], 0)
+		p.addHeadDots(0, 1, 0, len(s.docs.head), sums[at*width:(at+1)*width], 0)
 	}
-	p.lap(&p.stats.Head)
+	p.lap(&p.stats.HeadTime)
 	for lo := 0; lo < n; lo += blockDocs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		p.start()
+		p.startTimer()
 		hi := min(lo+blockDocs, n)
 		c := sums[lo:hi]
-		near := p.close[:k.Finish(p.close, c, device.CloseC)]
+		near := p.closePairs[:k.Finish(p.closePairs, c, device.CloseThreshold)]
 		for ; len(far) > 0 && int(far[0]) < hi; far = far[1:] {
 			near = append(near, far[0]-uint32(lo))
 		}
 		for _, at := range near {
 			j := lo + int(at)
-			terms, _ := b.own.x.Row(j)
-			p.scratch = b.own.x.Unit64(j, p.scratch)
+			terms, _ := b.columns.x.Row(j)
+			p.scratch = b.columns.x.UnitVector64(j, p.scratch)
 			mine, unit := p.exact.row(0)
 			c[at] = float32(b.pairing.exact(mine, unit, terms, p.scratch))
-			p.stats.Recomputed++
+			p.stats.RecomputedPairs++
 		}
-		p.lap(&p.stats.Close)
+		p.lap(&p.stats.ConvertTime)
 		if err := visit(lo, hi, c); err != nil {
 			return err
 		}
@@ -204,8 +205,8 @@ func (p *panel) row(
 	return nil
 }
 
-// tailRow writes the tail sums of the panel's first document.
-func (p *panel) tailRow(sums []float32) {
+// writeTailRow writes the tail sums of the panel's first document.
+func (p *panel) writeTailRow(sums []float32) {
 	block := p.b.postings.block
 	for lo := 0; lo < len(sums); lo += block {
 		hi := min(lo+block, len(sums))

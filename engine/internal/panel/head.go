@@ -37,16 +37,16 @@ const (
 	roundingsJensenShannon = 12
 )
 
-// usuallyInSegment is the mean number of values per document and segment that the cost model
+// valuesPerSegment is the mean number of values per document and segment that the cost model
 // assumes.
-const usuallyInSegment = 20
+const valuesPerSegment = 20
 
 // Head describes the terms in dense panels, and the predicted time.
 type Head struct {
-	Roles     Roles         // DenseRows or DenseColumns
-	Terms     int           // number of terms, which are the most frequent terms
-	Segments  int           // expected number of segments
-	Predicted time.Duration // time for the dot products of half of the Gram matrix on one core
+	DenseOperand  DenseOperand  // DenseRows or DenseColumns
+	TermCount     int           // number of terms, which are the most frequent terms
+	SegmentCount  int           // expected number of segments
+	PredictedTime time.Duration // time for the dot products of half of the Gram matrix on one core
 }
 
 // planHead predicts the time of dot products for heads of 16 terms, 20 terms, and so on by factors
@@ -66,9 +66,9 @@ type Head struct {
 //
 // Half of the Gram matrix takes half of this time. If most is positive, it limits the number of
 // terms.
-func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles Roles) (heads []Head) {
-	n, width := float64(byRank.Cols), float64(k.Panel)
-	caches := asm.UsedCaches()
+func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles DenseOperand) (heads []Head) {
+	n, width := float64(byRank.Cols), float64(k.PanelWidth)
+	caches := asm.CurrentCaches()
 	limit := byRank.Rows()
 	if most > 0 {
 		limit = min(limit, most)
@@ -80,8 +80,8 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 		matches += frequency(r) * frequency(r)
 	}
 	add := func(terms, segments int, values, far float64) {
-		tail := matches*pair.cost.TailMatch + rest*max(n/TailDocs, 1)*pair.cost.TailList
-		cost := tail + n/width*(values*pair.cost.HeadValue+far*pair.cost.HeadFar+
+		tail := matches*pair.cost.TailMatch + rest*max(n/MinTailBlockDocs, 1)*pair.cost.TailVisit
+		cost := tail + n/width*(values*pair.cost.HeadValue+far*pair.cost.HeadCacheMiss+
 			n*float64(segments)*pair.cost.HeadDocument+n*pair.cost.TailDocument)
 		if panel := 4 * width * float64(terms); panel > float64(caches.L2)/2 {
 			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
@@ -89,20 +89,20 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 		h := Head{DenseRows, terms, segments, time.Duration(cost / 2)}
 		cost = tail + n/width*(values*pair.cost.HeadValue+n*pair.cost.RowDocument+4*n*float64(terms)*pair.cost.L3Byte)
 		swapped := time.Duration(cost / 2)
-		can := segments == 1 && terms > 0 && pair.last != nil && sparse.Block%k.Panel == 0
-		if can && (roles == DenseColumns || roles == ByCost && swapped < h.Predicted) {
-			h.Roles, h.Predicted = DenseColumns, swapped
+		can := segments == 1 && terms > 0 && pair.finish != nil && sparse.BlockSize%k.PanelWidth == 0
+		if can && (roles == DenseColumns || roles == DenseByCost && swapped < h.PredictedTime) {
+			h.DenseOperand, h.PredictedTime = DenseColumns, swapped
 		}
 		heads = append(heads, h)
 	}
 	add(0, 0, 0, 0)
 
-	near := caches.L1 / 2 / (4 * k.Panel) // terms of a segment that fit in the L1 cache
-	var values, far, mean float64         // values in the head, in its far terms, and per document in this segment
+	near := caches.L1 / 2 / (4 * k.PanelWidth) // terms of a segment that fit in the L1 cache
+	var values, far, mean float64              // values in the head, in its far terms, and per document in this segment
 	next, first, segments := 16.0, 0, 1
 	for r := range limit {
 		f := frequency(r)
-		if mean += f / n; mean > usuallyInSegment || (r+1-first)*k.Panel > 1<<16 {
+		if mean += f / n; mean > valuesPerSegment || (r+1-first)*k.PanelWidth > 1<<16 {
 			mean, first, segments = f/n, r, segments+1
 		}
 		values += f
@@ -114,7 +114,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 		if float64(r+1) >= next || r+1 == limit {
 			next *= 1.25
 			add(r+1, segments, values, far)
-			if last := heads[len(heads)-1]; most == 0 && last.Predicted > 2*best(heads).Predicted {
+			if last := heads[len(heads)-1]; most == 0 && last.PredictedTime > 2*fastestHead(heads).PredictedTime {
 				break // far beyond the optimum
 			}
 		}
@@ -122,10 +122,10 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	return heads
 }
 
-// cut divides the head, the first terms ranks, into the fewest segments that keep rounding errors
+// divideHead divides the head, the first terms ranks, into the fewest segments that keep rounding errors
 // within pairing.roundings. If that is impossible, it minimises the rounding errors. The last of
 // the bounds is the end of the head.
-func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
+func (pair pairing) divideHead(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
 	tail := make([]float64, byRank.Cols) // per document: Σ a² of the tail
 	for r := terms; r < byRank.Rows(); r++ {
 		docs, values := byRank.Row(r)
@@ -135,7 +135,7 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 	}
 	least := math.Inf(1)
 	try := func(limit float64) float64 {
-		some, sums := pair.segments(byRank, tail, terms, limit, 1<<16/k.Panel)
+		some, sums := pair.segmentBounds(byRank, tail, terms, limit, 1<<16/k.PanelWidth)
 		if sums < least || sums <= pair.roundings {
 			least, bounds = sums, some
 		}
@@ -155,10 +155,12 @@ func (pair pairing) cut(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR,
 // limit near minLimit.
 const minLimit = 0x1p-8
 
-// segments returns the bounds of segments, and the largest E of all documents. A new segment starts
+// segmentBounds returns the bounds of segments, and the largest E of all documents. A new segment starts
 // if Σ a_j² m_j of a document within the segment would exceed limit, or if the segment has most
 // terms. tail holds Σ a² of the tail of each document.
-func (pair pairing) segments(byRank *sparse.CSR, tail []float64, terms int, limit float64, most int) ([]int, float64) {
+func (pair pairing) segmentBounds(
+	byRank *sparse.CSR, tail []float64, terms int, limit float64, most int,
+) ([]int, float64) {
 	bounds := []int{0}
 	type sums struct{ segment, count, all float64 }
 	doc := make([]sums, byRank.Cols)
@@ -184,7 +186,7 @@ func (pair pairing) segments(byRank *sparse.CSR, tail []float64, terms int, limi
 	}
 	bounds = append(bounds, terms)
 	if len(bounds)-1 > directSegments {
-		return bounds, pair.sums(byRank, tail, bounds)
+		return bounds, pair.maxSum(byRank, tail, bounds)
 	}
 	largest := 0.0
 	for i := range doc {
@@ -201,13 +203,13 @@ func (pair pairing) square(v float32) float64 {
 	return float64(v)
 }
 
-// sums returns the largest E of all documents for segments that are summed in groups.
-func (pair pairing) sums(byRank *sparse.CSR, tail []float64, bounds []int) (most float64) {
+// maxSum returns the largest E of all documents for segments that are summed in groups.
+func (pair pairing) maxSum(byRank *sparse.CSR, tail []float64, bounds []int) (most float64) {
 	sum, count := make([]float64, byRank.Cols), make([]float64, byRank.Cols)
 	segments := len(bounds) - 1
 	for s := range segments {
 		clear(count)
-		after := float64(additions(s, segments))
+		after := float64(additionCount(s, segments))
 		for r := bounds[s]; r < bounds[s+1]; r++ {
 			docs, values := byRank.Row(r)
 			for i, d := range docs {
@@ -223,8 +225,8 @@ func (pair pairing) sums(byRank *sparse.CSR, tail []float64, bounds []int) (most
 	return most
 }
 
-// additions returns the number of additions in panel.head that include the sum of segment s of n.
-func additions(s, n int) (count int) {
+// additionCount returns the number of additions in panel.head that include the sum of segment s of n.
+func additionCount(s, n int) (count int) {
 	for {
 		size := groupSize(n)
 		count += s/size + 1
@@ -247,21 +249,21 @@ func groupSize(n int) int {
 	return size
 }
 
-func best(heads []Head) Head {
-	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.Predicted, b.Predicted) })
+func fastestHead(heads []Head) Head {
+	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.PredictedTime, b.PredictedTime) })
 }
 
-// layoutFor chooses the head for the columns by the cost model, or with the given number of terms.
+// chooseLayout chooses the head for the columns by the cost model, or with the given number of terms.
 // A negative number means no head.
-func (b *Backend) layoutFor(
-	ctx context.Context, x *sparse.Embedded, terms int, roles Roles,
+func (b *Backend) chooseLayout(
+	ctx context.Context, x *sparse.Embedded, terms int, roles DenseOperand,
 ) (*layout, *sparse.CSR, error) {
-	rank := device.Ranks(device.Order(x.DocumentFrequency()))
-	byRank, err := device.ByRank(ctx, nil, &x.CSR, rank, b.workers)
+	rank := device.InversePermutation(device.ColumnsByFrequency(x.DocumentFrequency()))
+	byRank, err := device.TransposeByRank(ctx, nil, &x.CSR, rank, b.workers)
 	if err != nil {
 		return nil, nil, err
 	}
-	l := &layout{b.kernels.Panel, []int{0}, rank, b.pairing.scale}
+	l := &layout{b.kernels.PanelWidth, []int{0}, rank, b.pairing.scale}
 	if terms < 0 {
 		return l, byRank, nil
 	}
@@ -270,12 +272,12 @@ func (b *Backend) layoutFor(
 		b.heads = planHead(b.kernels, b.pairing, byRank, terms, roles)
 		head := b.heads[len(b.heads)-1]
 		if terms == 0 {
-			head = best(b.heads)
+			head = fastestHead(b.heads)
 		}
-		if head.Terms > 0 {
-			l.bounds = b.pairing.cut(ctx, b.kernels, byRank, head.Terms)
+		if head.TermCount > 0 {
+			l.bounds = b.pairing.divideHead(ctx, b.kernels, byRank, head.TermCount)
 		}
-		if b.denseColumns = head.Roles == DenseColumns; !b.denseColumns || len(l.bounds) == 2 {
+		if b.denseColumns = head.DenseOperand == DenseColumns; !b.denseColumns || len(l.bounds) == 2 {
 			return l, byRank, context.Cause(ctx)
 		}
 		roles = DenseRows // long documents need more than one segment for accuracy
@@ -285,9 +287,9 @@ func (b *Backend) layoutFor(
 // Heads returns the chosen head and the predictions for all candidates, sorted by number of terms.
 // The fastest candidate is chosen unless Options.HeadTerms is set.
 func (b *Backend) Heads() (chosen Head, all []Head) {
-	chosen = Head{Roles: DenseRows, Terms: b.layout.head(), Segments: len(b.own.head)}
+	chosen = Head{DenseOperand: DenseRows, TermCount: b.layout.headTerms(), SegmentCount: len(b.columns.head)}
 	if b.denseColumns {
-		chosen.Roles = DenseColumns
+		chosen.DenseOperand = DenseColumns
 	}
 	return chosen, b.heads
 }

@@ -10,7 +10,7 @@ import "math"
 // The n terms are nonnegative and have five roundings each, so the relative error is below
 // (n+6)·2⁻⁵³ if a and b are exact. c is exactly 0 for equal histograms, and symmetric bit for bit.
 func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
-	return MergeShares(aTerms, a, bTerms, b, chiSquareShare) / 2
+	return SumShares(aTerms, a, bTerms, b, chiSquareShare) / 2
 }
 
 // exactJensenShannon returns the Jensen-Shannon divergence of two histograms, divided by its
@@ -20,12 +20,12 @@ func exactChiSquare(aTerms []uint32, a []float64, bTerms []uint32, b []float64) 
 //
 // Each term has an error of at most 64 roundings, including cancellation of its logarithms.
 func exactJensenShannon(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
-	return MergeShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
+	return SumShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
 }
 
-// MergeShares returns twice c as a sum over terms. A common term contributes shared(a, b), and a
+// SumShares returns twice c as a sum over terms. A common term contributes shared(a, b), and a
 // term of only one histogram its value.
-func MergeShares(
+func SumShares(
 	aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64,
 ) float64 {
 	var sum float64

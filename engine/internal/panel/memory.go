@@ -10,28 +10,28 @@ import (
 // documents. Longer documents of another set need more memory. A test compares the result with the
 // fields of a panel.
 func (b *Backend) panelBytes() int64 {
-	width := int64(b.kernels.Panel)
+	width := int64(b.kernels.PanelWidth)
 	tile := 4 * blockDocs * width
 	bytes := int64(unsafe.Sizeof(panel{})) + 4*int64(b.tileValues()) + tile // tile and close
 	if b.denseColumns {
 		bytes += 9*width + 8 + // packed
-			6*maxValues(b.own.head[0].start, b.kernels.Panel)
+			6*maxValues(b.columns.head[0].start, b.kernels.PanelWidth)
 	} else {
-		bytes += 4 * int64(b.layout.head()) * width // dense
+		bytes += 4 * int64(b.layout.headTerms()) * width // dense
 	}
-	for s := len(b.own.head); s > directSegments; s = (s + groupSegments - 1) / groupSegments {
+	for s := len(b.columns.head); s > directSegments; s = (s + groupSegments - 1) / groupSegments {
 		bytes += tile + 2*int64(unsafe.Sizeof([]float32{})) // groups
 	}
 	bytes += 4 * int64(b.stride()) * width
-	if len(b.own.long) > 0 {
-		bytes += 4*int64(b.maxFar()) + 8*int64(b.postings.lists/64+1) + 8*width // far, marks and least
+	if len(b.columns.longTails) > 0 {
+		bytes += 4*int64(b.maxFarPairs()) + 8*int64(b.postings.listCount/64+1) + 8*width // far, marks and least
 	}
 	if b.pairing.terms != nil {
-		bytes += 4 * termsAtOnce
+		bytes += 4 * maxTermProducts
 	}
 	// visits, exact and scratch, and the growth of a list of documents by append.
-	grown := int64(unsafe.Sizeof(asm.Visit{}))*(maxValues(b.own.tail.Offsets, b.kernels.Panel)+1) +
-		8*maxValues(b.own.x.Offsets, b.kernels.Panel) + 8*int64(b.own.x.LongestRow()) + // exact and scratch
+	grown := int64(unsafe.Sizeof(asm.Visit{}))*(maxValues(b.columns.tail.Offsets, b.kernels.PanelWidth)+1) +
+		8*maxValues(b.columns.x.Offsets, b.kernels.PanelWidth) + 8*int64(b.columns.x.MaxRowLen()) + // exact and scratch
 		2*width*int64(unsafe.Sizeof(false)+2*unsafe.Sizeof(0)) // growth of a list of documents by append
 	return bytes + grown*9/8 + 64 // the allocator rounds up by at most an eighth, and to 8 bytes
 }

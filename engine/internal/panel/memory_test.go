@@ -52,34 +52,35 @@ func TestPanelBytes(t *testing.T) {
 		shared.Offsets = append(shared.Offsets, int64(len(shared.Terms)))
 	}
 	for name, x := range map[string]*sparse.Embedded{
-		"rows": enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 12, 4)),
+		"rows": enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(700, 5000, 12, 4)),
 		// all pairs are recomputed
-		"close":  enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 40, 200, 1)),
-		"tail":   enginetest.Embedded(t, sparse.Sphere, long),
-		"shared": enginetest.Embedded(t, sparse.Sphere, shared),
-		"direct": enginetest.Embedded(t, sparse.Sphere, enginetest.Zipf(700, 5000, 20, 3)),
-		"histograms": enginetest.Embedded(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon},
+		"close":  enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(700, 40, 200, 1)),
+		"tail":   enginetest.EmbedCSR(t, sparse.SphereEmbedding, long),
+		"shared": enginetest.EmbedCSR(t, sparse.SphereEmbedding, shared),
+		"direct": enginetest.EmbedCSR(t, sparse.SphereEmbedding, enginetest.Zipf(700, 5000, 20, 3)),
+		"histograms": enginetest.EmbedCSR(t, sparse.Embedding{Norm: sparse.NormL1, Pairing: sparse.JensenShannon},
 			long),
 	} {
 		for _, head := range []int{64, 4000} { // the second head has more segments than are summed in one pass
-			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head, Roles: map[string]Roles{"rows": DenseColumns}[name]})
-			all := run.Numbers(0, x.Rows())
+			b := newBackend(t, x, Options{Workers: 1, HeadTerms: head,
+				DenseOperand: map[string]DenseOperand{"rows": DenseColumns}[name]})
+			all := run.Range(0, x.Rows())
 			longest := slices.Clone(all)
 			slices.SortFunc(longest,
 				func(i, j int) int { return int(x.Offsets[j+1] - x.Offsets[j] - x.Offsets[i+1] + x.Offsets[i]) })
-			for _, r := range []*device.Request{{Docs: all, Hi: len(all), Half: true},
-				{Docs: longest[:b.kernels.Panel], Hi: len(all)}} {
-				musttest.Do(t, b.Rows(t.Context(), r, func(*device.Tile) error { return nil }))
+			for _, r := range []*device.Request{{RowIndices: all, Hi: len(all), UpperOnly: true},
+				{RowIndices: longest[:b.kernels.PanelWidth], Hi: len(all)}} {
+				musttest.NoError(t, b.ComputeRows(t.Context(), r, func(*device.Tile) error { return nil }))
 			}
-			if len(b.idle) != 1 {
-				t.Fatalf("%d panels of one worker", len(b.idle))
+			if len(b.idlePanels) != 1 {
+				t.Fatalf("%d panels of one worker", len(b.idlePanels))
 			}
-			p := b.idle[0]
+			p := b.idlePanels[0]
 			p.docs, p.exact.docs = nil, nil // owned by the task
 			if held := heldBy(reflect.ValueOf(*p)) + int64(unsafe.Sizeof(*p)); held > b.panelMax ||
 				held < b.panelMax*4/5 {
 				t.Errorf("%s, head of %d terms, %d segments: a panel holds %d bytes, panelBytes says %d", name,
-					b.layout.head(), len(b.own.head), held, b.panelMax)
+					b.layout.headTerms(), len(b.columns.head), held, b.panelMax)
 			}
 		}
 	}
@@ -88,7 +89,7 @@ func TestPanelBytes(t *testing.T) {
 func newBackend(t *testing.T, x *sparse.Embedded, o Options) *Backend {
 	t.Helper()
 	if o.Kernels == nil {
-		o.Kernels = asm.Best()
+		o.Kernels = asm.BestKernels()
 	}
 	return musttest.Get(New(t.Context(), x, o))(t)
 }

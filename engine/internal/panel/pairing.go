@@ -16,8 +16,8 @@ type pairing struct {
 
 	scale float32 // factor by which tail values are multiplied
 
-	panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
-	last  func(
+	panel  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
+	finish func(
 		index []uint32, first int, limit float32,
 		out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
 	) int // nil if a separate pass converts sums to c
@@ -29,21 +29,21 @@ type pairing struct {
 }
 
 // This compiles only if sparse.MinShare >= asm.MinShare, which the kernels require.
-const _ = uint(sparse.MinShare - asm.MinShare)
+const _ = uint(sparse.MinHistogramValue - asm.MinShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 	switch p {
 	case sparse.ChiSquare:
-		return pairing{k.ChiSquare.Cost, roundingsChiSquare, 1, k.ChiSquare.Panel, nil, k.ChiSquare.Terms, Exact(p)}
+		return pairing{k.ChiSquare.Cost, roundingsChiSquare, 1, k.ChiSquare.Panel, nil, k.ChiSquare.Terms, ExactFunc(p)}
 	case sparse.JensenShannon:
 		return pairing{k.JensenShannon.Cost, roundingsJensenShannon, 1, k.JensenShannon.Panel, nil, k.JensenShannon.Terms,
-			Exact(p)}
+			ExactFunc(p)}
 	}
-	return pairing{k.Cost, roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil, Exact(p)}
+	return pairing{k.Cost, roundingsDot, float32(math.Sqrt(asm.TailOne)), k.PanelDot, k.PanelDotLast, nil, ExactFunc(p)}
 }
 
-// termsAtOnce is the maximum number of products of a posting list that are computed at a time.
-const termsAtOnce = 512
+// maxTermProducts is the maximum number of products of a posting list that are computed at a time.
+const maxTermProducts = 512
 
 // tailAdd adds the products of the visits in block b of the posting lists to the sums.
 func (p *panel) tailAdd(b int) {
@@ -56,12 +56,12 @@ func (p *panel) tailAdd(b int) {
 	}
 	for _, v := range p.visits {
 		row := p.tail[int(v.Column)*p.stride:]
-		for lo, end := v.First, v.First+v.Count; lo < end; lo += termsAtOnce {
-			hi := min(lo+termsAtOnce, end)
+		for lo, end := v.First, v.First+v.Count; lo < end; lo += maxTermProducts {
+			hi := min(lo+maxTermProducts, end)
 			terms := p.terms[:hi-lo]
 			of(terms, value[lo:hi], v.Scale)
 			for k, d := range doc[lo:hi] {
-				row[d] += asm.TailFixed(terms[k] * asm.TailOne)
+				row[d] += asm.RoundTail(terms[k] * asm.TailOne)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a multiple of sparse.Block. The tail
 // uses larger blocks, because each posting list costs one or two mispredicted branches per block
 // (see TailDocs).
-const blockDocs = 4 * sparse.Block
+const blockDocs = 4 * sparse.BlockSize
 
 // groupSegments is the number of segments per group, and of groups per larger group. Up to
 // directSegments segments need no groups. Each group costs two passes over the tile.
@@ -28,11 +28,11 @@ const (
 type panel struct {
 	b *Backend
 
-	from      *side       // documents of the panel
-	streaming *side       // documents that are multiplied by the dense panel
+	from      *docSet     // documents of the panel
+	streaming *docSet     // documents that are multiplied by the dense panel
 	docs      []int       // the panel's documents, at most Kernels.Panel, as indices into from
-	long      []int       // documents with a long tail, as indices into docs
-	least     []float32   // smallest tail value of each document in long; see side.minOf
+	longTails []int       // documents with a long tail, as indices into docs
+	minTails  []float32   // smallest tail value of each document in long; see side.minOf
 	dense     []float32   // [Head][Panel], segment by segment
 	visits    []asm.Visit // visits in the current block
 	tail      []int32     // [Panel][stride]; all 0 between blocks
@@ -41,12 +41,12 @@ type panel struct {
 	packed    stream      // the panel's documents if the columns are dense
 	groups    [][]float32 // tiles of groups of segments, by level; allocated on demand
 
-	close   []uint32 // indices of close pairs in the tile
-	far     []uint32 // indices of pairs that share many terms of the tail
-	marks   []uint64 // one bit per tail term of a document
-	exact   unitCache
-	scratch []float64
-	terms   []float32 // products of a posting list; see pairing
+	closePairs []uint32 // indices of close pairs in the tile
+	farPairs   []uint32 // indices of pairs that share many terms of the tail
+	marks      []uint64 // one bit per tail term of a document
+	exact      unitCache
+	scratch    []float64
+	terms      []float32 // products of a posting list; see pairing
 
 	last  time.Time    // start of the current stage
 	stats device.Stats // counts not yet added to Backend.stats
@@ -54,36 +54,36 @@ type panel struct {
 
 // stride returns the number of tail sums per panel document. Padding makes documents use different
 // cache sets.
-func (b *Backend) stride() int { return b.postings.block + sparse.Block/8 }
+func (b *Backend) stride() int { return b.postings.block + sparse.BlockSize/8 }
 
 func (b *Backend) tileValues() int {
 	if b.denseColumns {
-		return tileStride * b.kernels.Panel
+		return tileStride * b.kernels.PanelWidth
 	}
-	return blockDocs * b.kernels.Panel
+	return blockDocs * b.kernels.PanelWidth
 }
 
 func newPanel(b *Backend) *panel {
-	r := b.kernels.Panel
+	r := b.kernels.PanelWidth
 	p := &panel{
-		b: b, streaming: b.own, stride: b.stride(),
-		tile:  make([]float32, b.tileValues()),
-		close: make([]uint32, blockDocs*r),
+		b: b, streaming: b.columns, stride: b.stride(),
+		tile:       make([]float32, b.tileValues()),
+		closePairs: make([]uint32, blockDocs*r),
 	}
 	if !b.denseColumns {
-		p.dense = make([]float32, b.layout.head()*r)
+		p.dense = make([]float32, b.layout.headTerms()*r)
 	}
 	p.tail = make([]int32, p.stride*r)
 	if b.pairing.terms != nil {
-		p.terms = make([]float32, termsAtOnce)
+		p.terms = make([]float32, maxTermProducts)
 	}
 	return p
 }
 
 // load scatters documents into the empty panel, or packs the documents if the columns are dense.
-func (p *panel) load(from *side, docs []int) {
-	p.start()
-	p.hold(from, docs)
+func (p *panel) load(from *docSet, docs []int) {
+	p.startTimer()
+	p.setDocs(from, docs)
 	if p.b.denseColumns {
 		p.packed.pack(from, docs)
 		return
@@ -91,12 +91,12 @@ func (p *panel) load(from *side, docs []int) {
 	p.scatter(false)
 }
 
-func (p *panel) hold(from *side, docs []int) {
-	p.from, p.docs, p.long, p.least = from, docs, p.long[:0], p.least[:0]
+func (p *panel) setDocs(from *docSet, docs []int) {
+	p.from, p.docs, p.longTails, p.minTails = from, docs, p.longTails[:0], p.minTails[:0]
 	p.exact.reset(from.x, docs)
 	for r, d := range docs {
-		if from.tail.Offsets[d+1]-from.tail.Offsets[d] > longTail {
-			p.long, p.least = append(p.long, r), append(p.least, from.minOf(d))
+		if from.tail.Offsets[d+1]-from.tail.Offsets[d] > maxAccurateTail {
+			p.longTails, p.minTails = append(p.longTails, r), append(p.minTails, from.minTail(d))
 		}
 	}
 }
@@ -106,12 +106,12 @@ func (p *panel) unload() {
 	if p.b.denseColumns {
 		return
 	}
-	p.start()
+	p.startTimer()
 	values := int64(0)
 	for s := range p.from.head {
 		seg := &p.from.head[s]
 		for _, d := range p.docs {
-			lo, hi := seg.of(d)
+			lo, hi := seg.valueRange(d)
 			values += hi - lo
 		}
 	}
@@ -120,7 +120,7 @@ func (p *panel) unload() {
 	} else {
 		p.scatter(true)
 	}
-	p.lap(&p.stats.Load)
+	p.lap(&p.stats.LoadTime)
 }
 
 func (p *panel) segment(s int) []float32 {
@@ -133,7 +133,7 @@ func (p *panel) scatter(zero bool) {
 		seg := &p.from.head[s]
 		dense := p.segment(s)
 		for r, d := range p.docs {
-			lo, hi := seg.of(d)
+			lo, hi := seg.valueRange(d)
 			for k := lo; k < hi; k++ {
 				v := seg.value[k]
 				if zero {
@@ -150,7 +150,7 @@ func (p *panel) scatter(zero bool) {
 // later documents and itself, so that a pair within the panel is computed once.
 func (p *panel) findVisits(b int, half bool, from, to int) {
 	post, tail := p.b.postings, &p.from.tail
-	first := post.first[b*(post.lists+1):][:post.lists+1]
+	first := post.first[b*(post.listCount+1):][:post.listCount+1]
 	doc := post.doc[post.base[b]:]
 	var most int64
 	for _, d := range p.docs {
@@ -167,7 +167,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 		switch of := d / post.block; {
 		case half && of > b:
 		case half && of == b && to == post.block:
-			place := p.b.own.place[lo:hi][:len(terms)]
+			place := p.b.columns.positions[lo:hi][:len(terms)]
 			for k, t := range terms { // each list contains at least the panel's document
 				begin := first[t] + uint32(place[k])
 				visits[n] = asm.Visit{First: begin, Count: first[t+1] - begin, Scale: values[k], Column: uint32(r)}
@@ -185,10 +185,10 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 			for k, t := range terms {
 				begin, end := first[t], first[t+1]
 				if half && of == b {
-					begin += uint32(p.b.own.place[lo+int64(k)])
+					begin += uint32(p.b.columns.positions[lo+int64(k)])
 				}
-				begin += uint32(firstFrom(doc[begin:end], from, post.block))
-				end = begin + uint32(firstFrom(doc[begin:end], to, post.block))
+				begin += uint32(searchFrom(doc[begin:end], from, post.block))
+				end = begin + uint32(searchFrom(doc[begin:end], to, post.block))
 				if begin < end {
 					visits[n] = asm.Visit{First: begin, Count: end - begin, Scale: values[k], Column: uint32(r)}
 					n++
@@ -202,10 +202,10 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	p.visits = visits[:n]
 }
 
-// firstFrom returns the index of the first element of docs that is at least from. docs ascends,
+// searchFrom returns the index of the first element of docs that is at least from. docs ascends,
 // with values below n. Most terms are evenly distributed, so the search starts at the expected
 // index and doubles its steps. Binary search would cause a cache miss at each step.
-func firstFrom(docs []uint16, from, n int) int {
+func searchFrom(docs []uint16, from, n int) int {
 	lo, hi := 0, len(docs)
 	switch {
 	case hi == 0 || from == 0:
@@ -240,39 +240,39 @@ func firstFrom(docs []uint16, from, n int) int {
 // of sparse.Block or the number of documents. If half is set, j0 is the panel's first document, and
 // the panel holds consecutive columns. run stops if visit fails or ctx is done.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *device.Tile) error) error {
-	block, dots := p.b.postings.block, p.dots
+	block, dots := p.b.postings.block, p.computeDots
 	if p.b.denseColumns {
-		dots = p.rowDots
+		dots = p.computeRowDots
 	}
 	// Blocks of the head are whole, so the first block may contain documents before j0.
-	for at := j0 - j0%sparse.Block; at < n; {
+	for at := j0 - j0%sparse.BlockSize; at < n; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		p.start()
+		p.startTimer()
 		b, end := at/block, min(at-at%block+block, n)
 		from, to := at-b*block, end-b*block
 		if half {
 			from = 0 // findVisits omits documents before the diagonal
 		}
-		if end == p.b.own.x.Rows() {
+		if end == p.b.columns.x.Rows() {
 			to = block
 		}
 		p.findVisits(b, half, from, to)
-		p.lap(&p.stats.Load)
+		p.lap(&p.stats.LoadTime)
 		p.tailAdd(b)
-		p.lap(&p.stats.Tail)
+		p.lap(&p.stats.TailTime)
 		for lo := at; lo < end; lo += blockDocs {
 			t := &device.Tile{Rows: len(p.docs), Lo: max(lo, j0), Hi: min(lo+blockDocs, end)}
 			own := half && t.Lo == j0
 			err := p.recompute(ctx, t, dots(t, lo, lo-b*block, own))
 			if err == nil {
-				err = p.recompute(ctx, t, p.far)
+				err = p.recompute(ctx, t, p.farPairs)
 			}
 			if own && p.b.denseColumns {
-				p.reflect(t)
+				p.mirror(t)
 			}
-			p.lap(&p.stats.Close)
+			p.lap(&p.stats.ConvertTime)
 			if err == nil {
 				err = visit(t)
 			}
@@ -280,134 +280,136 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 				clear(p.tail)
 				return err
 			}
-			p.start()
+			p.startTimer()
 		}
 		at = end
 	}
 	return nil
 }
 
-// dots fills a tile with c, column by column, and returns the indices of close pairs. Column at of
+// computeDots fills a tile with c, column by column, and returns the indices of close pairs. Column at of
 // p.tail holds the tail sums of document lo <= t.Lo. Segments of the head are added from the rarest
 // to the most frequent terms. The last segment converts sums to c. own is set if the tile begins
 // with the panel's own documents.
-func (p *panel) dots(t *device.Tile, lo, at int, own bool) []uint32 {
-	b, k, segments, hi := p.b, p.b.kernels, len(p.b.own.head), t.Hi
-	tile := p.tile[:(hi-lo)*k.Panel]
-	t.Value, t.RowStride, t.ColStride, t.Filled = tile[(t.Lo-lo)*k.Panel:], 1, k.Panel, true
-	k.TailStore(tile, k.Panel, p.tail[at:], p.stride, k.Panel, hi-lo)
-	if own && len(p.long) > 0 {
-		p.reflect(t)
+func (p *panel) computeDots(t *device.Tile, lo, at int, own bool) []uint32 {
+	b, k, segments, hi := p.b, p.b.kernels, len(p.b.columns.head), t.Hi
+	tile := p.tile[:(hi-lo)*k.PanelWidth]
+	t.Values, t.RowStride, t.ColStride, t.PaddingValid = tile[(t.Lo-lo)*k.PanelWidth:], 1, k.PanelWidth, true
+	k.TailStore(tile, k.PanelWidth, p.tail[at:], p.stride, k.PanelWidth, hi-lo)
+	if own && len(p.longTails) > 0 {
+		p.mirror(t)
 	}
-	p.longPairs(t.Value, t)
-	p.lap(&p.stats.Tail)
-	last := b.pairing.last
+	p.findLongPairs(t.Values, t)
+	p.lap(&p.stats.TailTime)
+	last := b.pairing.finish
 	if last == nil || own || t.Lo != lo || segments == 0 || segments > directSegments {
-		p.head(lo, hi, 0, segments, tile, 0)
-		p.lap(&p.stats.Head)
+		p.addHeadDots(lo, hi, 0, segments, tile, 0)
+		p.lap(&p.stats.HeadTime)
 		if own {
-			p.reflect(t)
+			p.mirror(t)
 		}
-		return p.close[:k.Finish(p.close, t.Value, device.CloseC)]
+		return p.closePairs[:k.Finish(p.closePairs, t.Values, device.CloseThreshold)]
 	}
-	p.head(lo, hi, 1, segments, tile, 0)
+	p.addHeadDots(lo, hi, 1, segments, tile, 0)
 	seg, dense, found := &p.streaming.head[0], p.segment(0), 0
 	p.stats.HeadValues += seg.start[hi] - seg.start[lo]
-	for block := lo; block < hi; block += sparse.Block {
-		end := min(block+sparse.Block, hi)
-		first := (block - lo) * k.Panel
-		found += last(p.close[found:], first, device.CloseC,
+	for block := lo; block < hi; block += sparse.BlockSize {
+		end := min(block+sparse.BlockSize, hi)
+		first := (block - lo) * k.PanelWidth
+		found += last(p.closePairs[found:], first, device.CloseThreshold,
 			tile[first:], dense, seg.start[block:end+1], seg.doc[block:end], seg.offset, seg.value)
 	}
-	p.lap(&p.stats.Head)
-	return p.close[:found]
+	p.lap(&p.stats.HeadTime)
+	return p.closePairs[:found]
 }
 
-// longPairs finds pairs of a tile whose tails share more than longTail terms. sums are the tail
+// findLongPairs finds pairs of a tile whose tails share more than longTail terms. sums are the tail
 // sums, or nil if unknown. For most pairs sums show that terms needn't be counted: if the smallest
 // values are a and b > 0, m products add at least m·(a·b - 1) to the sum, including rounding. This
 // bound requires values scaled by √TailOne. Histograms aren't scaled, so all their terms are
 // counted.
-func (p *panel) longPairs(sums []float32, t *device.Tile) {
-	if p.far = p.far[:0]; len(p.long) == 0 {
+func (p *panel) findLongPairs(sums []float32, t *device.Tile) {
+	if p.farPairs = p.farPairs[:0]; len(p.longTails) == 0 {
 		return
 	}
-	own := p.b.own
+	own := p.b.columns
 	if p.marks == nil {
-		p.far, p.marks = make([]uint32, 0, p.b.maxFar()), make([]uint64, p.b.postings.lists/64+1)
+		p.farPairs, p.marks = make([]uint32, 0, p.b.maxFarPairs()), make([]uint64, p.b.postings.listCount/64+1)
 	}
-	from, _ := slices.BinarySearch(own.long, uint32(t.Lo))
-	to, _ := slices.BinarySearch(own.long, uint32(t.Hi))
-	for k, r := range p.long {
+	from, _ := slices.BinarySearch(own.longTails, uint32(t.Lo))
+	to, _ := slices.BinarySearch(own.longTails, uint32(t.Hi))
+	for k, r := range p.longTails {
 		var terms []uint32 // terms whose bits are set
 		for i := from; i < to; i++ {
-			at := (int(own.long[i])-t.Lo)*t.ColStride + r*t.RowStride
-			a, b := float64(own.least[i]), float64(p.least[k])
-			if sums != nil && a > 0 && b > 0 && float64(sums[at])*asm.TailOne <= longTail*(a*b-1) {
+			at := (int(own.longTails[i])-t.Lo)*t.ColStride + r*t.RowStride
+			a, b := float64(own.minTails[i]), float64(p.minTails[k])
+			if sums != nil && a > 0 && b > 0 && float64(sums[at])*asm.TailOne <= maxAccurateTail*(a*b-1) {
 				continue
 			}
 			if terms == nil {
 				terms, _ = p.from.tail.Row(p.docs[r])
-				p.mark(terms)
+				p.toggleMarks(terms)
 			}
 			shared := uint64(0)
-			others, _ := own.tail.Row(int(own.long[i]))
+			others, _ := own.tail.Row(int(own.longTails[i]))
 			for _, t := range others {
 				shared += p.marks[t/64] >> (t % 64) & 1
 			}
-			if shared > longTail {
-				p.far = append(p.far, uint32(at))
+			if shared > maxAccurateTail {
+				p.farPairs = append(p.farPairs, uint32(at))
 			}
 		}
-		p.mark(terms)
+		p.toggleMarks(terms)
 	}
-	slices.Sort(p.far)
+	slices.Sort(p.farPairs)
 }
 
-func (b *Backend) maxFar() int { return max(blockDocs*b.kernels.Panel, len(b.own.long)) }
+func (b *Backend) maxFarPairs() int {
+	return max(blockDocs*b.kernels.PanelWidth, len(b.columns.longTails))
+}
 
-// mark flips the bits of the given tail terms in p.marks.
-func (p *panel) mark(terms []uint32) {
+// toggleMarks flips the bits of the given tail terms in p.marks.
+func (p *panel) toggleMarks(terms []uint32) {
 	for _, t := range terms {
 		p.marks[t/64] ^= 1 << (t % 64)
 	}
 }
 
-// head adds the dot products over segments first <= s < last of the head to the tile of documents
+// addHeadDots adds the dot products over segments first <= s < last of the head to the tile of documents
 // lo <= j < hi, the last segment first.
 //
 // Equal sums of many segments would all be rounded in the same direction. So more than
 // directSegments segments are summed in groups, each in its own tile. Groups of groups are one
 // level deeper.
-func (p *panel) head(lo, hi, first, last int, tile []float32, level int) {
+func (p *panel) addHeadDots(lo, hi, first, last int, tile []float32, level int) {
 	k := p.b.kernels
 	size := groupSize(last - first)
 	for s := first + (last-first-1)/size*size; s >= first; s -= size {
 		if size > 1 {
 			if level == len(p.groups) {
-				p.groups = append(p.groups, make([]float32, blockDocs*k.Panel))
+				p.groups = append(p.groups, make([]float32, blockDocs*k.PanelWidth))
 			}
 			group := p.groups[level][:len(tile)]
 			clear(group)
-			p.head(lo, hi, s, min(s+size, last), group, level+1)
+			p.addHeadDots(lo, hi, s, min(s+size, last), group, level+1)
 			k.Add(tile, tile, group)
 			continue
 		}
 		seg, dense := &p.streaming.head[s], p.segment(s)
 		p.stats.HeadValues += seg.start[hi] - seg.start[lo]
-		for b := lo; b < hi; b += sparse.Block {
-			end := min(b+sparse.Block, hi)
-			p.b.pairing.panel(tile[(b-lo)*k.Panel:], dense, seg.start[b:end+1], seg.doc[b:end], seg.offset, seg.value)
+		for b := lo; b < hi; b += sparse.BlockSize {
+			end := min(b+sparse.BlockSize, hi)
+			p.b.pairing.panel(tile[(b-lo)*k.PanelWidth:], dense, seg.start[b:end+1], seg.doc[b:end], seg.offset, seg.value)
 		}
 	}
 }
 
-// reflect completes a tile that begins with the panel's own documents. It fills in the pairs that
+// mirror completes a tile that begins with the panel's own documents. It fills in the pairs that
 // findVisits omitted, whose column is the earlier document.
-func (p *panel) reflect(t *device.Tile) {
+func (p *panel) mirror(t *device.Tile) {
 	for i := range p.docs {
 		for j := range i {
-			t.Value[i*t.RowStride+j*t.ColStride] = t.Value[j*t.RowStride+i*t.ColStride]
+			t.Values[i*t.RowStride+j*t.ColStride] = t.Values[j*t.RowStride+i*t.ColStride]
 		}
 	}
 }
@@ -415,7 +417,7 @@ func (p *panel) reflect(t *device.Tile) {
 // recompute replaces values of a tile by exact values. It checks ctx regularly, because with long
 // documents it may recompute the whole tile.
 func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) error {
-	own, last := p.b.own, -1
+	own, last := p.b.columns, -1
 	var terms []uint32
 	for n, at := range places {
 		if n%256 == 255 && ctx.Err() != nil {
@@ -430,22 +432,22 @@ func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) 
 		}
 		j += t.Lo
 		if p.from == own && p.docs[r] == j {
-			t.Value[at] = 0
+			t.Values[at] = 0
 			continue
 		}
 		if j != last {
 			terms, _ = own.x.Row(j)
-			p.scratch = own.x.Unit64(j, p.scratch)
+			p.scratch = own.x.UnitVector64(j, p.scratch)
 			last = j
 		}
 		panelTerms, unit := p.exact.row(r)
-		t.Value[at] = float32(p.b.pairing.exact(panelTerms, unit, terms, p.scratch))
-		p.stats.Recomputed++
+		t.Values[at] = float32(p.b.pairing.exact(panelTerms, unit, terms, p.scratch))
+		p.stats.RecomputedPairs++
 	}
 	return nil
 }
 
-func (p *panel) start() { p.last = time.Now() }
+func (p *panel) startTimer() { p.last = time.Now() }
 
 // lap adds the time since the last call of lap or start to the time of a stage.
 func (p *panel) lap(stage *time.Duration) {

@@ -20,7 +20,7 @@ func TestFirstFrom(t *testing.T) {
 		}
 		for from := range n + 1 {
 			want, _ := slices.BinarySearch(docs, uint16(from))
-			if got := firstFrom(docs, from, n); got != want {
+			if got := searchFrom(docs, from, n); got != want {
 				t.Fatalf("firstFrom(%v, %d, %d) = %d, expected %d", docs, from, n, got, want)
 			}
 		}

@@ -23,17 +23,17 @@ type layout struct {
 	scale  float32  // factor by which tail values are multiplied
 }
 
-func (l *layout) head() int { return l.bounds[len(l.bounds)-1] }
+func (l *layout) headTerms() int { return l.bounds[len(l.bounds)-1] }
 
-// side is a set of documents in two forms: head and tail in float32, and embedded rows for exact
+// docSet is a set of documents in two forms: head and tail in float32, and embedded rows for exact
 // recomputation.
-type side struct {
-	x     *sparse.Embedded
-	head  []segment  // segments in order
-	tail  sparse.CSR // columns are ranks minus the size of the head, descending within a row
-	place []uint16   // index of each tail value within its block of the posting list; nil without lists
-	long  []uint32   // documents with more than longTail values in the tail, ascending
-	least []float32  // smallest tail value of each document in long; see minOf
+type docSet struct {
+	x         *sparse.Embedded
+	head      []segment  // segments in order
+	tail      sparse.CSR // columns are ranks minus the size of the head, descending within a row
+	positions []uint16   // index of each tail value within its block of the posting list; nil without lists
+	longTails []uint32   // documents with more than longTail values in the tail, ascending
+	minTails  []float32  // smallest tail value of each document in long; see minOf
 }
 
 // segment holds the values of all documents in one segment of the head. Each block of sparse.Block
@@ -42,16 +42,16 @@ type side struct {
 // <= k < start[p+1], in ascending order of document frequency. An offset is the index of the term's
 // row in a dense panel: the rank within the segment times the documents per panel.
 type segment struct {
-	start  []int64
-	doc    []uint8 // the document at index p is p - p%Block + doc[p]
-	place  []uint8 // document i is at index i - i%Block + place[i]
-	offset []uint16
-	value  []float32
+	start     []int64
+	doc       []uint8 // the document at index p is p - p%Block + doc[p]
+	positions []uint8 // document i is at index i - i%Block + place[i]
+	offset    []uint16
+	value     []float32
 }
 
-// of returns the range of offset and value for document i.
-func (s *segment) of(i int) (lo, hi int64) {
-	p := i - i%sparse.Block + int(s.place[i])
+// valueRange returns the range of offset and value for document i.
+func (s *segment) valueRange(i int) (lo, hi int64) {
+	p := i - i%sparse.BlockSize + int(s.positions[i])
 	return s.start[p], s.start[p+1]
 }
 
@@ -59,9 +59,9 @@ func (s *segment) of(i int) (lo, hi int64) {
 // the documents by rank. lists are filled with the posting lists of the tail, unless they are nil.
 // Memory of s is reused.
 func (l *layout) split(
-	ctx context.Context, s *side, x *sparse.Embedded, byRank *sparse.CSR, workers int, lists *postings,
+	ctx context.Context, s *docSet, x *sparse.Embedded, byRank *sparse.CSR, workers int, lists *postings,
 ) error {
-	s.x, s.head = x, resized(s.head, len(l.bounds)-1)
+	s.x, s.head = x, resize(s.head, len(l.bounds)-1)
 	block := 0
 	if lists != nil {
 		block = lists.block
@@ -69,42 +69,42 @@ func (l *layout) split(
 	err := run.Tasks(ctx, workers, len(l.bounds)+1, func(ctx context.Context, _, task int) error {
 		switch {
 		case task == 0: // the tail first, because it takes longest
-			return s.fillTail(ctx, byRank, l.head(), l.scale, block)
+			return s.fillTail(ctx, byRank, l.headTerms(), l.scale, block)
 		case task < len(l.bounds):
 			s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)
 		case lists != nil:
-			lists.fill(byRank, l.head(), l.scale)
+			lists.fill(byRank, l.headTerms(), l.scale)
 		}
 		return nil
 	})
-	s.least = s.least[:0]
+	s.minTails = s.minTails[:0]
 	if err == nil {
-		for _, d := range s.long {
-			s.least = append(s.least, s.minOf(int(d)))
+		for _, d := range s.longTails {
+			s.minTails = append(s.minTails, s.minTail(int(d)))
 		}
 	}
 	return err
 }
 
-func (s *side) minOf(d int) float32 {
+func (s *docSet) minTail(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
-// resized returns a slice of n unspecified values, in the memory of s if it suffices.
-func resized[T any](s []T, n int) []T {
+// resize returns a slice of n unspecified values, in the memory of s if it suffices.
+func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
 	}
 	return s[:n]
 }
 
-// stopValues is the number of values between checks of ctx.
-const stopValues = 1 << 20
+// valuesPerCheck is the number of values between checks of ctx.
+const valuesPerCheck = 1 << 20
 
 // fillTail fills the tail with the ranks from head on, in descending order.
-func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale float32, block int) error {
+func (s *docSet) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale float32, block int) error {
 	n, cols := byRank.Cols, byRank.Rows()
-	start := resized(s.tail.Offsets, n+1)
+	start := resize(s.tail.Offsets, n+1)
 	clear(start)
 	for _, d := range byRank.Terms[byRank.Offsets[head]:] {
 		start[d+1]++
@@ -115,16 +115,16 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale
 	tail := sparse.CSR{
 		Cols:    cols - head,
 		Offsets: start,
-		Terms:   resized(s.tail.Terms, int(start[n])),
-		Values:  resized(s.tail.Values, int(start[n])),
+		Terms:   resize(s.tail.Terms, int(start[n])),
+		Values:  resize(s.tail.Values, int(start[n])),
 	}
 	if block > 0 {
-		s.place = make([]uint16, start[n])
+		s.positions = make([]uint16, start[n])
 	}
 	next := slices.Clone(start)
 	looked := byRank.Offsets[cols]
 	for rank := cols - 1; rank >= head; rank-- {
-		if looked-byRank.Offsets[rank] > stopValues {
+		if looked-byRank.Offsets[rank] > valuesPerCheck {
 			if looked = byRank.Offsets[rank]; ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -138,15 +138,15 @@ func (s *side) fillTail(ctx context.Context, byRank *sparse.CSR, head int, scale
 				if int(d) >= end {
 					first, end = k, (int(d)/block+1)*block
 				}
-				s.place[at] = uint16(k - first)
+				s.positions[at] = uint16(k - first)
 			}
 			next[d]++
 		}
 	}
-	s.tail, s.long = tail, s.long[:0]
+	s.tail, s.longTails = tail, s.longTails[:0]
 	for d := range n {
-		if start[d+1]-start[d] > longTail {
-			s.long = append(s.long, uint32(d))
+		if start[d+1]-start[d] > maxAccurateTail {
+			s.longTails = append(s.longTails, uint32(d))
 		}
 	}
 	return nil
@@ -160,22 +160,22 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	for _, d := range byRank.Terms[from:to] {
 		count[d]++
 	}
-	s.start, s.doc, s.place = append(resized(s.start, n+1)[:0], 0), resized(s.doc, n), resized(s.place, n)
-	s.offset, s.value = resized(s.offset, int(to-from)), resized(s.value, int(to-from))
-	for first := 0; first < n; first += sparse.Block {
-		docs := s.doc[first:min(first+sparse.Block, n)]
+	s.start, s.doc, s.positions = append(resize(s.start, n+1)[:0], 0), resize(s.doc, n), resize(s.positions, n)
+	s.offset, s.value = resize(s.offset, int(to-from)), resize(s.value, int(to-from))
+	for first := 0; first < n; first += sparse.BlockSize {
+		docs := s.doc[first:min(first+sparse.BlockSize, n)]
 		for i := range docs {
 			docs[i] = uint8(i)
 		}
 		slices.SortStableFunc(docs, func(a, b uint8) int { return int(count[first+int(a)] - count[first+int(b)]) })
 		for p, d := range docs {
-			s.place[first+int(d)] = uint8(p)
+			s.positions[first+int(d)] = uint8(p)
 			s.start = append(s.start, s.start[first+p]+count[first+int(d)])
 		}
 	}
 	// Filling by descending rank leaves every row sorted.
 	for i := range next {
-		next[i], _ = s.of(i)
+		next[i], _ = s.valueRange(i)
 	}
 	for rank := hi - 1; rank >= lo; rank-- {
 		docs, values := byRank.Row(rank)
@@ -187,11 +187,11 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 }
 
 // bytes returns the memory of the documents in bytes, excluding the embedded rows.
-func (s *side) bytes() int64 {
-	b := s.tail.Bytes() + 2*int64(len(s.place)) + 4*int64(cap(s.long)+cap(s.least))
+func (s *docSet) bytes() int64 {
+	b := s.tail.Bytes() + 2*int64(len(s.positions)) + 4*int64(cap(s.longTails)+cap(s.minTails))
 	for i := range s.head {
 		h := &s.head[i]
-		b += 8*int64(len(h.start)) + int64(len(h.doc)+len(h.place)) + 2*int64(len(h.offset)) + 4*int64(len(h.value))
+		b += 8*int64(len(h.start)) + int64(len(h.doc)+len(h.positions)) + 2*int64(len(h.offset)) + 4*int64(len(h.value))
 	}
 	return b
 }
@@ -200,27 +200,27 @@ func (s *side) bytes() int64 {
 // begin at base[b]. List t is for rank head+t. It extends from base[b] + first[b·(lists+1)+t] to
 // the start of list t+1. doc holds ascending indices within the block, and value the values.
 type postings struct {
-	block int // documents per block
-	lists int
-	base  []int64
-	first []uint32
-	doc   []uint16
-	value []float32
+	block     int // documents per block
+	listCount int
+	base      []int64
+	first     []uint32
+	doc       []uint16
+	value     []float32
 }
 
-// TailDocs is the minimum number of documents per block of posting lists. The 16 KiB of tail sums
+// MinTailBlockDocs is the minimum number of documents per block of posting lists. The 16 KiB of tail sums
 // of a panel document fit in the L1 cache. maxTailDocs is the maximum number, because indices in
 // doc have 16 bits.
 const (
-	TailDocs    = 8 * blockDocs
-	maxTailDocs = 1 << 16
+	MinTailBlockDocs = 8 * blockDocs
+	maxTailBlockDocs = 1 << 16
 )
 
-// Block returns the number of documents per block of posting lists. It is chosen so that the table
+// TailBlockDocs returns the number of documents per block of posting lists. It is chosen so that the table
 // of lists takes at most four bytes per value, if possible.
-func Block(rows, cols int, values int64) int {
-	block := (min(rows, TailDocs-1)/sparse.Block + 1) * sparse.Block
-	for block < rows && block < maxTailDocs && int64((rows-1)/block+1)*int64(cols) > values {
+func TailBlockDocs(rows, cols int, values int64) int {
+	block := (min(rows, MinTailBlockDocs-1)/sparse.BlockSize + 1) * sparse.BlockSize
+	for block < rows && block < maxTailBlockDocs && int64((rows-1)/block+1)*int64(cols) > values {
 		block *= 2
 	}
 	return block
@@ -230,11 +230,11 @@ func Block(rows, cols int, values int64) int {
 func (p *postings) fill(byRank *sparse.CSR, head int, scale float32) {
 	from := byRank.Offsets[head]
 	entries := byRank.NNZ() - from
-	p.lists = byRank.Rows() - head
-	blocks, wide := p.blocks(byRank.Cols), p.lists+1
+	p.listCount = byRank.Rows() - head
+	blocks, wide := p.blocks(byRank.Cols), p.listCount+1
 	p.base, p.first = make([]int64, blocks+1), make([]uint32, blocks*wide)
 	p.doc, p.value = make([]uint16, entries+asm.TailSlack), make([]float32, entries+asm.TailSlack)
-	for t := range p.lists {
+	for t := range p.listCount {
 		docs, _ := byRank.Row(head + t)
 		b := 0
 		for _, d := range docs {
@@ -246,13 +246,13 @@ func (p *postings) fill(byRank *sparse.CSR, head int, scale float32) {
 	}
 	for b := range blocks {
 		first := p.first[b*wide : (b+1)*wide]
-		for t := range p.lists {
+		for t := range p.listCount {
 			first[t+1] += first[t]
 		}
-		p.base[b+1] = p.base[b] + int64(first[p.lists])
+		p.base[b+1] = p.base[b] + int64(first[p.listCount])
 	}
 	next := slices.Clone(p.base)
-	for t := range p.lists {
+	for t := range p.listCount {
 		docs, values := byRank.Row(head + t)
 		b := 0
 		for k, d := range docs {

@@ -2,26 +2,26 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// noise is a bound on c for rows that are equal up to a factor. For n values c is at most
+// zeroThreshold is a bound on c for rows that are equal up to a factor. For n values c is at most
 // (n·2⁻⁵³)²/2.
-const noise = 1e-24
+const zeroThreshold = 1e-24
 
-// C returns c of row i of x and row j of y in float64. x and y must have the same embedder. A c
+// ExactC returns c of row i of x and row j of y in float64. x and y must have the same embedder. A c
 // below 10⁻²⁴ is a rounding error and becomes 0.
-func C(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
+func ExactC(x *sparse.Embedded, i int, y *sparse.Embedded, j int) float64 {
 	s, _ := x.Row(i)
 	t, _ := y.Row(j)
-	return Denoised(Exact(x.Embedder.Pairing)(s, x.Unit64(i, nil), t, y.Unit64(j, nil)))
+	return RoundNoiseToZero(ExactFunc(x.Embedder.Pairing)(s, x.UnitVector64(i, nil), t, y.UnitVector64(j, nil)))
 }
 
-// Denoised returns c, or 0 if c is below noise.
-func Denoised(c float64) float64 {
-	if c < noise {
+// RoundNoiseToZero returns c, or 0 if c is below noise.
+func RoundNoiseToZero(c float64) float64 {
+	if c < zeroThreshold {
 		return 0
 	}
 	return c
 }
 
-// Bound returns bound·(1 + 10⁻⁹), the largest c that is treated as within bound, so that 1/10 is
+// InclusiveBound returns bound·(1 + 10⁻⁹), the largest c that is treated as within bound, so that 1/10 is
 // within 0.1.
-func Bound(bound float64) float64 { return bound * (1 + 1e-9) }
+func InclusiveBound(bound float64) float64 { return bound * (1 + 1e-9) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var began = time.Now()
+var startTime = time.Now()
 
 // CPUTime returns the elapsed time, because the CPU time isn't available on this system.
-func CPUTime(testing.TB) time.Duration { return time.Since(began) }
+func CPUTime(testing.TB) time.Duration { return time.Since(startTime) }

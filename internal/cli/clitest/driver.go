@@ -11,10 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// CUDAScripts runs the scripts of testdata/cuda with a fake GPU driver, which it builds from folder
+// RunCUDAScripts runs the scripts of testdata/cuda with a fake GPU driver, which it builds from folder
 // cuda. It sets the variables FAKE to the driver's folder and CALLS to the names of the driver's
 // functions. It returns the driver's folder.
-func CUDAScripts(t *testing.T, cuda string) (driver string) {
+func RunCUDAScripts(t *testing.T, cuda string) (driver string) {
 	driver = t.TempDir()
 	file := filepath.Join(cuda, "internal", "fake", "driver.cc")
 	build := exec.Command("g++", "-std=c++20", "-O2", "-ffp-contract=off", "-shared", "-fPIC", file,
@@ -30,7 +30,7 @@ func CUDAScripts(t *testing.T, cuda string) (driver string) {
 	for _, m := range regexp.MustCompile(`(?m)^API (cu\w+)\(`).FindAllSubmatch(source, -1) {
 		calls = append(calls, string(m[1]))
 	}
-	Scripts(t, testscript.Params{
+	RunScripts(t, testscript.Params{
 		Dir: filepath.Join("testdata", "cuda"),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("FAKE", driver)

@@ -12,11 +12,11 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// FilesDeclared checks that each flag has a help text, and that each flag for a file or folder is
+// CheckFileFlags checks that each flag has a help text, and that each flag for a file or folder is
 // declared as input or output. It returns the number of flags for files and folders.
-func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
+func CheckFileFlags(t *testing.T, command string, f *cli.Flags) (seen int) {
 	t.Helper()
-	known := f.Guarded()
+	known := f.FileFlags()
 	f.VisitAll(func(fl *flag.Flag) {
 		if fl.Usage == "" {
 			t.Errorf("%s: -%s has no help text", command, fl.Name)
@@ -32,18 +32,18 @@ func FilesDeclared(t *testing.T, command string, f *cli.Flags) (seen int) {
 	return seen
 }
 
-// Helped returns the standard output of a call, which must succeed.
-func Helped(t *testing.T, run func(args []string, stdout, stderr io.Writer) int, args ...string) string {
+// MustOutput returns the standard output of a call, which must succeed.
+func MustOutput(t *testing.T, run func(args []string, stdout, stderr io.Writer) int, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if status := run(args, &stdout, &stderr); status != cli.Done || stderr.Len() > 0 {
+	if status := run(args, &stdout, &stderr); status != cli.ExitSuccess || stderr.Len() > 0 {
 		t.Fatalf("%s: exit status %d, %s", strings.Join(args, " "), status, stderr.String())
 	}
 	return stdout.String()
 }
 
-// FitsOnAScreen checks that a text has at most 40 lines of 100 columns.
-func FitsOnAScreen(t *testing.T, name, text string) {
+// CheckFitsScreen checks that a text has at most 40 lines of 100 columns.
+func CheckFitsScreen(t *testing.T, name, text string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > 40 {

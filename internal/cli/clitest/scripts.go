@@ -20,20 +20,20 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Scripts runs scripts with the commands of this package, each script in its own folder.
-func Scripts(t *testing.T, p testscript.Params) {
+// RunScripts runs scripts with the commands of this package, each script in its own folder.
+func RunScripts(t *testing.T, p testscript.Params) {
 	// Under nohup, child processes would ignore SIGHUP, too. Notify resets this.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
-		"exits": exits, "npy": npyToText, "json": jsonHas, "only": only, "positive": jsonPositive,
-		"close": closeFields, "below": jsonBelow,
+		"exits": checkExitStatus, "npy": npyToText, "json": checkJSON, "only": checkFolder, "positive": checkJSONPositive,
+		"close": checkClose, "below": checkJSONBelow,
 	}
 	p.RequireExplicitExec, p.RequireUniqueNames = true, true
 	testscript.Run(t, p)
 }
 
-// exits STATUS COMMAND ARGS... runs a command and checks the exit status.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
+// checkExitStatus STATUS COMMAND ARGS... runs a command and checks the exit status.
+func checkExitStatus(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
@@ -80,7 +80,7 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 
 // json FILE PATH VALUE checks that a file has one JSON object with the value (formatted by
 // fmt.Sprint) at a path such as rows.0.isa. Without VALUE, the path must exist.
-func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
+func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
 	ts.Check(d.Decode(&v))
@@ -106,8 +106,8 @@ func jsonHas(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// only FOLDER NAMES... checks that a folder contains exactly the named files. Hidden files count.
-func only(ts *testscript.TestScript, _ bool, args []string) {
+// checkFolder FOLDER NAMES... checks that a folder contains exactly the named files. Hidden files count.
+func checkFolder(ts *testscript.TestScript, _ bool, args []string) {
 	list, err := os.ReadDir(ts.MkAbs(args[0]))
 	ts.Check(err)
 	var names []string
@@ -121,7 +121,7 @@ func only(ts *testscript.TestScript, _ bool, args []string) {
 
 // positive FILE KEYS... checks that each object in the list "rows" of a JSON file has a finite
 // positive number for each key.
-func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
+func checkJSONPositive(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct{ Rows []map[string]any }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &report))
 	if len(report.Rows) == 0 {
@@ -139,7 +139,7 @@ func jsonPositive(ts *testscript.TestScript, _ bool, args []string) {
 
 // close FILE FILE TOLERANCE checks that two files have the same fields, with numbers equal within a
 // tolerance.
-func closeFields(ts *testscript.TestScript, _ bool, args []string) {
+func checkClose(ts *testscript.TestScript, _ bool, args []string) {
 	a, b := strings.Fields(ts.ReadFile(args[0])), strings.Fields(ts.ReadFile(args[1]))
 	tolerance, err := strconv.ParseFloat(args[2], 64)
 	ts.Check(err)
@@ -161,7 +161,7 @@ func closeFields(ts *testscript.TestScript, _ bool, args []string) {
 
 // below FILE KEY BOUND checks that a top-level number of a JSON object is positive and at most
 // another key's number.
-func jsonBelow(ts *testscript.TestScript, _ bool, args []string) {
+func checkJSONBelow(ts *testscript.TestScript, _ bool, args []string) {
 	var v map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))
 	x, _ := v[args[1]].(float64)

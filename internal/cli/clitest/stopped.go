@@ -16,25 +16,25 @@ import (
 func Programs(name string, main, change func()) map[string]func() {
 	return map[string]func(){
 		name:      main,
-		"heeds":   func() { heeds(name, main) },
-		"stopped": func() { stopped(name, main) },
+		"heeds":   func() { runInterrupted(name, main) },
+		"stopped": func() { runKilled(name, main) },
 		"eager":   func() { change(); main() },
 	}
 }
 
-// heedsWithin is the maximum time for a command to end after a signal: a hundred times the time on
+// signalTimeout is the maximum time for a command to end after a signal: a hundred times the time on
 // an idle computer, but less than the time of the command's work.
-const heedsWithin = 15 * time.Second
+const signalTimeout = 15 * time.Second
 
-// heeds SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal SECONDS after the
+// runInterrupted SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal SECONDS after the
 // command's progress first matches the pattern. The command must end by itself.
-func heeds(name string, main func()) {
-	cli.Grace = time.Hour
-	stopped(name, main)
+func runInterrupted(name string, main func()) {
+	cli.GracePeriod = time.Hour
+	runKilled(name, main)
 }
 
-// stopped is like heeds, for a command that ignores the signal, so the program must end it.
-func stopped(name string, main func()) {
+// runKilled is like heeds, for a command that ignores the signal, so the program must end it.
+func runKilled(name string, main func()) {
 	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
 	os.Args = append([]string{name}, os.Args[4:]...)
 	number := map[string]syscall.Signal{
@@ -47,13 +47,13 @@ func stopped(name string, main func()) {
 		os.Exit(2)
 	}
 	var once sync.Once
-	cli.Watch = func(what string) {
+	cli.OnProgress = func(what string) {
 		if !when.MatchString(what) {
 			return
 		}
 		once.Do(func() {
 			time.AfterFunc(wait, func() {
-				time.AfterFunc(heedsWithin, func() {
+				time.AfterFunc(signalTimeout, func() {
 					fmt.Fprintln(os.Stderr, "too late")
 					os.Exit(99)
 				})

@@ -27,7 +27,7 @@ type sample struct {
 	Classes    []string
 	Vocabulary []string
 	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form
+	Form       corpus.FormatOptions
 	Embedder   *sparse.Embedder
 	Weights    []float32
 	Offsets    []int64
@@ -64,12 +64,12 @@ func init() { form.Describe = describe } // breaks an initialization cycle
 
 func describe(f *archive.File, m *sample) {
 	f.Key("power", &m.Power)
-	archive.Named(f, "kind", &m.Kind, even, odd)
-	f.Optional("seed", &m.Seed)
+	archive.Enum(f, "kind", &m.Kind, even, odd)
+	f.OptionalKey("seed", &m.Seed)
 	f.Object("inside", func() { f.Key("deep", &m.Inside.Deep) })
 	f.Corpus(&m.Source, &m.Corpus)
-	f.Names("classes", &m.Classes)
-	f.Text(&m.Vocabulary, &m.Tokenizer, &m.Form)
+	f.Strings("classes", &m.Classes)
+	f.Vocabulary(&m.Vocabulary, &m.Tokenizer, &m.Form)
 	terms := 0
 	if m.Embedder != nil || !f.Writing() {
 		terms = f.Embedding(&m.Embedder)
@@ -82,14 +82,14 @@ func describe(f *archive.File, m *sample) {
 	archive.Count(f, "total", &total, 1<<62)
 	archive.Array(f, "weights", &m.Weights, k, terms, m.Power)
 	f.Offsets("rows", &m.Offsets, rows, int64(total))
-	archive.Functions(f, &m.Machines, k)
+	archive.DecisionFunctions(f, &m.Machines, k)
 	archive.Table(f, "all", k, 2, func(i int) *[]float64 { return &m.Machines[i].All })
 }
 
 func example(t testing.TB) *sample {
 	t.Helper()
 	c, err := corpus.FromTexts(context.Background(), []string{"ab c c", "c ab"}, []string{"x", "y"}, corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	m := &sample{
 		Power: 1, Kind: odd, Source: "\xff", Classes: []string{"x", "\xfe"}, Vocabulary: c.Vocabulary,
 		Embedder: sparse.Embedding{Weighting: sparse.TFIDF}.Fit(c.Documents), Weights: []float32{1, 2, 3, 4},
@@ -119,7 +119,7 @@ func TestShape(t *testing.T) {
 	m := example(t)
 	m.Weights = m.Weights[1:]
 	var b bytes.Buffer
-	musttest.Fails(form.Write(t.Context(), &b, m))(t, "a wrong shape", "3 values do not match the shape [2 2 1]")
+	musttest.WantError(form.Write(t.Context(), &b, m))(t, "a wrong shape", "3 values do not match the shape [2 2 1]")
 	if b.Len() > 0 {
 		t.Errorf("%d bytes are written, expected none", b.Len())
 	}
@@ -172,7 +172,7 @@ func TestContents(t *testing.T) {
 func TestLoadOfHugeHeader(t *testing.T) {
 	file := archivetest.Bytes(t, form, example(t))
 	huge := bytes.Replace(file, []byte(`"rows":3`), []byte(`"rows":35184372088832`), 1) // 256 TiB of offsets
-	musttest.Fails(form.ReadSized(t.Context(), bytes.NewReader(huge), int64(len(huge)), nil))(t,
+	musttest.WantError(form.ReadSized(t.Context(), bytes.NewReader(huge), int64(len(huge)), nil))(t,
 		"a huge header", archive.ErrDamaged)
 }
 
@@ -192,8 +192,8 @@ func (r *endless) Read(p []byte) (int, error) {
 // Read stops at the maximum length of the first line. It reads at most 1 MiB at a time, so that it
 // checks ctx often.
 func TestEndless(t *testing.T) {
-	musttest.Fails(form.Read(t.Context(), &endless{}))(t, "another format", archive.ErrFormat)
-	n, err := archive.BoundReader{Ctx: t.Context(), R: &endless{}}.Read(make([]byte, 4<<20))
+	musttest.WantError(form.Read(t.Context(), &endless{}))(t, "another format", archive.ErrFormat)
+	n, err := archive.ContextReader{Ctx: t.Context(), R: &endless{}}.Read(make([]byte, 4<<20))
 	if n != 1<<20 || err != nil {
 		t.Errorf("%d bytes, %v, expected 1 MiB", n, err)
 	}
@@ -221,7 +221,7 @@ func TestValidate(t *testing.T) {
 		"too few":  {[]string{"ab"}, "the embedding has term 1, but the vocabulary has 1 terms"},
 		"repeated": {[]string{"c", "ab", "c"}, `term "c" occurs twice in the vocabulary`},
 	} {
-		err := archive.Validate(c.vocabulary, corpus.Tokenizer{}, m.Embedder)
+		err := archive.ValidateVocabulary(c.vocabulary, corpus.Tokenizer{}, m.Embedder)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, expected %q", what, err, c.want)
 		}
@@ -232,7 +232,7 @@ func TestValidate(t *testing.T) {
 func TestBoundWriter(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var b bytes.Buffer
-	w := archive.BoundWriter{Ctx: ctx, W: &b}
+	w := archive.ContextWriter{Ctx: ctx, W: &b}
 	musttest.Get(w.Write([]byte("ab")))(t)
 	cancel()
 	if n, err := w.Write([]byte("c")); n != 0 || !errors.Is(err, context.Canceled) || b.String() != "ab" {

@@ -6,22 +6,22 @@ import (
 	"unsafe"
 )
 
-type part struct {
+type section struct {
 	name  string
-	bytes int64
+	size  int64
 	write func(*Writer)
-	take  func([]byte) error
+	read  func([]byte) error
 }
 
-// Part describes an array of n elements, each of the given size in bytes. Parts are written and
+// Section describes an array of n elements, each of the given size in bytes. Parts are written and
 // read in the order of the calls. Errors for a truncated file contain name.
-func (f *File) Part(name string, each, n int64, write func(*Writer), take func([]byte) error) {
-	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.total) {
+func (f *File) Section(name string, each, n int64, write func(*Writer), take func([]byte) error) {
+	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.arrayBytes) {
 		f.fail("%s: %d elements of %d bytes exceed the limit of %d bytes in total", name, n, each, int64(MaxBytes))
 	}
 	if f.err == nil {
-		f.total += each * n
-		f.parts = append(f.parts, part{name, each * n, write, take})
+		f.arrayBytes += each * n
+		f.sections = append(f.sections, section{name, each * n, write, take})
 	}
 }
 
@@ -45,8 +45,8 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	if f.writing && int64(len(v)) != n {
 		f.fail("%s: %d values do not match the shape %d", name, len(v), shape)
 	}
-	f.Part(name, int64(unsafe.Sizeof(*new(T))), n, func(w *Writer) { Numbers(w, v) }, func(b []byte) error {
-		*values = Values[T](b)
+	f.Section(name, int64(unsafe.Sizeof(*new(T))), n, func(w *Writer) { WriteNumbers(w, v) }, func(b []byte) error {
+		*values = DecodeNumbers[T](b)
 		return nil
 	})
 }
@@ -54,12 +54,12 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 // Table describes n consecutive arrays of the same length. row(i) returns a pointer to array i.
 // When reading, row is called after the preceding parts have been read.
 func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
-	f.Part(name, int64(unsafe.Sizeof(*new(T))), product([]int{n, length}), func(w *Writer) {
+	f.Section(name, int64(unsafe.Sizeof(*new(T))), product([]int{n, length}), func(w *Writer) {
 		for i := range n {
-			Numbers(w, *row(i))
+			WriteNumbers(w, *row(i))
 		}
 	}, func(b []byte) error {
-		all := Values[T](b)
+		all := DecodeNumbers[T](b)
 		for i := range n {
 			*row(i) = all[i*length : (i+1)*length : (i+1)*length]
 		}
@@ -72,15 +72,15 @@ func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) 
 // writing, nil offsets mean that all rows are empty.
 func (f *File) Offsets(name string, offsets *[]int64, n int, total int64) {
 	from := *offsets
-	f.Part(name, 8, int64(n), func(w *Writer) {
+	f.Section(name, 8, int64(n), func(w *Writer) {
 		lengths := make([]int64, n)
 		for i := range max(len(from)-1, 0) {
 			lengths[i] = from[i+1] - from[i]
 		}
-		Numbers(w, lengths)
+		WriteNumbers(w, lengths)
 	}, func(b []byte) error {
 		out, end := []int64{0}, int64(0)
-		for i, n := range Values[int64](b) {
+		for i, n := range DecodeNumbers[int64](b) {
 			if n < 0 || n > total-end {
 				return fmt.Errorf("row %d has %d values, but only %d of %d remain", i, n, total-end, total)
 			}

@@ -21,9 +21,9 @@
 //
 //	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
 //
-// [Array] and [Table] describe arrays. [File.Part] describes any other data. When reading, a call
+// [Array] and [Table] describe arrays. [File.Section] describes any other data. When reading, a call
 // for a key sets the value before it returns. Arrays are set after Describe has returned and the
-// checksum has been verified. So only functions passed to [Table] or [File.Part] can use the
+// checksum has been verified. So only functions passed to [Table] or [File.Section] can use the
 // preceding arrays. Reading a file never allocates more memory than the size of the file, whatever
 // sizes its header claims.
 //

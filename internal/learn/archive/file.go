@@ -17,29 +17,29 @@ import (
 // File is a model file that is being written or read, see [File.Writing]. A Describe function calls
 // File's methods in file order. After an error, further calls have no effect.
 type File struct {
-	writing bool
-	written []string                   // encoded keys, as "key":value
-	keys    map[string]json.RawMessage // keys that haven't been read yet
+	writing     bool
+	encodedKeys []string                   // encoded keys, as "key":value
+	unreadKeys  map[string]json.RawMessage // unreadKeys that haven't been read yet
 
-	parts []part
-	total int64 // size of parts in bytes
+	sections   []section
+	arrayBytes int64 // size of parts in bytes
 
-	tokenizer corpus.Tokenizer // set by [File.Text]
-	form      corpus.Form      // set by [File.Text]
-	err       error            // the first error
+	tokenizer corpus.Tokenizer     // set by [File.Vocabulary]
+	form      corpus.FormatOptions // set by [File.Vocabulary]
+	err       error                // the first error
 }
 
 // Writing reports whether the file is being written.
 func (f *File) Writing() bool { return f.writing }
 
-// Check records err as the file's error, unless an earlier error was recorded.
-func (f *File) Check(err error) {
+// RecordError records err as the file's error, unless an earlier error was recorded.
+func (f *File) RecordError(err error) {
 	if f.err == nil {
 		f.err = err
 	}
 }
 
-func (f *File) fail(format string, args ...any) { f.Check(fmt.Errorf(format, args...)) }
+func (f *File) fail(format string, args ...any) { f.RecordError(fmt.Errorf(format, args...)) }
 
 // Key describes a key of the header. value is a pointer to the key's value. The file stores the
 // value as encoding/json encodes it. When reading, a missing key sets the value to zero.
@@ -49,14 +49,14 @@ func (f *File) Key(key string, value any) {
 	}
 	if f.writing {
 		b, err := json.Marshal(value)
-		if f.Check(err); err == nil {
-			f.written = append(f.written, fmt.Sprintf("%q:%s", key, b))
+		if f.RecordError(err); err == nil {
+			f.encodedKeys = append(f.encodedKeys, fmt.Sprintf("%q:%s", key, b))
 		}
 		return
 	}
 	reflect.ValueOf(value).Elem().SetZero()
-	if raw, ok := f.keys[key]; ok {
-		delete(f.keys, key)
+	if raw, ok := f.unreadKeys[key]; ok {
+		delete(f.unreadKeys, key)
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.DisallowUnknownFields()
 		if err := d.Decode(value); err != nil {
@@ -65,8 +65,8 @@ func (f *File) Key(key string, value any) {
 	}
 }
 
-// Optional is like [File.Key], but doesn't write a zero value or an empty slice.
-func (f *File) Optional(key string, value any) {
+// OptionalKey is like [File.Key], but doesn't write a zero value or an empty slice.
+func (f *File) OptionalKey(key string, value any) {
 	v := reflect.ValueOf(value).Elem()
 	if empty := v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0; !f.writing || !empty {
 		f.Key(key, value)
@@ -76,27 +76,27 @@ func (f *File) Optional(key string, value any) {
 // Object describes a key whose value is a JSON object. describe calls methods of f for the keys of
 // this object.
 func (f *File) Object(key string, describe func()) {
-	written, keys := f.written, f.keys
-	f.written, f.keys = nil, nil
+	written, keys := f.encodedKeys, f.unreadKeys
+	f.encodedKeys, f.unreadKeys = nil, nil
 	if raw, ok := keys[key]; ok {
 		delete(keys, key)
-		if err := json.Unmarshal(raw, &f.keys); err != nil {
+		if err := json.Unmarshal(raw, &f.unreadKeys); err != nil {
 			f.fail("key %q: %w", key, err)
 		}
 	}
 	describe()
-	f.unknown()
+	f.rejectUnknownKeys()
 	if f.writing {
 		written = append(written, fmt.Sprintf("%q:%s", key, f.object()))
 	}
-	f.written, f.keys = written, keys
+	f.encodedKeys, f.unreadKeys = written, keys
 }
 
-func (f *File) object() string { return "{" + strings.Join(f.written, ",") + "}" }
+func (f *File) object() string { return "{" + strings.Join(f.encodedKeys, ",") + "}" }
 
-// unknown fails if the header has keys that haven't been read.
-func (f *File) unknown() {
-	for _, key := range slices.Sorted(maps.Keys(f.keys)) {
+// rejectUnknownKeys fails if the header has keys that haven't been read.
+func (f *File) rejectUnknownKeys() {
+	for _, key := range slices.Sorted(maps.Keys(f.unreadKeys)) {
 		f.fail("unknown key %q", key)
 	}
 }
@@ -113,9 +113,9 @@ func Count[T int | int64](f *File, key string, n *T, most int64) {
 	}
 }
 
-// Named describes a key whose value is an element of all. The file stores the result of the
+// Enum describes a key whose value is an element of all. The file stores the result of the
 // element's String method.
-func Named[T interface {
+func Enum[T interface {
 	comparable
 	fmt.Stringer
 }](f *File, key string, value *T, all ...T) {
@@ -132,16 +132,16 @@ func Named[T interface {
 	*value = all[at]
 }
 
-// Names describes a key whose value is a list of strings, which needn't be UTF-8.
-func (f *File) Names(key string, names *[]string) {
-	raw := Names(*names)
+// Strings describes a key whose value is a list of strings, which needn't be UTF-8.
+func (f *File) Strings(key string, names *[]string) {
+	raw := RawStrings(*names)
 	f.Key(key, &raw)
 	*names = Strings(raw)
 }
 
 // Corpus describes the training corpus: its name, which needn't be UTF-8, and its digest.
 func (f *File) Corpus(source *string, digest *[32]byte) {
-	name, text := Name(*source), hex.EncodeToString(digest[:])
+	name, text := RawString(*source), hex.EncodeToString(digest[:])
 	f.Key("source", &name)
 	f.Key("corpus", &text)
 	if f.writing || f.err != nil {

@@ -34,7 +34,7 @@ func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 		return f.wrap(fmt.Errorf("cannot write the model: %w", file.err))
 	}
 	out := newWriter(ctx, w, f.Name+Version, file.object())
-	for _, p := range file.parts {
+	for _, p := range file.sections {
 		p.write(out)
 	}
 	if err := out.close(); err != nil {
@@ -58,60 +58,60 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 // calls early, if not nil, as soon as the tokenizer is known, even if reading fails later. The
 // tokenizer is zero if the model has none. Errors lack the package prefix.
 func (f *Format[M]) ReadSized(
-	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.Form),
+	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.FormatOptions),
 ) (*M, error) {
-	in := bufio.NewReaderSize(BoundReader{ctx, r}, 64<<10)
-	first, err := firstLine(in, f.Name)
+	in := bufio.NewReaderSize(ContextReader{ctx, r}, 64<<10)
+	first, err := readFirstLine(in, f.Name)
 	if err != nil {
 		return nil, err
 	}
-	line, err := readLine(in, maxHeader)
+	line, err := readLine(in, maxHeaderBytes)
 	if err != nil {
 		return nil, err
 	}
-	m, file, err := f.describe(line)
+	m, file, err := f.decodeHeader(line)
 	if err != nil {
 		return nil, err
 	}
 	if early != nil {
 		early(file.tokenizer, file.form)
 	}
-	arrays, err := readArrays(ctx, in, size, file.parts, first, line)
+	arrays, err := readArrays(ctx, in, size, file.sections, first, line)
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range file.parts {
-		if err := p.take(arrays[i]); err != nil {
-			return nil, damaged("%s: %v", p.name, err)
+	for i, p := range file.sections {
+		if err := p.read(arrays[i]); err != nil {
+			return nil, damagedError("%s: %v", p.name, err)
 		}
 	}
 	if err := f.Validate(m); err != nil {
-		return nil, damaged("%s", strings.TrimPrefix(err.Error(), f.Package+": "))
+		return nil, damagedError("%s", strings.TrimPrefix(err.Error(), f.Package+": "))
 	}
 	return m, nil
 }
 
-// describe returns a model with the values of the header, but without arrays.
-func (f *Format[M]) describe(line []byte) (*M, *File, error) {
+// decodeHeader returns a model with the values of the header, but without arrays.
+func (f *Format[M]) decodeHeader(line []byte) (*M, *File, error) {
 	m, file := new(M), &File{}
-	if err := json.Unmarshal(line, &file.keys); err != nil {
-		return nil, nil, damaged("header: %v", err)
+	if err := json.Unmarshal(line, &file.unreadKeys); err != nil {
+		return nil, nil, damagedError("header: %v", err)
 	}
 	f.Describe(file, m)
-	file.unknown()
+	file.rejectUnknownKeys()
 	if file.err != nil {
-		return nil, nil, damaged("header: %v", file.err)
+		return nil, nil, damagedError("header: %v", file.err)
 	}
 	return m, file, nil
 }
 
-// Size returns the size in bytes of the arrays that follow a header.
-func (f *Format[M]) Size(header []byte) (int64, error) {
-	_, file, err := f.describe(header)
+// ArrayBytes returns the size in bytes of the arrays that follow a header.
+func (f *Format[M]) ArrayBytes(header []byte) (int64, error) {
+	_, file, err := f.decodeHeader(header)
 	if err != nil {
 		return 0, err
 	}
-	return file.total, nil
+	return file.arrayBytes, nil
 }
 
 // wrap prefixes err with the package name, unless err already has this prefix.

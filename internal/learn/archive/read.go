@@ -29,19 +29,19 @@ var (
 
 // These limits apply to untrusted input.
 const (
-	maxHeader = 256 << 20 // maximum size of the header in bytes
-	MaxBytes  = 1 << 49   // maximum size of all arrays in bytes
+	maxHeaderBytes = 256 << 20 // maximum size of the header in bytes
+	MaxBytes       = 1 << 49   // maximum size of all arrays in bytes
 )
 
 // readArrays reads the arrays and verifies the checksum. first and line are the first two lines,
 // which the checksum includes.
 func readArrays(
-	ctx context.Context, in io.Reader, size int64, parts []part, first, line []byte,
+	ctx context.Context, in io.Reader, size int64, parts []section, first, line []byte,
 ) ([][]byte, error) {
 	begin := int64(len(first) + len(line))
 	total := begin + sha256.Size
 	for _, p := range parts {
-		total += p.bytes
+		total += p.size
 	}
 	have := begin
 	next := func(n int64) (b []byte, err error) {
@@ -65,7 +65,7 @@ func readArrays(
 	arrays := make([][]byte, len(parts))
 	for i, p := range parts {
 		var err error
-		if arrays[i], err = next(p.bytes); err != nil {
+		if arrays[i], err = next(p.size); err != nil {
 			return nil, err
 		}
 		for piece := range slices.Chunk(arrays[i], 16<<20) {
@@ -81,13 +81,13 @@ func readArrays(
 	}
 	switch have += int64(len(end)); {
 	case have < total:
-		return nil, fmt.Errorf("%w: file ends in its %s, after %d of %d bytes", ErrTruncated, where(parts, begin, have),
+		return nil, fmt.Errorf("%w: file ends in its %s, after %d of %d bytes", ErrTruncated, sectionAt(parts, begin, have),
 			have, total)
 	case have > total:
-		return nil, damaged("trailing data: file must have %d bytes, got %d", total, have)
+		return nil, damagedError("trailing data: file must have %d bytes, got %d", total, have)
 	}
 	if computed := sum.Sum(nil); !bytes.Equal(end, computed) {
-		return nil, damaged(
+		return nil, damagedError(
 			"checksum mismatch: file has %x, but its contents have %x",
 			end[:8], computed[:8],
 		)
@@ -95,37 +95,37 @@ func readArrays(
 	return arrays, nil
 }
 
-// where returns the name of the part in which a file of size bytes ends.
-func where(parts []part, begin, size int64) string {
+// sectionAt returns the name of the part in which a file of size bytes ends.
+func sectionAt(parts []section, begin, size int64) string {
 	for _, p := range parts {
-		if begin += p.bytes; size < begin {
+		if begin += p.size; size < begin {
 			return "part " + p.name
 		}
 	}
 	return "checksum"
 }
 
-func damaged(format string, args ...any) error {
+func damagedError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// BoundReader is a reader that fails once Ctx is done. It reads at most 1 MiB at a time, to check
+// ContextReader is a reader that fails once Ctx is done. It reads at most 1 MiB at a time, to check
 // Ctx often.
-type BoundReader struct {
+type ContextReader struct {
 	Ctx context.Context
 	R   io.Reader
 }
 
 // Read implements io.Reader.
-func (b BoundReader) Read(p []byte) (int, error) {
+func (b ContextReader) Read(p []byte) (int, error) {
 	if err := b.Ctx.Err(); err != nil {
 		return 0, err
 	}
 	return b.R.Read(p[:min(len(p), 1<<20)])
 }
 
-// firstLine reads and checks the first line, which contains the format's name and version.
-func firstLine(in *bufio.Reader, name string) ([]byte, error) {
+// readFirstLine reads and checks the first line, which contains the format's name and version.
+func readFirstLine(in *bufio.Reader, name string) ([]byte, error) {
 	begin, err := in.Peek(len(name) + len(Version) + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -159,14 +159,14 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		case len(line) > most:
-			return nil, damaged("header: line is longer than %d bytes", len(line))
+			return nil, damagedError("header: line is longer than %d bytes", len(line))
 		}
 	}
 }
 
-// Values decodes little-endian numbers. The result shares the memory of b if b is aligned and the
+// DecodeNumbers decodes little-endian numbers. The result shares the memory of b if b is aligned and the
 // CPU is little-endian.
-func Values[T Number](b []byte) []T {
+func DecodeNumbers[T Number](b []byte) []T {
 	var zero T
 	n := len(b) / int(unsafe.Sizeof(zero))
 	values := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)

@@ -12,36 +12,37 @@ import (
 
 // Origin describes the training corpus of a model.
 type Origin struct {
-	Source    string   // name of the corpus
-	Digest    [32]byte // digest of the corpus; 0 if unknown
-	Documents int      // number of documents; 0 if unknown
+	Source       string   // name of the corpus
+	Digest       [32]byte // digest of the corpus; 0 if unknown
+	NumDocuments int      // number of documents; 0 if unknown
 
 	Classes    []string // names of the classes
 	Vocabulary []string // term of each column; nil for vectors
 	Tokenizer  corpus.Tokenizer
-	Form       corpus.Form // format of the documents
+	Form       corpus.FormatOptions // format of the documents
 }
 
 // OriginOf returns the origin of a model trained on c, with the given digest of c.
 func OriginOf(c *corpus.Corpus, digest [32]byte) Origin {
-	return Origin{c.Source, digest, c.Documents.Rows(), slices.Clone(c.Classes), c.Vocabulary, c.Tokenizer, c.Form}
+	return Origin{c.Source, digest, c.Documents.Rows(), slices.Clone(c.Classes), c.Vocabulary, c.Tokenizer,
+		c.FormatOptions}
 }
 
 // Origin describes the keys and arrays of a model's Origin.
 func (f *File) Origin(o *Origin) {
 	f.Corpus(&o.Source, &o.Digest)
-	Count(f, "documents", &o.Documents, math.MaxInt)
-	f.Names("classes", &o.Classes)
-	f.Text(&o.Vocabulary, &o.Tokenizer, &o.Form)
+	Count(f, "documents", &o.NumDocuments, math.MaxInt)
+	f.Strings("classes", &o.Classes)
+	f.Vocabulary(&o.Vocabulary, &o.Tokenizer, &o.Form)
 }
 
 // Validate checks that class names are unique and the tokenizer is valid. A vocabulary, if not nil,
 // must have unique terms and include all terms of e.
 func (o *Origin) Validate(e *sparse.Embedder) error {
-	if name, twice := Repeated(o.Classes); twice {
+	if name, twice := FindDuplicate(o.Classes); twice {
 		return fmt.Errorf("class names must be unique, but %q occurs twice", name)
 	}
-	return Validate(o.Vocabulary, o.Tokenizer, e)
+	return ValidateVocabulary(o.Vocabulary, o.Tokenizer, e)
 }
 
 // ValidateWeights checks a linear model. It calls Validate, and checks that e is an embedding for
@@ -50,20 +51,20 @@ func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error
 	if err := o.Validate(e); err != nil {
 		return err
 	}
-	if e.Pairing != sparse.Dot || len(o.Classes) == 0 {
+	if e.Pairing != sparse.Cosine || len(o.Classes) == 0 {
 		return fmt.Errorf("a linear model requires an embedding for dot products and at least one class, got %s and %d "+
 			"classes", e, len(o.Classes))
 	}
 	for k, own := range weights {
-		if err := Finite(own); err != nil {
+		if err := CheckFinite(own); err != nil {
 			return fmt.Errorf("weights %d: %w", k, err)
 		}
 	}
 	return nil
 }
 
-// Finite returns an error for the first value that isn't a finite number.
-func Finite(values []float64) error {
+// CheckFinite returns an error for the first value that isn't a finite number.
+func CheckFinite(values []float64) error {
 	if i := slices.IndexFunc(values, func(v float64) bool { return v-v != 0 }); i >= 0 {
 		return fmt.Errorf("value %d must be finite, got %v", i, values[i])
 	}
@@ -73,15 +74,15 @@ func Finite(values []float64) error {
 // Parameters describes an object with the learner's parameters as strings, see package params.
 func (f *File) Parameters(of any) {
 	all := params.Values(of)
-	f.Values("parameters", &all)
-	f.Check(params.SetAll(of, all))
+	f.StringLists("parameters", &all)
+	f.RecordError(params.SetAll(of, all))
 }
 
-// Values describes a key whose value is an object of string lists. Strings needn't be UTF-8.
-func (f *File) Values(key string, all *map[string][]string) {
-	names := map[string][]Name{}
+// StringLists describes a key whose value is an object of string lists. Strings needn't be UTF-8.
+func (f *File) StringLists(key string, all *map[string][]string) {
+	names := map[string][]RawString{}
 	for name, values := range *all {
-		names[name] = Names(values)
+		names[name] = RawStrings(values)
 	}
 	f.Key(key, &names)
 	*all = nil
@@ -111,8 +112,8 @@ func (f *File) Documents(name string, docs **sparse.CSR) (rows int) {
 	return rows
 }
 
-// Functions describes a key whose value is a list of n binary classifiers, encoded as JSON.
-func Functions[M any](f *File, machines *[]*M, n int) {
+// DecisionFunctions describes a key whose value is a list of n binary classifiers, encoded as JSON.
+func DecisionFunctions[M any](f *File, machines *[]*M, n int) {
 	f.Key("machines", machines)
 	at := slices.Index(*machines, nil)
 	switch {
@@ -124,12 +125,12 @@ func Functions[M any](f *File, machines *[]*M, n int) {
 	}
 }
 
-// Text describes a vocabulary (nil if there is none), its tokenizer, and the format of the
+// Vocabulary describes a vocabulary (nil if there is none), its tokenizer, and the format of the
 // documents. When reading, all terms share the memory of one string.
-func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *corpus.Form) {
-	var size *textSize // nil if there is no vocabulary
+func (f *File) Vocabulary(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *corpus.FormatOptions) {
+	var size *vocabularySize // nil if there is no vocabulary
 	if terms := *vocabulary; terms != nil {
-		size = &textSize{Terms: int64(len(terms))}
+		size = &vocabularySize{Terms: int64(len(terms))}
 		for t, term := range terms {
 			if int64(len(term)) > math.MaxUint32 {
 				f.fail("term %d has %d bytes, which exceeds the limit of %d", t, len(term), int64(math.MaxUint32))
@@ -137,18 +138,18 @@ func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *cor
 			size.Bytes += int64(len(term))
 		}
 	}
-	f.Optional("vocabulary", &size)
+	f.OptionalKey("vocabulary", &size)
 	var cut string
 	if t := tokenizer.Canonical(); t != (corpus.Tokenizer{}) {
 		cut = t.String()
 	}
-	f.Optional("tokenizer", &cut)
-	f.Optional("read", form)
-	f.Check(form.Validate())
+	f.OptionalKey("tokenizer", &cut)
+	f.OptionalKey("read", form)
+	f.RecordError(form.Validate())
 	if !f.writing && f.err == nil {
 		var err error
 		*tokenizer, err = corpus.ParseTokenizer(cut)
-		f.Check(err)
+		f.RecordError(err)
 		f.tokenizer, f.form = *tokenizer, *form
 	}
 	if size != nil {
@@ -156,24 +157,24 @@ func (f *File) Text(vocabulary *[]string, tokenizer *corpus.Tokenizer, form *cor
 	}
 }
 
-type textSize struct {
+type vocabularySize struct {
 	Terms int64 `json:"terms"`
 	Bytes int64 `json:"bytes"`
 }
 
-func (f *File) terms(vocabulary *[]string, size textSize) {
+func (f *File) terms(vocabulary *[]string, size vocabularySize) {
 	terms := *vocabulary
 	var lengths []uint32
-	f.Part("vocabulary", 4, size.Terms, func(w *Writer) {
+	f.Section("vocabulary", 4, size.Terms, func(w *Writer) {
 		for _, term := range terms {
 			lengths = append(lengths, uint32(len(term)))
 		}
-		Numbers(w, lengths)
+		WriteNumbers(w, lengths)
 	}, func(b []byte) error {
-		lengths = Values[uint32](b)
+		lengths = DecodeNumbers[uint32](b)
 		return nil
 	})
-	f.Part("vocabulary", 1, size.Bytes, func(w *Writer) {
+	f.Section("vocabulary", 1, size.Bytes, func(w *Writer) {
 		for _, term := range terms {
 			w.WriteString(term)
 		}
@@ -203,15 +204,15 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 		name, terms = raw.String(), len(raw.Terms)
 	}
 	f.Key("embedding", &name)
-	f.Optional("open", &raw.Open)
-	f.Optional("views", &raw.Views)
-	f.Optional("trailing", &raw.Trailing)
+	f.OptionalKey("open", &raw.Open)
+	f.OptionalKey("views", &raw.Views)
+	f.OptionalKey("trailing", &raw.Trailing)
 	Count(f, "fitted", &raw.Documents, math.MaxInt)
 	Count(f, "terms", &terms, MaxBytes)
 	if !f.writing && f.err == nil {
 		var err error
 		raw.Embedding, err = sparse.ParseEmbedding(name)
-		f.Check(err)
+		f.RecordError(err)
 	}
 	Array(f, "embedding", &raw.Terms, terms)
 	Array(f, "embedding", &raw.DF, terms)
@@ -233,12 +234,12 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 
 // AfterRead describes no data. When reading, it calls do after the preceding parts have been read.
 func (f *File) AfterRead(name string, do func() error) {
-	f.Part(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
+	f.Section(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }
 
-// Validate checks t and e. A vocabulary, if not nil, must have unique terms and include all terms
+// ValidateVocabulary checks t and e. A vocabulary, if not nil, must have unique terms and include all terms
 // of e.
-func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error {
+func ValidateVocabulary(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
@@ -248,7 +249,7 @@ func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error
 	if err := e.Validate(); err != nil || vocabulary == nil {
 		return err
 	}
-	if term, twice := Repeated(vocabulary); twice {
+	if term, twice := FindDuplicate(vocabulary); twice {
 		return fmt.Errorf("term %q occurs twice in the vocabulary", term)
 	}
 	if n := len(e.Terms); n > 0 && int64(e.Terms[n-1]) >= int64(len(vocabulary)) {
@@ -257,8 +258,8 @@ func Validate(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error
 	return nil
 }
 
-// Repeated returns a name that occurs twice, and reports whether there is such a name.
-func Repeated(names []string) (string, bool) {
+// FindDuplicate returns a name that occurs twice, and reports whether there is such a name.
+func FindDuplicate(names []string) (string, bool) {
 	if !slices.IsSorted(names) { // vocabularies of text are sorted already
 		names = slices.Sorted(slices.Values(names))
 	}

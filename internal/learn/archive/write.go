@@ -21,7 +21,7 @@ type Writer struct {
 
 func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 	out := &Writer{w: w, hash: sha256.New()}
-	out.Writer = bufio.NewWriterSize(io.MultiWriter(out.hash, BoundWriter{ctx, w}), PieceBytes)
+	out.Writer = bufio.NewWriterSize(io.MultiWriter(out.hash, ContextWriter{ctx, w}), BufferBytes)
 	fmt.Fprintf(out, "%s\n%s\n", first, header)
 	return out
 }
@@ -35,30 +35,30 @@ func (w *Writer) close() error {
 	return err
 }
 
-// BoundWriter is a writer that fails once Ctx is done.
-type BoundWriter struct {
+// ContextWriter is a writer that fails once Ctx is done.
+type ContextWriter struct {
 	Ctx context.Context
 	W   io.Writer
 }
 
 // Write implements io.Writer.
-func (b BoundWriter) Write(p []byte) (int, error) {
+func (b ContextWriter) Write(p []byte) (int, error) {
 	if err := b.Ctx.Err(); err != nil {
 		return 0, err
 	}
 	return b.W.Write(p)
 }
 
-// PieceBytes is the size of the writer's buffer in bytes.
-const PieceBytes = 256 << 10
+// BufferBytes is the size of the writer's buffer in bytes.
+const BufferBytes = 256 << 10
 
 // Number is the constraint for the elements of arrays.
 type Number interface {
 	uint8 | uint32 | int32 | int64 | float32 | float64
 }
 
-// Numbers writes values in little-endian order. Errors are stored in the writer.
-func Numbers[T Number](w *Writer, values []T) {
+// WriteNumbers writes values in little-endian order. Errors are stored in the writer.
+func WriteNumbers[T Number](w *Writer, values []T) {
 	for piece := range slices.Chunk(values, 2048) {
 		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // can't fail for these types
 		w.Write(b)

@@ -28,7 +28,7 @@ func definite(n int, seed uint64) (a *mat.SymDense, condition float64) {
 	return a, 5 // ‖XᵀX‖ < (1+1)²+…, and the smallest eigenvalue is above 1
 }
 
-func of(a mat.Symmetric) *Square {
+func of(a mat.Symmetric) *Matrix {
 	n := a.SymmetricDim()
 	s := New(n)
 	for i := range n {
@@ -45,7 +45,7 @@ func of(a mat.Symmetric) *Square {
 // bit-identical for any number of workers.
 func TestFactor(t *testing.T) {
 	for _, isa := range asm.Available() {
-		k := musttest.Get(asm.For(isa))(t)
+		k := musttest.Get(asm.KernelsFor(isa))(t)
 		for _, n := range []int{1, 7, 64, 65, 129, 400} {
 			if n > 130 && (isa == asm.Generic || testing.Short()) {
 				continue // slow
@@ -60,7 +60,7 @@ func TestFactor(t *testing.T) {
 			tolerance := 8 * float64(n+10) * 0x1p-52 * condition
 			var first []float64
 			for _, workers := range []int{1, 3} {
-				do := Do{k, workers}
+				do := Config{k, workers}
 				s := of(a)
 				kept, err := s.Cholesky(t.Context(), do, 1e-9)
 				if err != nil || len(kept) != n || s.N != n {
@@ -91,13 +91,13 @@ func TestFactor(t *testing.T) {
 					}
 				}
 				r := rand.New(rand.NewPCG(5, 5))
-				b := musttest.Make(5*n, func(i int) float64 { return r.NormFloat64() })
+				b := musttest.MakeSlice(5*n, func(i int) float64 { return r.NormFloat64() })
 				x := slices.Clone(b)
-				musttest.Do(t, s.Forward(t.Context(), do, x))
-				musttest.Do(t, s.Back(t.Context(), do, x))
+				musttest.NoError(t, s.ForwardSolve(t.Context(), do, x))
+				musttest.NoError(t, s.BackSolve(t.Context(), do, x))
 				for v := range 5 {
 					var solution mat.VecDense
-					musttest.Do(t, want.SolveVecTo(&solution, mat.NewVecDense(n, b[v*n:(v+1)*n])))
+					musttest.NoError(t, want.SolveVecTo(&solution, mat.NewVecDense(n, b[v*n:(v+1)*n])))
 					for i := range n {
 						same("solution", v, i, x[v*n+i], solution.AtVec(i))
 					}
@@ -134,7 +134,7 @@ func TestDependent(t *testing.T) {
 			s.Row(i)[j] = a.At(from[i], from[j])
 		}
 	}
-	kept, err := s.Cholesky(t.Context(), Do{asm.Best(), 2}, 1e-9)
+	kept, err := s.Cholesky(t.Context(), Config{asm.BestKernels(), 2}, 1e-9)
 	if err != nil || !slices.Equal(kept, want) {
 		t.Fatalf("%v are kept, expected %v; %v", kept, want, err)
 	}
@@ -145,7 +145,7 @@ func TestDependent(t *testing.T) {
 		}
 	}
 	alone := of(rest)
-	musttest.Get(alone.Cholesky(t.Context(), Do{asm.Best(), 2}, 1e-9))(t)
+	musttest.Get(alone.Cholesky(t.Context(), Config{asm.BestKernels(), 2}, 1e-9))(t)
 	for i := range want {
 		for j := range want {
 			if d := s.Row(i)[j] - alone.Row(i)[j]; !(math.Abs(d) <= 1e-12) {

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form is the format of model files. docs/formats.md explains its keys and arrays.
-var Form = archive.Format[Model]{
+// Format is the format of model files. docs/formats.md explains its keys and arrays.
+var Format = archive.Format[Model]{
 	Package: "knn", Name: "gram knn ", Describe: describe, Validate: (*Model).Validate,
 }
 
@@ -22,4 +22,4 @@ func describe(f *archive.File, m *Model) {
 }
 
 // Write writes the model. The bytes are the same on every platform.
-func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Format.Write(ctx, w, m) }

@@ -56,18 +56,18 @@ func TestPredict(t *testing.T) {
 	for _, s := range []Settings{
 		{}, {K: 1}, {K: 7, Kernel: "linear:embed=tfidf-l2"}, {K: 3, Kernel: "rbf"}, {K: 9, Kernel: "ngd", Uniform: true},
 		{K: 5, Kernel: "ngd:shift=pi"}, {K: 9, Kernel: "sigmoid:gamma=1,r=-3"},
-		{K: 4, Scheme: solver.Labels}, {K: 500, Kernel: "diffusion:t=0.1"},
+		{K: 4, Scheme: solver.MultiLabel}, {K: 500, Kernel: "diffusion:t=0.1"},
 	} {
-		train, test := texts(80, 1, s.Scheme == solver.Labels), texts(30, 2, false)
+		train, test := texts(80, 1, s.Scheme == solver.MultiLabel), texts(30, 2, false)
 		m := musttest.Get(Train(train, s))(t)
 		got := musttest.Get(m.Predict(ctx, test.Documents, Options{Workers: 2}))(t)
 		own, k, _ := s.resolve()
 		x := musttest.Get(k.Embedding().Fit(train.Documents).Transform(train.Documents))(t)
 		y := musttest.Get(x.Embedder.Transform(test.Documents))(t)
 		e := musttest.Get(engine.New(x, engine.Options{}))(t)
-		g := musttest.Get(e.Rows(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), engine.Request{Test: y}, nil))(t)
+		g := musttest.Get(e.Rows(ctx, kernel.Resolve(k, len(x.Embedder.Terms)), engine.Request{TestDocuments: y}, nil))(t)
 		for i := range y.Rows() {
-			order := run.Numbers(0, x.Rows())
+			order := run.Range(0, x.Rows())
 			slices.SortStableFunc(order, func(a, b int) int {
 				switch va, vb := g.Row(i)[a], g.Row(i)[b]; {
 				case va > vb:
@@ -85,7 +85,7 @@ func TestPredict(t *testing.T) {
 				}
 				if w > 0 {
 					all += w
-					for _, id := range train.Labels.Of(j) {
+					for _, id := range train.Labels.Classes(j) {
 						votes[id] += w
 					}
 				}
@@ -94,18 +94,18 @@ func TestPredict(t *testing.T) {
 				if all > 0 {
 					v /= all
 				}
-				if d := v - got.Decisions[i][c]; !(d <= 1e-12 && d >= -1e-12) {
-					t.Fatalf("%+v: document %d has shares %v, expected %v of %v", s, i, got.Decisions[i], votes, all)
+				if d := v - got.DecisionValues[i][c]; !(d <= 1e-12 && d >= -1e-12) {
+					t.Fatalf("%+v: document %d has shares %v, expected %v of %v", s, i, got.DecisionValues[i], votes, all)
 				}
 			}
-			if s.Scheme == solver.Labels {
-				for c, v := range got.Decisions[i] {
+			if s.Scheme == solver.MultiLabel {
+				for c, v := range got.DecisionValues[i] {
 					if slices.Contains(got.Labels[i], c) != (v > 0.5) {
-						t.Fatalf("%+v: document %d of shares %v has the labels %v", s, i, got.Decisions[i], got.Labels[i])
+						t.Fatalf("%+v: document %d of shares %v has the labels %v", s, i, got.DecisionValues[i], got.Labels[i])
 					}
 				}
-			} else if all > 0 && got.Decisions[i][got.Class[i]] != slices.Max(got.Decisions[i]) {
-				t.Fatalf("%+v: document %d of shares %v is of class %d", s, i, got.Decisions[i], got.Class[i])
+			} else if all > 0 && got.DecisionValues[i][got.ClassIndices[i]] != slices.Max(got.DecisionValues[i]) {
+				t.Fatalf("%+v: document %d of shares %v is of class %d", s, i, got.DecisionValues[i], got.ClassIndices[i])
 			}
 		}
 	}
@@ -125,51 +125,51 @@ func TestTies(t *testing.T) {
 	m := musttest.Get(Train(c, Settings{K: 2, Uniform: true}))(t)
 	docs := &sparse.CSR{Cols: 3, Offsets: []int64{0, 2}, Terms: []uint32{0, 1}, Values: []float32{1, 1}}
 	p, err := m.Predict(t.Context(), docs, Options{})
-	if err != nil || p.Class[0] != 0 { // the middle document is identical, but the first document votes, too
-		t.Errorf("class %v, %v, expected that of the nearest", p.Class, err)
+	if err != nil || p.ClassIndices[0] != 0 { // the middle document is identical, but the first document votes, too
+		t.Errorf("class %v, %v, expected that of the nearest", p.ClassIndices, err)
 	}
 	// The neighbour with the smallest index has the rare class.
 	m = musttest.Get(Train(c.Select([]int{1, 0, 2}), Settings{K: 2}))(t)
 	nothing := &sparse.CSR{Cols: 3, Offsets: []int64{0, 0}}
-	if p, err = m.Predict(t.Context(), nothing, Options{}); err != nil || p.Class[0] != 1 {
-		t.Errorf("class %v, %v, expected the commonest where nobody votes", p.Class, err)
+	if p, err = m.Predict(t.Context(), nothing, Options{}); err != nil || p.ClassIndices[0] != 1 {
+		t.Errorf("class %v, %v, expected the commonest where nobody votes", p.ClassIndices, err)
 	}
 }
 
 func TestRefused(t *testing.T) {
 	c := texts(20, 1, false)
 	for kernel, want := range map[string]string{"ngd": "kernel ngd", "ned": "kernel ned:", "-1*rbf + ned-log": "-1*rbf"} {
-		musttest.Fails((Settings{Kernel: kernel}).Validate())(t, kernel, want)
+		musttest.WantError((Settings{Kernel: kernel}).Validate())(t, kernel, want)
 	}
 	for kernel, want := range map[string]string{
 		"ngd-log":                  "no positive values",
 		"sigmoid:r=-1,embed=tf-l2": "on these documents",
 		"exp(100*bhattacharyya)":   "document 0 and document 0 is +Inf",
 	} {
-		musttest.Fails(Train(c, Settings{Kernel: kernel}))(t, kernel, want)
+		musttest.WantError(Train(c, Settings{Kernel: kernel}))(t, kernel, want)
 	}
 	signed := texts(20, 1, false)
 	signed.Documents.Values[3] = -1
-	musttest.Fails(Train(signed, Settings{}))(t, "a negative value", "got -1")
-	musttest.Fails(Train(texts(20, 1, true), Settings{}))(t, "documents of two classes", "has 2 classes")
-	musttest.Fails(Train(c.Select(nil), Settings{}))(t, "no documents", "no labelled documents")
+	musttest.WantError(Train(signed, Settings{}))(t, "a negative value", "got -1")
+	musttest.WantError(Train(texts(20, 1, true), Settings{}))(t, "documents of two classes", "has 2 classes")
+	musttest.WantError(Train(c.Select(nil), Settings{}))(t, "no documents", "no labelled documents")
 }
 
 func trained(t testing.TB, s Settings) *Model {
 	t.Helper()
-	return musttest.Get(Train(texts(30, 4, s.Scheme == solver.Labels), s))(t)
+	return musttest.Get(Train(texts(30, 4, s.Scheme == solver.MultiLabel), s))(t)
 }
 
 func TestModelFile(t *testing.T) {
-	for _, s := range []Settings{{}, {K: 3, Kernel: "linear", Uniform: true}, {Scheme: solver.Labels}} {
-		archivetest.Check(t, Form, trained(t, s))
+	for _, s := range []Settings{{}, {K: 3, Kernel: "linear", Uniform: true}, {Scheme: solver.MultiLabel}} {
+		archivetest.Check(t, Format, trained(t, s))
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Format, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{MemoryBytes: 1 << 28}); err != nil {
 			t.Log(err)
 		}
-	}, trained(f, Settings{Scheme: solver.Labels}))
+	}, trained(f, Settings{Scheme: solver.MultiLabel}))
 }

@@ -48,27 +48,27 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err != nil {
 		return s, nil, fmt.Errorf("knn: kernel: %w", err)
 	}
-	if s.Kernel = k.String(); !s.Uniform && !votes(k) {
-		return s, nil, nobody(k, "")
+	if s.Kernel = k.String(); !s.Uniform && !hasPositiveValues(k) {
+		return s, nil, noVotesError(k, "")
 	}
 	return s, k, nil
 }
 
-func nobody(k kernel.Kernel, where string) error {
+func noVotesError(k kernel.Kernel, where string) error {
 	return fmt.Errorf("knn: kernel %s has no positive values%s, so all neighbours have zero weight; use another kernel "+
 		"or equal weights (Uniform)", k, where)
 }
 
-// votes reports whether k can have positive values. A kernel that decreases with c has its maximum
+// hasPositiveValues reports whether k can have positive values. A kernel that decreases with c has its maximum
 // at c = 0, so only this value is computed.
-func votes(k kernel.Kernel) bool {
+func hasPositiveValues(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:
 		return false
-	case p.PositiveDiagonal || !kernel.FallsWithC(k):
+	case p.PositiveDiagonal || !kernel.DecreasesWithC(k):
 		return true
 	}
-	table, err := asm.For(asm.Generic)
+	table, err := asm.KernelsFor(asm.Generic)
 	if err != nil {
 		return true
 	}
@@ -104,35 +104,35 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{Origin: archive.OriginOf(c, c.Digest()), Settings: s}
-	if err := takes(k, c.Documents, s.Uniform); err != nil {
+	if err := checkDocuments(k, c.Documents, s.Uniform); err != nil {
 		return nil, err
 	}
-	if c = labelled(c, s.Scheme); c.Documents.Rows() == 0 {
+	if c = selectLabelled(c, s.Scheme); c.Documents.Rows() == 0 {
 		return nil, fmt.Errorf("knn: %s has no labelled documents", c.Source)
 	}
 	m.Documents, m.Labels = c.Documents, c.Labels
 	for i := range m.Documents.Rows() {
-		if n := len(m.Labels.Of(i)); n > 1 && s.Scheme != solver.Labels {
+		if n := len(m.Labels.Classes(i)); n > 1 && s.Scheme != solver.MultiLabel {
 			return nil, fmt.Errorf("knn: %s has %d classes, but the scheme allows only one", c.DocumentName(i), n)
 		}
 	}
 	return m, nil
 }
 
-// takes checks that the kernel's embedding accepts all values, and that k(x, x) is finite for all
+// checkDocuments checks that the kernel's embedding accepts all values, and that k(x, x) is finite for all
 // documents. If the kernel is largest at x = y, some k(x, x) must be positive, because otherwise no
 // neighbour has a vote. It embeds 4,096 documents at a time to save memory.
-func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
+func checkDocuments(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
 	fitted := k.Embedding().Fit(docs)
-	table, err := asm.For(asm.Generic)
+	table, err := asm.KernelsFor(asm.Generic)
 	if err != nil {
 		return err
 	}
 	k = kernel.Resolve(k, len(fitted.Terms))
-	above := uniform || docs.Rows() == 0 || !kernel.PropertiesOf(k).Falling
+	above := uniform || docs.Rows() == 0 || !kernel.PropertiesOf(k).Decreasing
 	for lo := 0; lo < docs.Rows(); lo += some {
-		rows := run.Numbers(lo, min(lo+some, docs.Rows()))
+		rows := run.Range(lo, min(lo+some, docs.Rows()))
 		x, err := fitted.TransformRows(context.Background(), docs, rows, 0)
 		if err != nil {
 			return err
@@ -152,16 +152,16 @@ func takes(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 		}
 	}
 	if !above {
-		return nobody(k, " on these documents")
+		return noVotesError(k, " on these documents")
 	}
 	return nil
 }
 
-// labelled returns the corpus without unlabelled documents, unless labels are independent.
-func labelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
+// selectLabelled returns the corpus without unlabelled documents, unless labels are independent.
+func selectLabelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 	var have []int
 	for i := range c.Documents.Rows() {
-		if scheme == solver.Labels || len(c.Labels.Of(i)) > 0 {
+		if scheme == solver.MultiLabel || len(c.Labels.Classes(i)) > 0 {
 			have = append(have, i)
 		}
 	}
@@ -187,11 +187,11 @@ func (m *Model) Validate() error {
 	if m.Documents.Rows() == 0 || len(m.Classes) == 0 {
 		return errors.New("model has no documents or no classes")
 	}
-	if name, twice := archive.Repeated(m.Classes); twice {
+	if name, twice := archive.FindDuplicate(m.Classes); twice {
 		return fmt.Errorf("class names must be unique, but %q is repeated", name)
 	}
 	for i := range m.Documents.Rows() {
-		if n := len(m.Labels.Of(i)); n != 1 && s.Scheme != solver.Labels {
+		if n := len(m.Labels.Classes(i)); n != 1 && s.Scheme != solver.MultiLabel {
 			return fmt.Errorf("document %d has %d classes, but the scheme requires one", i, n)
 		}
 	}

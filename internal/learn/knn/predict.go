@@ -30,7 +30,7 @@ func vote(
 			continue
 		}
 		all += weight
-		for _, id := range labels.Of(int(n.Document)) {
+		for _, id := range labels.Classes(int(n.Document)) {
 			shares[id] += weight
 		}
 	}
@@ -39,8 +39,8 @@ func vote(
 			shares[k] /= all
 		}
 	}
-	p.Decisions[i] = shares
-	if s.Scheme == solver.Labels {
+	p.DecisionValues[i] = shares
+	if s.Scheme == solver.MultiLabel {
 		p.Labels[i] = []int{}
 		for k, v := range shares {
 			if v > 0.5 {
@@ -50,10 +50,10 @@ func vote(
 		return
 	}
 	most := slices.Max(shares)
-	p.Class[i] = fallback
+	p.ClassIndices[i] = fallback
 	for _, n := range list {
-		if id := labels.Of(int(n.Document))[0]; most > 0 && shares[id] == most {
-			p.Class[i] = int(id)
+		if id := labels.Classes(int(n.Document))[0]; most > 0 && shares[id] == most {
+			p.ClassIndices[i] = int(id)
 			return
 		}
 	}
@@ -61,10 +61,10 @@ func vote(
 
 // Predict classifies documents by their neighbours' votes. Decisions are the fractions of the votes
 // for each class. Unless labels are independent, Probabilities are the same fractions.
-// [kernel.Opened] defines the effect of unknown terms. For errors, see package task.
+// [kernel.OpenEmbedder] defines the effect of unknown terms. For errors, see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()
-	fitted := kernel.Opened(k, k.Embedding().Fit(m.Documents), m.Vocabulary)
+	fitted := kernel.OpenEmbedder(k, k.Embedding().Fit(m.Documents), m.Vocabulary)
 	x, err := fitted.TransformRows(ctx, m.Documents, nil, o.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("knn: embedding %s: %w", k.Embedding(), err)
@@ -85,7 +85,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 	}
 	defer e.Close()
 	near, err := e.Neighbours(ctx, kernel.Resolve(k, len(fitted.Terms)),
-		engine.NeighbourOptions{Count: s.K, Test: test})
+		engine.NeighbourOptions{Count: s.K, TestDocuments: test})
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +94,11 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 		count[id]++
 	}
 	p, fallback := task.NewPrediction(docs.Rows(), s.Scheme), slices.Index(count, slices.Max(count))
-	if p.Class != nil {
-		p.Probabilities = p.Decisions
+	if p.ClassIndices != nil {
+		p.Probabilities = p.DecisionValues
 	}
 	for i := range docs.Rows() {
-		vote(p, i, &s, near.Of(i), m.Labels, len(m.Classes), fallback)
+		vote(p, i, &s, near.List(i), m.Labels, len(m.Classes), fallback)
 	}
 	return p, nil
 }

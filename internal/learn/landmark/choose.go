@@ -30,7 +30,7 @@ func (t *training) residual(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cross, err := t.e.Rows(ctx, t.k, engine.Request{Test: x}, nil)
+	cross, err := t.e.Rows(ctx, t.k, engine.Request{TestDocuments: x}, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -38,7 +38,7 @@ func (t *training) residual(ctx context.Context) (float64, error) {
 	for i, v := range cross.Data {
 		b[i] = float64(v) + 1
 	}
-	if err := t.factor.Forward(ctx, t.do, b); err != nil {
+	if err := t.factor.ForwardSolve(ctx, t.config, b); err != nil {
 		return 0, err
 	}
 	m := t.factor.N
@@ -66,7 +66,7 @@ func (t *training) diagonal(e *engine.Engine, x *sparse.Embedded) ([]float64, er
 	out := make([]float64, n)
 	for i := range n {
 		own := values[i : i+1]
-		if err := kernel.Apply(t.k, t.do.Kernels, own, own, norms[i:i+1], norms[i:i+1]); err != nil {
+		if err := kernel.Apply(t.k, t.config.Kernels, own, own, norms[i:i+1], norms[i:i+1]); err != nil {
 			return nil, err
 		}
 		out[i] = float64(own[0])

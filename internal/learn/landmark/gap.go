@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// settle computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A
+// boundGaps computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A
 // column has converged if this bound is at most Tolerance times the objective P. For every a,
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
@@ -21,7 +21,7 @@ import (
 //
 // The preconditioner gives b = Cℓ″Tᵀ(AᵀA)⁻¹g, scaled by the best factor if ℓ″ isn't constant. The
 // bound is the minimum of P - D(a + b), ½‖g‖², and P. P itself is a bound because D(0) = 0.
-func (t *training) settle(
+func (t *training) boundGaps(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner,
 ) error {
 	m := t.factor.N
@@ -32,7 +32,7 @@ func (t *training) settle(
 	for _, c := range columns {
 		v = append(v, c.u)
 	}
-	both, err := t.factor.Times(ctx, t.do, slices.Concat(v...), true)
+	both, err := t.factor.Multiply(ctx, t.config, slices.Concat(v...), true)
 	if err != nil {
 		return err
 	}
@@ -40,27 +40,27 @@ func (t *training) settle(
 	y, bend := make([]float64, len(b)), make([]float64, len(columns))
 	for at := range b {
 		c := columns[at/m]
-		y[at] = t.sign(t.chosen[at%m], c.class)
-		_, _, second := t.s.Loss.of(y[at], f[at])
-		penalty := c.penalty * t.weight(t.chosen[at%m])
+		y[at] = t.sign(t.landmarks[at%m], c.class)
+		_, _, second := t.s.Loss.eval(y[at], f[at])
+		penalty := c.penalty * t.weight(t.landmarks[at%m])
 		bend[at/m] += penalty * second * b[at] * b[at]
 		b[at] *= penalty * second
 	}
-	tb, err := t.factor.Times(ctx, t.do, b, false)
+	tb, err := t.factor.Multiply(ctx, t.config, b, false)
 	if err != nil {
 		return err
 	}
 	losses := make([]float64, len(columns))
 	for at := range b {
 		c, own := columns[at/m], tb[at/m*m:][:m]
-		_, first, _ := t.s.Loss.of(y[at], f[at])
+		_, first, _ := t.s.Loss.eval(y[at], f[at])
 		by := floats.Dot(own, gradients[at/m]) / max(floats.Dot(own, own)+bend[at/m], math.SmallestNonzeroFloat64)
-		penalty := c.penalty * t.weight(t.chosen[at%m])
-		slope, apart := t.s.Loss.dual(y[at], f[at], first-by*b[at]/penalty)
+		penalty := c.penalty * t.weight(t.landmarks[at%m])
+		slope, apart := t.s.Loss.fenchelYoung(y[at], f[at], first-by*b[at]/penalty)
 		losses[at/m] += penalty * apart
 		b[at] = penalty * (first - slope)
 	}
-	if tb, err = t.factor.Times(ctx, t.do, b, false); err != nil {
+	if tb, err = t.factor.Multiply(ctx, t.config, b, false); err != nil {
 		return err
 	}
 	for i, c := range columns {
@@ -75,9 +75,9 @@ func (t *training) settle(
 	return nil
 }
 
-// dual returns the slope nearest to q for which ℓ* is finite, and apart = ℓ(f) + ℓ*(slope) -
+// fenchelYoung returns the slope nearest to q for which ℓ* is finite, and apart = ℓ(f) + ℓ*(slope) -
 // slope·f. apart is 0 if the slope equals ℓ′(f).
-func (l Loss) dual(y, f, q float64) (slope, apart float64) {
+func (l Loss) fenchelYoung(y, f, q float64) (slope, apart float64) {
 	p, margin := -y*q, y*f
 	switch l {
 	case Logistic: // KL divergence of p and 1/(1 + e^margin)
@@ -88,7 +88,7 @@ func (l Loss) dual(y, f, q float64) (slope, apart float64) {
 			}
 		}
 		return -y * p, max(apart, 0)
-	case Hinge2:
+	case SquaredHinge:
 		p = max(p, 0)
 		d := p - max(1-margin, 0)
 		return -y * p, d*d/2 + p*max(margin-1, 0)

@@ -67,13 +67,13 @@ type reference struct {
 func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 	t.Helper()
 	_, k, err := m.Settings.resolve()
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	z := musttest.Get(m.Embedder.Transform(m.Landmarks))(t)
 	x := musttest.Get(m.Embedder.Transform(c.Documents))(t)
 	e := musttest.Get(engine.New(z, engine.Options{}))(t)
 	plusOne := func(x *sparse.Embedded) *mat.Dense {
-		g := musttest.Get(e.Rows(t.Context(), k, engine.Request{Test: x}, nil))(t)
+		g := musttest.Get(e.Rows(t.Context(), k, engine.Request{TestDocuments: x}, nil))(t)
 		var out mat.Dense
 		out.Apply(func(i, j int, v float64) float64 { return v + 1 }, g)
 		return &out
@@ -81,7 +81,7 @@ func referenceOf(t *testing.T, c *corpus.Corpus, m *Model) reference {
 	r := reference{nm: plusOne(x), mm: plusOne(z)}
 	for i := range c.Documents.Rows() {
 		y := -1.0
-		if slices.Contains(c.Labels.Of(i), 0) {
+		if slices.Contains(c.Labels.Classes(i), 0) {
 			y = 1
 		}
 		r.y = append(r.y, y)
@@ -99,7 +99,7 @@ func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective fl
 	quadratic.MulVec(r.mm, alpha)
 	objective = mat.Dot(alpha, &quadratic) / 2
 	for i, y := range r.y {
-		loss, d, _ := m.Settings.Loss.of(y, w.AtVec(i))
+		loss, d, _ := m.Settings.Loss.eval(y, w.AtVec(i))
 		objective += c * loss
 		first.SetVec(i, c*d)
 	}
@@ -115,7 +115,7 @@ func (r *reference) gradient(m *Model, c float64) (g *mat.VecDense, objective fl
 func TestOptimal(t *testing.T) {
 	musttest.SkipRace(t)
 	c := texts(300, 3, 1, false)
-	for _, loss := range []Loss{Square, Logistic, Hinge2} {
+	for _, loss := range []Loss{SquaredError, Logistic, SquaredHinge} {
 		for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2", "rbf:gamma=0.01"} {
 			s := Settings{Landmarks: 100, Loss: loss, Kernel: spec, Tolerance: 1e-8, Iterations: 2000, Seed: 5}
 			cValues := []float64{0.1, 10}
@@ -141,7 +141,7 @@ func TestOptimal(t *testing.T) {
 					t.Errorf("%s: objective %v, in dense float64 %v", name, own.Objective, objective)
 				}
 				p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{Workers: 2}))(t)
-				for i, d := range p.Decisions {
+				for i, d := range p.DecisionValues {
 					if !(math.Abs(d[0]-f.AtVec(i)) <= 1e-9*(1+math.Abs(d[0]))) {
 						t.Fatalf("%s: document %d: %v, in dense float64 %v", name, i, d[0], f.AtVec(i))
 					}
@@ -157,7 +157,7 @@ func TestRidge(t *testing.T) {
 	c := texts(200, 2, 2, false)
 	const penalty = 2.0
 	m, err := Train(t.Context(), c, Settings{Landmarks: 1000, C: penalty, Tolerance: 1e-10, Iterations: 500}, Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	if n := m.Landmarks.Rows(); n >= 200 || n < 100 {
 		t.Errorf("%d landmarks of 200 documents with copies", n)
 	}
@@ -171,7 +171,7 @@ func TestRidge(t *testing.T) {
 			a.SetSym(i, j, g.At(i, j)+1)
 		}
 		a.SetSym(i, i, a.At(i, i)+1/penalty)
-		y.SetVec(i, float64(1-2*c.Labels.Of(i)[0]))
+		y.SetVec(i, float64(1-2*c.Labels.Classes(i)[0]))
 	}
 	var solution mat.Cholesky
 	var alpha mat.VecDense
@@ -179,7 +179,7 @@ func TestRidge(t *testing.T) {
 		t.Fatal("no solution")
 	}
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
-	for i, d := range p.Decisions {
+	for i, d := range p.DecisionValues {
 		want := y.AtVec(i) - alpha.AtVec(i)/penalty
 		// The dropped part is at most 10⁻⁵ of the kernel's diagonal, and 0 for copies. It changes
 		// predictions by at most its square root.
@@ -195,7 +195,7 @@ func TestResidual(t *testing.T) {
 	m := musttest.Get(Train(t.Context(), c, Settings{Landmarks: 60, Iterations: 1}, Options{}))(t)
 	r := referenceOf(t, c, m)
 	var solution mat.Dense
-	musttest.Do(t, solution.Solve(r.mm, r.nm.T()))
+	musttest.NoError(t, solution.Solve(r.mm, r.nm.T()))
 	var left, all float64
 	for i := range 300 {
 		all += 2 // k(x, x) + 1 = 2 for the diffusion kernel
@@ -212,7 +212,7 @@ func TestInstructionSets(t *testing.T) {
 	var first *Model
 	for _, isa := range asm.Available() {
 		m, err := Train(t.Context(), c, Settings{Landmarks: 50, Loss: Logistic, Tolerance: 1e-9}, Options{ISA: string(isa)})
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 		if first == nil {
 			first = m
 		}

@@ -2,8 +2,8 @@ package landmark
 
 import "math"
 
-// of returns the loss of a document with y = ±1 and its first two derivatives with respect to f.
-func (l Loss) of(y, f float64) (loss, first, second float64) {
+// eval returns the loss of a document with y = ±1 and its first two derivatives with respect to f.
+func (l Loss) eval(y, f float64) (loss, first, second float64) {
 	switch l {
 	case Logistic:
 		// log(1 + e^-a), a = yf, without overflow; 1/(1 + e^a) is 1 - P(y).
@@ -14,7 +14,7 @@ func (l Loss) of(y, f float64) (loss, first, second float64) {
 			q = 1 / (1 + e)
 		}
 		return math.Max(-a, 0) + math.Log1p(e), -y * q, e / ((1 + e) * (1 + e))
-	case Hinge2:
+	case SquaredHinge:
 		if d := 1 - y*f; d > 0 {
 			return d * d / 2, -y * d, 1
 		}

@@ -21,14 +21,14 @@ type DecisionFunction struct {
 	Coefficients []float64 `json:"-"`
 	Objective    float64   `json:"objective"` // ½‖f‖² + C Σℓ
 	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
-	Gradient     float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
+	GradientNorm float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
 	Steps        int       `json:"steps"`     // number of Newton steps
 	Converged    bool      `json:"converged"` // whether the gap was at most Settings.Tolerance times the objective
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
-// mirrored returns the negated classifier, for the second of two classes.
-func (m *DecisionFunction) mirrored() *DecisionFunction {
+// negated returns the negated classifier, for the second of two classes.
+func (m *DecisionFunction) negated() *DecisionFunction {
 	out := *m
 	out.Bias, out.Coefficients = -m.Bias, make([]float64, len(m.Coefficients))
 	for j, a := range m.Coefficients {
@@ -72,7 +72,7 @@ func (m *Model) Validate() error {
 			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
 	}
 	for c, machine := range m.Functions {
-		if err := archive.Finite(machine.Coefficients); err != nil {
+		if err := archive.CheckFinite(machine.Coefficients); err != nil {
 			return fmt.Errorf("coefficients of %q: %w", m.Classes[c], err)
 		}
 	}
@@ -84,23 +84,23 @@ func (m *Model) Bytes() int64 {
 	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Functions)) + 32*int64(m.Embedder.Cols())
 }
 
-const chunk = 8192
+const chunkRows = 8192
 
 // Predict returns classes, decision values and, for the logistic loss, probabilities of documents.
-// Unknown terms only affect kernels that depend on the distance, see [kernel.Opened]. For errors,
+// Unknown terms only affect kernels that depend on the distance, see [kernel.OpenEmbedder]. For errors,
 // see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
-	do, err := opt.do()
+	do, err := opt.config()
 	if err != nil {
 		return nil, err
 	}
 	s, k, _ := m.Settings.resolve()
 	n, classes := docs.Rows(), len(m.Classes)
-	some := min(n, chunk)
-	values := int64(some) * int64(docs.LongestRow()+m.Embedder.Filled())
+	some := min(n, chunkRows)
+	values := int64(some) * int64(docs.MaxRowLen()+m.Embedder.FilledCount())
 	need := int64(n)*int64(16*classes+80) + sparse.EmbeddedBytes(some, values) +
-		engine.NewBytes(m.Landmarks.Rows(), m.Embedder.Cols(), m.Landmarks.NNZ())
-	if err := run.Fits(need, opt.limit(), "landmark: predicting %d documents", n); err != nil {
+		engine.MaxEngineBytes(m.Landmarks.Rows(), m.Embedder.Cols(), m.Landmarks.NNZ())
+	if err := run.CheckMemory(need, opt.memoryLimit(), "landmark: predicting %d documents", n); err != nil {
 		return nil, err
 	}
 	z, err := m.Embedder.TransformRows(ctx, m.Landmarks, nil, do.Workers)
@@ -121,8 +121,8 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	if s.Loss == Logistic {
 		out.Probabilities = make([][]float64, n)
 	}
-	for lo := 0; lo < n; lo += chunk {
-		rows := run.Numbers(lo, min(lo+chunk, n))
+	for lo := 0; lo < n; lo += chunkRows {
+		rows := run.Range(lo, min(lo+chunkRows, n))
 		x, err := m.Embedder.TransformRows(ctx, docs, rows, do.Workers)
 		if err != nil {
 			return nil, err
@@ -137,10 +137,11 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 				f[c] += machine.Bias
 			}
 			if task.Decide(out, lo+i, f); s.Loss == Logistic {
-				out.Probabilities[lo+i] = probabilities(f, s.Scheme != solver.Labels)
+				out.Probabilities[lo+i] = probabilities(f, s.Scheme != solver.MultiLabel)
 			}
 		}
-		if err := opt.tell(run.Progress{Stage: "predicting", Done: int64(lo + len(rows)), Total: int64(n)}); err != nil {
+		if err := opt.reportProgress(run.Progress{Stage: "predicting", Done: int64(lo + len(rows)),
+			Total: int64(n)}); err != nil {
 			return nil, err
 		}
 	}

@@ -9,30 +9,30 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// pass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
+// runPass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
 // (Kₙₘ+1)T⁻¹u by a row of R. f also adds the row's figures, such as its losses, to an array of
 // length figures. pass returns the product, and the figures summed in row order. If Options.Pass is
 // set, Options.Pass computes the same sums from q, and f isn't called.
-func (t *training) pass(
+func (t *training) runPass(
 	ctx context.Context, u [][]float64, q *Request, figures int, f func(row int, w, figures []float64),
 ) (g [][]float64, sums []float64, err error) {
 	m, p := t.factor.N, len(u)
 	alpha := slices.Concat(u...)
-	if err := t.factor.Back(ctx, t.do, alpha); err != nil {
+	if err := t.factor.BackSolve(ctx, t.config, alpha); err != nil {
 		return nil, nil, err
 	}
 	var all *Sums
-	if t.opt.Pass != nil {
-		all, err = t.elsewhere(ctx, t.request(q, alpha))
+	if t.opt.RunPass != nil {
+		all, err = t.remotePass(ctx, t.fillRequest(q, alpha))
 	} else {
-		all, err = t.over(ctx, t.matrix, columnsOf(alpha, m), figures, f)
+		all, err = t.localPass(ctx, t.matrix, columnsOf(alpha, m), figures, f)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	t.passes++
 	sums = make([]float64, p+figures)
-	for _, own := range all.Parts {
+	for _, own := range all.Ranges {
 		for i, s := range own.Sums {
 			sums[i] += s
 		}
@@ -43,7 +43,7 @@ func (t *training) pass(
 			alpha[c*m+j] += sums[c]
 		}
 	}
-	if err := t.factor.Forward(ctx, t.do, alpha); err != nil {
+	if err := t.factor.ForwardSolve(ctx, t.config, alpha); err != nil {
 		return nil, nil, err
 	}
 	for c := range p {
@@ -52,10 +52,10 @@ func (t *training) pass(
 	return g, sums[p:], nil
 }
 
-// over multiplies the rows of matrix by the columns of v in one pass, and calls f as in
-// [training.pass].
-func (t *training) over(
-	ctx context.Context, matrix *engine.Rectangle, v *mat.Dense, figures int, f func(row int, w, figures []float64),
+// localPass multiplies the rows of matrix by the columns of v in one pass, and calls f as in
+// [training.runPass].
+func (t *training) localPass(
+	ctx context.Context, matrix *engine.CrossMatrix, v *mat.Dense, figures int, f func(row int, w, figures []float64),
 ) (*Sums, error) {
 	m, p := v.Dims()
 	bias, dst := make([]float64, p), mat.NewDense(m, p, nil)
@@ -66,8 +66,8 @@ func (t *training) over(
 	}
 	all := &Sums{Products: make([]float64, m*p)}
 	var mu sync.Mutex
-	err := matrix.Pass(ctx, v, func(first int, w *mat.Dense) error {
-		own := Part{first, make([]float64, p+figures)}
+	err := matrix.MultiplyTwice(ctx, v, func(first int, w *mat.Dense) error {
+		own := RangeSums{first, make([]float64, p+figures)}
 		rows, _ := w.Dims()
 		for i := range rows {
 			row := w.RawRowView(i)
@@ -81,13 +81,13 @@ func (t *training) over(
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		all.Parts = append(all.Parts, own)
+		all.Ranges = append(all.Ranges, own)
 		return nil
 	}, dst)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all.Parts, func(a, b Part) int { return a.First - b.First })
+	slices.SortFunc(all.Ranges, func(a, b RangeSums) int { return a.FirstRow - b.FirstRow })
 	for c := range p {
 		mat.Col(all.Products[c*m:(c+1)*m], c, dst)
 	}

@@ -14,33 +14,33 @@ import (
 // the columns with this C.
 type preconditioner struct {
 	t       *training
-	factors []*dense.Square
+	factors []*dense.Matrix
 	weights []float64 // w of each factor
 }
 
 // A factor is recomputed if w is below stale times the w of the factor.
-const stale = 0.25
+const staleRatio = 0.25
 
-// suit computes the missing and stale factors for columns.
-func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
+// update computes the missing and stale factors for columns.
+func (p *preconditioner) update(ctx context.Context, columns []*column) error {
 	t := p.t
 	if p.factors == nil {
-		p.factors, p.weights = make([]*dense.Square, len(t.cValues)), make([]float64, len(t.cValues))
+		p.factors, p.weights = make([]*dense.Matrix, len(t.cValues)), make([]float64, len(t.cValues))
 	}
 	most := make([]float64, len(t.cValues))
 	for _, c := range columns {
-		most[c.which] = max(most[c.which], c.mean)
+		most[c.indexOfC] = max(most[c.indexOfC], c.meanCurvature)
 	}
 	for which, w := range most {
-		if w == 0 || p.factors[which] != nil && w >= stale*p.weights[which] {
+		if w == 0 || p.factors[which] != nil && w >= staleRatio*p.weights[which] {
 			continue
 		}
 		gamma := t.cValues[which] * w * float64(len(t.rows)) / float64(t.factor.N)
-		a, err := t.factor.Ridge(ctx, t.do, gamma)
+		a, err := t.factor.Ridge(ctx, t.config, gamma)
 		if err != nil {
 			return err
 		}
-		if _, err := a.Cholesky(ctx, t.do, 0); err != nil {
+		if _, err := a.Cholesky(ctx, t.config, 0); err != nil {
 			return err
 		}
 		p.factors[which], p.weights[which] = a, w
@@ -48,10 +48,10 @@ func (p *preconditioner) suit(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// each calls f once per C, with the factor for this C and the concatenated vectors of its columns.
+// forEachC calls f once per C, with the factor for this C and the concatenated vectors of its columns.
 // f changes the vectors in place. each returns the changed vectors.
-func (p *preconditioner) each(
-	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Square, b []float64) error,
+func (p *preconditioner) forEachC(
+	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Matrix, b []float64) error,
 ) (out [][]float64, err error) {
 	out = make([][]float64, len(columns))
 	m := p.t.factor.N
@@ -59,7 +59,7 @@ func (p *preconditioner) each(
 		var b []float64
 		var of []int
 		for i, c := range columns {
-			if c.which == which {
+			if c.indexOfC == which {
 				b, of = append(b, r[i]...), append(of, i)
 			}
 		}
@@ -80,17 +80,20 @@ func (p *preconditioner) each(
 
 // solve returns (AᵀA)⁻¹r for each column's r.
 func (p *preconditioner) solve(ctx context.Context, columns []*column, r [][]float64) ([][]float64, error) {
-	return p.each(ctx, columns, r, func(a *dense.Square, b []float64) error {
-		if err := a.Forward(ctx, p.t.do, b); err != nil {
+	return p.forEachC(ctx, columns, r, func(a *dense.Matrix, b []float64) error {
+		if err := a.ForwardSolve(ctx, p.t.config, b); err != nil {
 			return err
 		}
-		return a.Back(ctx, p.t.do, b)
+		return a.BackSolve(ctx, p.t.config, b)
 	})
 }
 
-// lengths returns √(rᵀ(AᵀA)⁻¹r) for each column's r.
-func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]float64) ([]float64, error) {
-	b, err := p.each(ctx, columns, r, func(a *dense.Square, b []float64) error { return a.Forward(ctx, p.t.do, b) })
+// norms returns √(rᵀ(AᵀA)⁻¹r) for each column's r.
+func (p *preconditioner) norms(ctx context.Context, columns []*column, r [][]float64) ([]float64, error) {
+	b, err := p.forEachC(ctx, columns, r, func(a *dense.Matrix,
+		b []float64) error {
+		return a.ForwardSolve(ctx, p.t.config, b)
+	})
 	out := make([]float64, len(columns))
 	for i, v := range b {
 		out[i] = math.Sqrt(floats.Dot(v, v))
@@ -98,24 +101,24 @@ func (p *preconditioner) lengths(ctx context.Context, columns []*column, r [][]f
 	return out, err
 }
 
-// firsts computes the preconditioned gradient norm at f = 0 for each new column. The first gradient
+// initNorms computes the preconditioned gradient norm at f = 0 for each new column. The first gradient
 // of a column is at f = 0, unless the column is warm-started from a smaller C. Then the gradient at
 // f = 0 is known up to the factor C.
-func (p *preconditioner) firsts(ctx context.Context, columns []*column, gradients [][]float64) error {
+func (p *preconditioner) initNorms(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {
-		if c.zero == nil {
-			c.zero = slices.Clone(gradients[i])
-			floats.Scale(1/c.penalty, c.zero)
+		if c.zeroGradient == nil {
+			c.zeroGradient = slices.Clone(gradients[i])
+			floats.Scale(1/c.penalty, c.zeroGradient)
 		}
-		first := slices.Clone(c.zero)
+		first := slices.Clone(c.zeroGradient)
 		floats.Scale(c.penalty, first)
 		r = append(r, first)
 	}
-	lengths, err := p.lengths(ctx, columns, r)
+	lengths, err := p.norms(ctx, columns, r)
 	for i, c := range columns {
-		if c.first == 0 {
-			c.first = lengths[i]
+		if c.initialNorm == 0 {
+			c.initialNorm = lengths[i]
 		}
 	}
 	return err

@@ -18,72 +18,72 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// PassRows is the number of documents per block. Sums of blocks are added in order.
-const PassRows = 512
+// BlockRows is the number of documents per block. Sums of blocks are added in order.
+const BlockRows = 512
 
 // Request describes sums over the documents that another process computes in one pass. K is the n×m
 // matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ′(K At). A
 // step needs Kᵀ(ℓ″(K At) ∘ K Step), with ℓ″ replaced by 1 if At is empty. Losses are multiplied by
 // the documents' weights.
 type Request struct {
-	Rows      int       `json:"rows"`              // number of training documents
-	Landmarks []int     `json:"landmarks"`         // indices of documents
-	Classes   []int     `json:"classes,omitempty"` // class of each vector of At
-	At        []float64 `json:"at,omitempty"`      // concatenated vectors with a value per landmark
-	Step      []float64 `json:"step,omitempty"`    // like At; empty for a gradient
-	Of        []int     `json:"of,omitempty"`      // index of the vector of At for each vector of Step
+	Rows         int       `json:"rows"`              // number of training documents
+	Landmarks    []int     `json:"landmarks"`         // indices of documents
+	Classes      []int     `json:"classes,omitempty"` // class of each vector of At
+	Points       []float64 `json:"at,omitempty"`      // concatenated vectors with a value per landmark
+	Directions   []float64 `json:"step,omitempty"`    // like At; empty for a gradient
+	PointIndices []int     `json:"of,omitempty"`      // index of the vector of At for each vector of Step
 }
 
-// Blocks returns the number of blocks of [PassRows] documents.
-func (q *Request) Blocks() int {
+// NumBlocks returns the number of blocks of [BlockRows] documents.
+func (q *Request) NumBlocks() int {
 	if q == nil || q.Rows <= 0 {
 		return 0
 	}
-	return (q.Rows-1)/PassRows + 1
+	return (q.Rows-1)/BlockRows + 1
 }
 
 // Sums holds the sums over a block of documents.
 type Sums struct {
-	Products []float64 // KᵀR for K without the added 1, one vector per vector of the request
-	Parts    []Part    // sorted by First
+	Products []float64   // KᵀR for K without the added 1, one vector per vector of the request
+	Ranges   []RangeSums // sorted by First
 }
 
-// Part holds sums for each vector over some rows of a block: of R in KᵀR and, for a gradient, of ℓ
+// RangeSums holds sums for each vector over some rows of a block: of R in KᵀR and, for a gradient, of ℓ
 // and ℓ″.
-type Part struct {
-	First int // first row
-	Sums  []float64
+type RangeSums struct {
+	FirstRow int // first row
+	Sums     []float64
 }
 
-// vectors returns the number of vectors to multiply, and the number of sums in a part.
-func (q *Request) vectors() (p, sums int) {
-	if len(q.Step) > 0 {
-		p = len(q.Step) / max(len(q.Landmarks), 1)
+// sizes returns the number of vectors to multiply, and the number of sums in a part.
+func (q *Request) sizes() (p, sums int) {
+	if len(q.Directions) > 0 {
+		p = len(q.Directions) / max(len(q.Landmarks), 1)
 		return p, p
 	}
 	return len(q.Classes), 3 * len(q.Classes)
 }
 
-// Check returns an error if s can't be the sums of this block of the request.
-func (q *Request) Check(block int, s *Sums) error {
-	if block < 0 || block >= q.Blocks() {
-		return fmt.Errorf("landmark: block must be between 0 and %d, got %d", q.Blocks()-1, block)
+// CheckSums returns an error if s can't be the sums of this block of the request.
+func (q *Request) CheckSums(block int, s *Sums) error {
+	if block < 0 || block >= q.NumBlocks() {
+		return fmt.Errorf("landmark: block must be between 0 and %d, got %d", q.NumBlocks()-1, block)
 	}
-	p, width := q.vectors()
+	p, width := q.sizes()
 	if s == nil || len(s.Products) != p*len(q.Landmarks) {
 		return fmt.Errorf("landmark: sums of block %d must have %d products for each of %d landmarks", block, p,
 			len(q.Landmarks))
 	}
-	next := block * PassRows
-	for i, part := range s.Parts {
-		if part.First < next || i == 0 && part.First != next || part.First >= min((block+1)*PassRows, q.Rows) ||
+	next := block * BlockRows
+	for i, part := range s.Ranges {
+		if part.FirstRow < next || i == 0 && part.FirstRow != next || part.FirstRow >= min((block+1)*BlockRows, q.Rows) ||
 			len(part.Sums) != width {
 			return fmt.Errorf("landmark: sums of block %d: part %d must have %d sums and begin at a row of the block, "+
-				"got %d sums at row %d", block, i, width, len(part.Sums), part.First)
+				"got %d sums at row %d", block, i, width, len(part.Sums), part.FirstRow)
 		}
-		next = part.First + 1
+		next = part.FirstRow + 1
 	}
-	if len(s.Parts) == 0 {
+	if len(s.Ranges) == 0 {
 		return fmt.Errorf("landmark: sums of block %d must have at least one part", block)
 	}
 	return nil
@@ -101,40 +101,41 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	case m == 0 || m > MaxLandmarks || outside(q.Landmarks, c.Documents.Rows()):
 		return fmt.Errorf("landmark: request must have 1 to %d landmarks among %d documents, got %d", MaxLandmarks,
 			c.Documents.Rows(), m)
-	case outside(q.Classes, classes) || len(q.At) != m*len(q.Classes):
+	case outside(q.Classes, classes) || len(q.Points) != m*len(q.Classes):
 		return fmt.Errorf("landmark: request must have %d coefficients for each of at most %d classes, got %d for %d classes",
-			m, classes, len(q.At), len(q.Classes))
-	case len(q.Step)%m != 0 || len(q.Step)+len(q.At) == 0:
-		return fmt.Errorf("landmark: size of a step must be a multiple of %d landmarks, got %d", m, len(q.Step))
-	case len(q.At) > 0 && len(q.Of) != len(q.Step)/m || len(q.At) == 0 && len(q.Of) > 0 || outside(q.Of, len(q.Classes)):
-		return fmt.Errorf("landmark: step must have %d class indices below %d, got %d", len(q.Step)/m, len(q.Classes),
-			len(q.Of))
+			m, classes, len(q.Points), len(q.Classes))
+	case len(q.Directions)%m != 0 || len(q.Directions)+len(q.Points) == 0:
+		return fmt.Errorf("landmark: size of a step must be a multiple of %d landmarks, got %d", m, len(q.Directions))
+	case len(q.Points) > 0 && len(q.PointIndices) != len(q.Directions)/m || len(q.Points) == 0 &&
+		len(q.PointIndices) > 0 || outside(q.PointIndices, len(q.Classes)):
+		return fmt.Errorf("landmark: step must have %d class indices below %d, got %d", len(q.Directions)/m, len(q.Classes),
+			len(q.PointIndices))
 	}
-	if err := errors.Join(archive.Finite(q.At), archive.Finite(q.Step)); err != nil {
+	if err := errors.Join(archive.CheckFinite(q.Points), archive.CheckFinite(q.Directions)); err != nil {
 		return fmt.Errorf("landmark: request: %w", err)
 	}
 	return nil
 }
 
-// Passing computes the sums of a request. It may be used concurrently.
-type Passing struct {
+// PassWorker computes the sums of a request. It may be used concurrently.
+type PassWorker struct {
 	t *training
 	q *Request
 }
 
-// NewPassing prepares the computation of the sums of q. c and s must be the corpus and settings of
+// NewPassWorker prepares the computation of the sums of q. c and s must be the corpus and settings of
 // the training run. opt.ISA affects rounding. It fails if the request doesn't match the corpus, or
 // if [Train] would fail.
-func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*Passing, error) {
+func NewPassWorker(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*PassWorker, error) {
 	s, k, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
 	t := &training{c: c, s: s, opt: opt}
-	if t.do, err = opt.do(); err != nil {
+	if t.config, err = opt.config(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil {
+	if t.rows, err = task.TrainingRows(ctx, c, sparse.Embedding{}, s.Scheme); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	if err := q.validate(c, len(t.rows)); err != nil {
@@ -142,7 +143,7 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k = kernel.Resolve(k, len(embedder.Terms))
-	z, err := embedder.TransformRows(ctx, c.Documents, q.Landmarks, t.do.Workers)
+	z, err := embedder.TransformRows(ctx, c.Documents, q.Landmarks, t.config.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -151,66 +152,67 @@ func NewPassing(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, o
 	if err != nil {
 		return nil, err
 	}
-	return &Passing{t, q}, nil
+	return &PassWorker{t, q}, nil
 }
 
 // Close releases the engine.
-func (p *Passing) Close() error { return p.t.e.Close() }
+func (p *PassWorker) Close() error { return p.t.e.Close() }
 
-// Block returns the sums over a block of documents, bit-identical to the sums in [Train]. It fails
+// BlockSums returns the sums over a block of documents, bit-identical to the sums in [Train]. It fails
 // if there is no such block, or if ctx is done.
-func (p *Passing) Block(ctx context.Context, block int) (*Sums, error) {
+func (p *PassWorker) BlockSums(ctx context.Context, block int) (*Sums, error) {
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
-	if block < 0 || block >= q.Blocks() {
-		return nil, fmt.Errorf("landmark: block must be between 0 and %d, got %d", q.Blocks()-1, block)
+	if block < 0 || block >= q.NumBlocks() {
+		return nil, fmt.Errorf("landmark: block must be between 0 and %d, got %d", q.NumBlocks()-1, block)
 	}
-	lo := block * PassRows
-	hi := min(lo+PassRows, q.Rows)
+	lo := block * BlockRows
+	hi := min(lo+BlockRows, q.Rows)
 	x, err := t.x.Embedder.TransformRows(ctx, t.c.Documents, t.rows[lo:hi], 1)
 	if err != nil {
 		return nil, err
 	}
 	var keep int64
-	if len(q.At) > 0 && len(q.Step) > 0 {
+	if len(q.Points) > 0 && len(q.Directions) > 0 {
 		keep = math.MaxInt32 // the block is multiplied twice
 	}
-	matrix, err := t.e.Rectangle(t.k, x, keep)
+	matrix, err := t.e.CrossMatrix(t.k, x, keep)
 	if err != nil {
 		return nil, err
 	}
 	var weights []float32
 	var gradient *Sums
-	if len(q.At) > 0 {
-		if len(q.Step) > 0 {
+	if len(q.Points) > 0 {
+		if len(q.Directions) > 0 {
 			weights = make([]float32, len(q.Classes)*(hi-lo))
 		}
-		gradient, err = t.over(ctx, matrix, columnsOf(q.At, m), 2*len(q.Classes), func(row int, w, figures []float64) {
-			t.losses(q.Classes, lo+row, w, figures, func(i int, second float64) {
-				if weights != nil {
-					weights[row*len(q.Classes)+i] = float32(second)
-				}
+		gradient, err = t.localPass(ctx, matrix, columnsOf(q.Points, m), 2*len(q.Classes),
+			func(row int, w, figures []float64) {
+				t.addLosses(q.Classes, lo+row, w, figures, func(i int, second float64) {
+					if weights != nil {
+						weights[row*len(q.Classes)+i] = float32(second)
+					}
+				})
 			})
-		})
-		if err != nil || len(q.Step) == 0 {
-			return gradient.from(lo), err
+		if err != nil || len(q.Directions) == 0 {
+			return gradient.shiftRows(lo), err
 		}
 	}
-	s, err := t.over(ctx, matrix, columnsOf(q.Step, m), 0, func(row int, w, _ []float64) {
+	s, err := t.localPass(ctx, matrix, columnsOf(q.Directions, m), 0, func(row int, w, _ []float64) {
 		if weights == nil {
 			floats.Scale(t.weight(lo+row), w)
 		}
-		for i, of := range q.Of {
+		for i, of := range q.PointIndices {
 			w[i] *= float64(weights[row*len(q.Classes)+of])
 		}
 	})
-	return s.from(lo), err
+	return s.shiftRows(lo), err
 }
 
-// from converts row indices in the block to row indices in the request.
-func (s *Sums) from(row int) *Sums {
+// shiftRows converts row indices in the block to row indices in the request.
+func (s *Sums) shiftRows(row int) *Sums {
 	if s != nil {
-		for i := range s.Parts {
-			s.Parts[i].First += row
+		for i := range s.Ranges {
+			s.Ranges[i].FirstRow += row
 		}
 	}
 	return s
@@ -226,43 +228,43 @@ func columnsOf(v []float64, m int) *mat.Dense {
 	return d
 }
 
-// request sets q.Rows, q.Landmarks and the vectors, q.At or q.Step. It returns q.
-func (t *training) request(q *Request, alpha []float64) *Request {
+// fillRequest sets q.Rows, q.Landmarks and the vectors, q.At or q.Step. It returns q.
+func (t *training) fillRequest(q *Request, alpha []float64) *Request {
 	q.Rows = len(t.rows)
-	for _, at := range t.chosen {
+	for _, at := range t.landmarks {
 		q.Landmarks = append(q.Landmarks, t.rows[at])
 	}
-	if q == t.point {
-		q.At = alpha
+	if q == t.gradientRequest {
+		q.Points = alpha
 	} else {
-		q.Step = alpha
+		q.Directions = alpha
 	}
 	return q
 }
 
-// elsewhere delegates a pass to Options.Pass, and adds the blocks in order.
-func (t *training) elsewhere(ctx context.Context, q *Request) (total *Sums, err error) {
-	p, _ := q.vectors()
+// remotePass delegates a pass to Options.Pass, and adds the blocks in order.
+func (t *training) remotePass(ctx context.Context, q *Request) (total *Sums, err error) {
+	p, _ := q.sizes()
 	total = &Sums{Products: make([]float64, p*len(q.Landmarks))}
 	next := 0
 	add := func(block int, s *Sums) error {
-		if block != next || next >= q.Blocks() {
+		if block != next || next >= q.NumBlocks() {
 			return fmt.Errorf("landmark: Options.Pass must add blocks 0 to %d in order, got block %d after %d blocks",
-				q.Blocks()-1, block, next)
+				q.NumBlocks()-1, block, next)
 		}
-		if err := q.Check(block, s); err != nil {
+		if err := q.CheckSums(block, s); err != nil {
 			return err
 		}
 		next++
 		for i, v := range s.Products {
 			total.Products[i] += v
 		}
-		total.Parts = append(total.Parts, s.Parts...)
+		total.Ranges = append(total.Ranges, s.Ranges...)
 		return nil
 	}
-	err = run.Guard("landmark: Options.Pass", func() error { return t.opt.Pass(ctx, q, add) })
-	if err == nil && next < q.Blocks() {
-		err = fmt.Errorf("landmark: Options.Pass added only %d of %d blocks", next, q.Blocks())
+	err = run.CatchPanic("landmark: Options.Pass", func() error { return t.opt.RunPass(ctx, q, add) })
+	if err == nil && next < q.NumBlocks() {
+		err = fmt.Errorf("landmark: Options.Pass added only %d of %d blocks", next, q.NumBlocks())
 	}
 	return total, err
 }

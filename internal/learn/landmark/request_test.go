@@ -10,7 +10,7 @@ import (
 
 // With Options.Pass, the model is bit-identical.
 func TestPassElsewhere(t *testing.T) {
-	for loss := Square; loss <= Hinge2; loss++ {
+	for loss := SquaredError; loss <= SquaredHinge; loss++ {
 		c, s := texts(1300, 3, 7, false), Settings{Landmarks: 70, Loss: loss, C: 3}
 		for i := range c.Documents.Rows() {
 			c.Weights = append(c.Weights, 0.3+float64(i%4)/3)
@@ -20,13 +20,13 @@ func TestPassElsewhere(t *testing.T) {
 		for i, pass := range []func(context.Context, *Request, func(int, *Sums) error) error{
 			nil, func(ctx context.Context, q *Request, add func(int, *Sums) error) error {
 				passes++
-				p, err := NewPassing(ctx, c, s, q, Options{})
+				p, err := NewPassWorker(ctx, c, s, q, Options{})
 				if err != nil {
 					return err
 				}
 				defer p.Close()
-				for block := range q.Blocks() {
-					sums, err := p.Block(ctx, block)
+				for block := range q.NumBlocks() {
+					sums, err := p.BlockSums(ctx, block)
 					if err == nil {
 						err = add(block, sums)
 					}
@@ -37,8 +37,8 @@ func TestPassElsewhere(t *testing.T) {
 				return nil
 			},
 		} {
-			m := musttest.Get(Train(t.Context(), c, s, Options{Workers: 3, Pass: pass}))(t)
-			musttest.Do(t, m.Write(t.Context(), &files[i]))
+			m := musttest.Get(Train(t.Context(), c, s, Options{Workers: 3, RunPass: pass}))(t)
+			musttest.NoError(t, m.Write(t.Context(), &files[i]))
 		}
 		if passes < 2 || !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
 			t.Errorf("%v: after %d passes elsewhere the model differs", loss, passes)

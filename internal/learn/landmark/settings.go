@@ -15,9 +15,9 @@ type Loss int
 
 // The losses: ½(y-f)², log(1 + e^(-yf)) and ½ max(0, 1-yf)².
 const (
-	Square Loss = iota
+	SquaredError Loss = iota
 	Logistic
-	Hinge2
+	SquaredHinge
 )
 
 // String returns the name of the loss.
@@ -55,7 +55,7 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	if err != nil {
 		return s, nil, fmt.Errorf("landmark: kernel: %w", err)
 	}
-	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
+	if kernel.PropertiesOf(k).Definiteness == kernel.ConditionallyPositiveDefinite {
 		return s, nil, fmt.Errorf("landmark: kernel must be positive definite, but %s is only conditionally so", k)
 	}
 	s.Kernel = k.String()
@@ -78,7 +78,7 @@ type Options struct {
 	// Progress is called with the progress, never concurrently. Default: none.
 	Progress func(run.Progress)
 
-	// Pass, if not nil, replaces the passes of this process. It must call add for all blocks in
-	// order, with the sums that [Passing] computes. The model stays bit-identical.
-	Pass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
+	// RunPass, if not nil, replaces the passes of this process. It must call add for all blocks in
+	// order, with the sums that [PassWorker] computes. The model stays bit-identical.
+	RunPass func(ctx context.Context, q *Request, add func(block int, s *Sums) error) error
 }

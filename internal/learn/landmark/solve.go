@@ -10,63 +10,63 @@ import (
 
 // column is the state of the optimisation for one class and one C. The variables are u = Tα.
 type column struct {
-	at, class, which int // index among columns optimised together, class, index of C
-	penalty          float64
+	index, class, indexOfC int // index among columns optimised together, class, index of C
+	penalty                float64
 
-	u          []float64
-	objective  float64
-	gradient   float64   // preconditioned gradient norm, relative to the norm at f = 0
-	zero       []float64 // gradient at f = 0, divided by C
-	first      float64   // preconditioned norm of the gradient at f = 0
-	mean       float64   // mean ℓ″ over the documents
-	steps      int       // number of Newton steps
-	gap        float64   // upper bound on objective - minimum
-	converged  bool      // whether the gap is within the tolerance
-	from, step []float64 // start and direction of the last step; nil before the first
-	size       float64   // step length as a fraction of step
-	before     float64   // objective at from
-	slope      float64   // derivative along step at from; negative
+	u              []float64
+	objective      float64
+	gradientNorm   float64   // preconditioned gradient norm, relative to the norm at f = 0
+	zeroGradient   []float64 // gradient at f = 0, divided by C
+	initialNorm    float64   // preconditioned norm of the gradient at f = 0
+	meanCurvature  float64   // meanCurvature ℓ″ over the documents
+	steps          int       // number of Newton steps
+	gap            float64   // upper bound on objective - minimum
+	converged      bool      // whether the gap is within the tolerance
+	start, step    []float64 // start and direction of the last step; nil before the first
+	stepSize       float64   // step length as a fraction of step
+	startObjective float64   // objective at from
+	slope          float64   // derivative along step at from; negative
 }
 
 // The inner iterations of a Newton step end when the relative gradient norm is at most forcing, or
 // after stepPasses passes. A step is halved while the objective decreases by less than the fraction
 // enough of the predicted decrease. Steps aren't halved below minOfStep/2.
 const (
-	forcing    = 0.1
-	stepPasses = 15
-	enough     = 1e-4
-	minOfStep  = 1e-3
+	forcing        = 0.1
+	maxStepPasses  = 15
+	armijoFraction = 1e-4
+	minStepSize    = 1e-3
 )
 
 func (t *training) fit(ctx context.Context) ([]*column, error) {
 	var all []*column
 	for which, penalty := range t.cValues {
-		for class := range t.machines() {
-			c := &column{at: class, class: class, which: which, penalty: penalty, u: make([]float64, t.factor.N)}
-			if t.s.Loss == Square {
-				c.at = len(all)
+		for class := range t.numFunctions() {
+			c := &column{index: class, class: class, indexOfC: which, penalty: penalty, u: make([]float64, t.factor.N)}
+			if t.s.Loss == SquaredError {
+				c.index = len(all)
 			}
 			all = append(all, c)
 		}
 	}
-	return all, t.searches(ctx, all)
+	return all, t.optimiseAll(ctx, all)
 }
 
-// searches optimises all columns together for the squared loss. For other losses it optimises one C
+// optimiseAll optimises all columns together for the squared loss. For other losses it optimises one C
 // after another, with warm starts.
-func (t *training) searches(ctx context.Context, all []*column) error {
-	if t.s.Loss == Square {
-		return t.search(ctx, all)
+func (t *training) optimiseAll(ctx context.Context, all []*column) error {
+	if t.s.Loss == SquaredError {
+		return t.optimise(ctx, all)
 	}
 	var before []*column
-	for some := range slices.Chunk(all, t.machines()) {
+	for some := range slices.Chunk(all, t.numFunctions()) {
 		for i, c := range some {
 			if before != nil {
 				copy(c.u, before[i].u)
-				c.zero = before[i].zero
+				c.zeroGradient = before[i].zeroGradient
 			}
 		}
-		if err := t.search(ctx, some); err != nil {
+		if err := t.optimise(ctx, some); err != nil {
 			return err
 		}
 		before = some
@@ -74,12 +74,12 @@ func (t *training) searches(ctx context.Context, all []*column) error {
 	return nil
 }
 
-// search takes Newton steps for all columns together. It ends when the gradient and the gap of each
+// optimise takes Newton steps for all columns together. It ends when the gradient and the gap of each
 // column are within the tolerance, or when no passes are left. The last pass evaluates the final
 // columns, after undoing steps that are too long. The squared loss needs one step.
-func (t *training) search(ctx context.Context, columns []*column) error {
+func (t *training) optimise(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ″ of each document and column
-	if t.s.Loss != Square {
+	if t.s.Loss != SquaredError {
 		weights = make([]float32, len(t.rows)*len(columns))
 	}
 	p := &preconditioner{t: t}
@@ -89,12 +89,12 @@ func (t *training) search(ctx context.Context, columns []*column) error {
 		if err != nil {
 			return err
 		}
-		if err := p.suit(ctx, active); err != nil {
+		if err := p.update(ctx, active); err != nil {
 			return err
 		}
-		lengths, err := p.lengths(ctx, active, gradients)
+		lengths, err := p.norms(ctx, active, gradients)
 		if err == nil {
-			err = p.firsts(ctx, active, gradients)
+			err = p.initNorms(ctx, active, gradients)
 		}
 		if err != nil {
 			return err
@@ -102,38 +102,41 @@ func (t *training) search(ctx context.Context, columns []*column) error {
 		var near, moving []*column
 		var there, down [][]float64
 		for i, c := range active {
-			if c.gradient = 0; c.first > 0 {
-				c.gradient = lengths[i] / c.first
+			if c.gradientNorm = 0; c.initialNorm > 0 {
+				c.gradientNorm = lengths[i] / c.initialNorm
 			}
-			if c.converged = false; c.step != nil && c.size > minOfStep && !(c.objective <= c.before+enough*c.size*c.slope) {
-				if c.walk(c.size / 2); t.passes >= last-1 {
-					c.walk(0)
+			if c.converged = false; c.step != nil && c.stepSize > minStepSize &&
+				!(c.objective <= c.startObjective+armijoFraction*c.stepSize*c.slope) {
+				if c.applyStep(c.stepSize / 2); t.passes >= last-1 {
+					c.applyStep(0)
 				}
 				continue
 			}
-			if moving, down = append(moving, c), append(down, gradients[i]); c.gradient <= t.s.Tolerance || t.passes >= last {
+			if moving, down = append(moving, c), append(down, gradients[i]); c.gradientNorm <= t.s.Tolerance ||
+				t.passes >= last {
 				near, there = append(near, c), append(there, gradients[i])
 			}
 		}
-		if err := t.settle(ctx, near, there, p); err != nil || t.passes >= last {
+		if err := t.boundGaps(ctx, near, there, p); err != nil || t.passes >= last {
 			return err
 		}
 		active = slices.DeleteFunc(slices.Clone(active), func(c *column) bool { return c.converged })
-		if t.s.Loss != Square && t.passes >= last-1 {
+		if t.s.Loss != SquaredError && t.passes >= last-1 {
 			continue
 		}
-		if err := t.newton(ctx, moving, down, p, weights, len(columns), last); err != nil || t.s.Loss == Square {
+		if err := t.takeNewtonSteps(ctx, moving, down, p, weights, len(columns), last); err != nil ||
+			t.s.Loss == SquaredError {
 			return err
 		}
 	}
 	return nil
 }
 
-// walk sets u to the given fraction of the step.
-func (c *column) walk(size float64) {
-	c.size = size
+// applyStep sets u to the given fraction of the step.
+func (c *column) applyStep(size float64) {
+	c.stepSize = size
 	for i, s := range c.step {
-		c.u[i] = c.from[i] + size*s
+		c.u[i] = c.start[i] + size*s
 	}
 }
 
@@ -150,11 +153,11 @@ func (t *training) gradients(
 	for i, c := range columns {
 		classes[i] = c.class
 	}
-	t.point, t.pointOf = &Request{Classes: classes}, columns
-	g, sums, err := t.pass(ctx, at, t.point, 2*count, func(row int, w, figures []float64) {
-		t.losses(classes, row, w, figures, func(i int, second float64) {
+	t.gradientRequest, t.gradientColumns = &Request{Classes: classes}, columns
+	g, sums, err := t.runPass(ctx, at, t.gradientRequest, 2*count, func(row int, w, figures []float64) {
+		t.addLosses(classes, row, w, figures, func(i int, second float64) {
 			if weights != nil {
-				weights[row*stride+columns[i].at] = float32(second)
+				weights[row*stride+columns[i].index] = float32(second)
 			}
 		})
 	})
@@ -163,7 +166,7 @@ func (t *training) gradients(
 	}
 	for i, c := range columns {
 		c.objective = floats.Dot(c.u, c.u)/2 + c.penalty*sums[i]
-		c.mean = sums[count+i] / float64(len(t.rows))
+		c.meanCurvature = sums[count+i] / float64(len(t.rows))
 		floats.Scale(c.penalty, g[i])
 		floats.Add(g[i], c.u)
 	}
@@ -177,12 +180,12 @@ func (t *training) weight(row int) float64 {
 	return t.c.Weights[t.rows[row]]
 }
 
-// losses replaces w of a row by ℓ′, adds ℓ and ℓ″ to figures, and calls weigh with ℓ″ for each
+// addLosses replaces w of a row by ℓ′, adds ℓ and ℓ″ to figures, and calls weigh with ℓ″ for each
 // class. ℓ, ℓ′ and ℓ″ are multiplied by the row's weight.
-func (t *training) losses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
+func (t *training) addLosses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
 	s := t.weight(row)
 	for i, class := range classes {
-		loss, first, second := t.s.Loss.of(t.sign(row, class), w[i])
+		loss, first, second := t.s.Loss.eval(t.sign(row, class), w[i])
 		w[i] = s * first
 		figures[i] += float64(s * loss)
 		figures[len(classes)+i] += float64(s * second)
@@ -192,19 +195,19 @@ func (t *training) losses(classes []int, row int, w, figures []float64, weigh fu
 
 // sign returns y of a row: 1 if it has the class, else -1.
 func (t *training) sign(row, class int) float64 {
-	if slices.Contains(t.c.Labels.Of(t.rows[row]), int32(class)) {
+	if slices.Contains(t.c.Labels.Classes(t.rows[row]), int32(class)) {
 		return 1
 	}
 	return -1
 }
 
-// newton solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g for all columns by preconditioned conjugate gradients,
+// takeNewtonSteps solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g for all columns by preconditioned conjugate gradients,
 // and takes the steps d. With the squared loss it also checks convergence.
-func (t *training) newton(
+func (t *training) takeNewtonSteps(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner, weights []float32, stride, last int,
 ) error {
-	part, passes := forcing, min(last-2, t.passes+stepPasses)
-	if t.s.Loss == Square {
+	part, passes := forcing, min(last-2, t.passes+maxStepPasses)
+	if t.s.Loss == SquaredError {
 		part, passes = t.s.Tolerance, last
 	}
 	type state struct {
@@ -219,7 +222,7 @@ func (t *training) newton(
 			continue
 		}
 		s := &state{c: c, part: part, d: make([]float64, len(c.u)), r: gradients[i], begin: slices.Clone(gradients[i])}
-		c.from, c.before = slices.Clone(c.u), c.objective
+		c.start, c.startObjective = slices.Clone(c.u), c.objective
 		floats.Scale(-1, s.r)
 		all = append(all, s)
 	}
@@ -239,23 +242,23 @@ func (t *training) newton(
 	}
 	for i, s := range all {
 		s.q, s.rho = z[i], floats.Dot(s.r, z[i])
-		if s.first = s.rho; t.s.Loss == Square {
-			s.first = s.c.first * s.c.first
+		if s.first = s.rho; t.s.Loss == SquaredError {
+			s.first = s.c.initialNorm * s.c.initialNorm
 		}
 	}
 	for active := all; ; {
 		there := func(s *state) bool { return !(s.rho > s.part*s.part*s.first) }
-		if t.s.Loss == Square {
+		if t.s.Loss == SquaredError {
 			var near []*state
 			for _, s := range active {
 				if there(s) || t.passes >= passes {
 					// J(d) = J(0) + gᵀd + ½dᵀHd, with Hd = -g - r
-					s.c.objective = s.c.before + (floats.Dot(s.begin, s.d)/2 - floats.Dot(s.d, s.r)/2)
+					s.c.objective = s.c.startObjective + (floats.Dot(s.begin, s.d)/2 - floats.Dot(s.d, s.r)/2)
 					near = append(near, s)
 				}
 			}
 			cs, rs := of(near) // r is -g, and the sign doesn't matter
-			if err := t.settle(ctx, cs, rs, p); err != nil {
+			if err := t.boundGaps(ctx, cs, rs, p); err != nil {
 				return err
 			}
 			for _, s := range near {
@@ -274,15 +277,15 @@ func (t *training) newton(
 		}
 		step := &Request{}
 		if weights != nil {
-			step.Classes, step.At = t.point.Classes, t.point.At
+			step.Classes, step.Points = t.gradientRequest.Classes, t.gradientRequest.Points
 			for _, s := range active {
-				step.Of = append(step.Of, slices.Index(t.pointOf, s.c))
+				step.PointIndices = append(step.PointIndices, slices.Index(t.gradientColumns, s.c))
 			}
 		}
-		h, _, err := t.pass(ctx, at, step, 0, func(row int, w, _ []float64) {
+		h, _, err := t.runPass(ctx, at, step, 0, func(row int, w, _ []float64) {
 			for i, s := range active {
 				if weights != nil {
-					w[i] *= float64(weights[row*stride+s.c.at])
+					w[i] *= float64(weights[row*stride+s.c.index])
 				} else {
 					w[i] *= t.weight(row)
 				}
@@ -296,7 +299,7 @@ func (t *training) newton(
 			floats.Add(h[i], s.q)
 			along := s.rho / floats.Dot(s.q, h[i])
 			floats.AddScaled(s.d, along, s.q)
-			floats.AddTo(s.c.u, s.c.from, s.d)
+			floats.AddTo(s.c.u, s.c.start, s.d)
 			floats.AddScaled(s.r, -along, h[i])
 		}
 		cs, rs := of(active)
@@ -314,9 +317,9 @@ func (t *training) newton(
 		c.step = s.d
 		c.slope = floats.Dot(s.begin, s.d)
 		c.steps++
-		c.walk(1)
-		if t.s.Loss == Square {
-			c.gradient = math.Sqrt(max(s.rho, 0) / s.first)
+		c.applyStep(1)
+		if t.s.Loss == SquaredError {
+			c.gradientNorm = math.Sqrt(max(s.rho, 0) / s.first)
 		}
 	}
 	return nil

@@ -17,10 +17,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// independent is the minimum fraction of a landmark's squared length that must remain after
+// minPivotFraction is the minimum fraction of a landmark's squared length that must remain after
 // eliminating the previous landmarks. Kernel values have errors of about 10⁻⁶, and the remainder of
 // a near copy has about four times this error.
-const independent = 1e-5
+const minPivotFraction = 1e-5
 
 // Train trains a model. For errors, see package task.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Model, error) {
@@ -41,7 +41,7 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	if err := t.ready(ctx); err != nil {
+	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
 	defer t.e.Close()
@@ -57,19 +57,19 @@ type training struct {
 	s       Settings
 	k       kernel.Kernel
 	opt     Options
-	do      dense.Do
+	config  dense.Config
 	cValues []float64
 	rows    []int            // indices of the training documents
 	x       *sparse.Embedded // embedded training documents
 
-	chosen []int // landmarks, as indices into rows
-	e      *engine.Engine
-	matrix *engine.Rectangle
-	factor *dense.Square // Cholesky factor of k + 1 on the landmarks
-	passes int
+	landmarks []int // landmarks, as indices into rows
+	e         *engine.Engine
+	matrix    *engine.CrossMatrix
+	factor    *dense.Matrix // Cholesky factor of k + 1 on the landmarks
+	passes    int
 
-	point   *Request  // request of the last gradients
-	pointOf []*column // columns of point
+	gradientRequest *Request  // request of the last gradients
+	gradientColumns []*column // columns of point
 }
 
 // newTraining checks the arguments and embeds the training documents.
@@ -83,61 +83,62 @@ func newTraining(
 	if cValues == nil {
 		cValues = []float64{s.C}
 	}
-	if err := task.CheckCs(cValues); err != nil {
+	if err := task.CheckCValues(cValues); err != nil {
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	t := &training{c: c, s: s, opt: opt, cValues: cValues}
-	if t.do, err = opt.do(); err != nil {
+	if t.config, err = opt.config(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.Check(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding is allowed
+	if t.rows, err = task.TrainingRows(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding is allowed
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	for _, i := range t.rows {
-		if own := len(c.Labels.Of(i)); own > 1 && s.Scheme != solver.Labels {
+		if own := len(c.Labels.Classes(i)); own > 1 && s.Scheme != solver.MultiLabel {
 			return nil, fmt.Errorf("landmark: document %d of %s has %d classes, which requires scheme \"labels\"",
-				c.Number(i), c.Source, own)
+				c.DocumentNumber(i), c.Source, own)
 		}
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
-	err = run.Fits(t.bytes(), opt.limit(), "landmark: training with %d landmarks of %d documents of %d values",
+	err = run.CheckMemory(t.bytes(), opt.memoryLimit(),
+		"landmark: training with %d landmarks of %d documents of %d values",
 		t.s.Landmarks, len(t.rows), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
 	}
 	embedder := k.Embedding().Fit(c.Documents)
 	t.k = kernel.Resolve(k, len(embedder.Terms))
-	if err := opt.tell(run.Progress{Stage: "embedding"}); err != nil {
+	if err := opt.reportProgress(run.Progress{Stage: "embedding"}); err != nil {
 		return nil, err
 	}
-	t.x, err = embedder.TransformRows(ctx, c.Documents, t.rows, t.do.Workers)
+	t.x, err = embedder.TransformRows(ctx, c.Documents, t.rows, t.config.Workers)
 	return t, err
 }
 
-func (o Options) limit() int64 {
+func (o Options) memoryLimit() int64 {
 	if o.MemoryBytes > 0 {
 		return o.MemoryBytes
 	}
-	left, _ := run.Available()
+	left, _ := run.AvailableBytes()
 	return left
 }
 
-func (o Options) do() (dense.Do, error) {
-	do := dense.Do{Kernels: asm.Best(), Workers: run.Workers(o.Workers)}
+func (o Options) config() (dense.Config, error) {
+	do := dense.Config{Kernels: asm.BestKernels(), Workers: run.NumWorkers(o.Workers)}
 	if o.ISA == "" {
 		return do, nil
 	}
 	var err error
-	if do.Kernels, err = asm.For(asm.ISA(o.ISA)); err != nil {
+	if do.Kernels, err = asm.KernelsFor(asm.ISA(o.ISA)); err != nil {
 		err = fmt.Errorf("landmark: %w", err)
 	}
 	return do, err
 }
 
-// machines returns the number of binary classifiers to train. It is the number of classes, but 1
+// numFunctions returns the number of binary classifiers to train. It is the number of classes, but 1
 // for two classes, because the second classifier is the negated first.
-func (t *training) machines() int {
-	if len(t.c.Classes) == 2 && t.s.Scheme != solver.Labels {
+func (t *training) numFunctions() int {
+	if len(t.c.Classes) == 2 && t.s.Scheme != solver.MultiLabel {
 		return 1
 	}
 	return len(t.c.Classes)
@@ -146,8 +147,8 @@ func (t *training) machines() int {
 // bytes returns the memory of training in addition to the corpus, see [TrainBytes].
 func (t *training) bytes() int64 {
 	s := t.c.Size()
-	s.Documents, s.Classes = len(t.rows), t.machines()
-	return TrainBytes(s, t.s, len(t.cValues), t.do.Workers)
+	s.Documents, s.Classes = len(t.rows), t.numFunctions()
+	return TrainBytes(s, t.s, len(t.cValues), t.config.Workers)
 }
 
 // TrainBytes returns an upper bound in bytes on the memory of training in addition to the corpus:
@@ -155,23 +156,23 @@ func (t *training) bytes() int64 {
 // pass. It doesn't include stored kernel rows.
 func TrainBytes(s corpus.Size, q Settings, numC, workers int) int64 {
 	n, m, p := int64(s.Documents), int64(min(max(q.Landmarks, 1), s.Documents)), int64(s.Classes)
-	if q.Loss == Square {
+	if q.Loss == SquaredError {
 		p *= int64(numC)
 	}
 	values := (s.Values/max(n, 1) + 1) * m
-	need := sparse.EmbeddedBytes(int(n), s.Values) + engine.NewBytes(int(m), s.Terms+1, values) + 4*m*m +
-		dense.Bytes(int(m))*int64(numC+1) + 8*m*p*(12+5*int64(run.Workers(workers)+1)) + 64<<20
-	if q.Loss != Square {
+	need := sparse.EmbeddedBytes(int(n), s.Values) + engine.MaxEngineBytes(int(m), s.Terms+1, values) + 4*m*m +
+		dense.Bytes(int(m))*int64(numC+1) + 8*m*p*(12+5*int64(run.NumWorkers(workers)+1)) + 64<<20
+	if q.Loss != SquaredError {
 		need += 4 * n * p
 	}
 	return need
 }
 
-func (o Options) tell(p run.Progress) error {
+func (o Options) reportProgress(p run.Progress) error {
 	if o.Progress == nil {
 		return nil
 	}
-	return run.Guard("landmark: Options.Progress", func() error { o.Progress(p); return nil })
+	return run.CatchPanic("landmark: Options.Progress", func() error { o.Progress(p); return nil })
 }
 
 func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error) {
@@ -179,12 +180,12 @@ func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error
 	for i, row := range at {
 		docs[i] = t.rows[row]
 	}
-	return t.x.Embedder.TransformRows(ctx, t.c.Documents, docs, t.do.Workers)
+	return t.x.Embedder.TransformRows(ctx, t.c.Documents, docs, t.config.Workers)
 }
 
-// engine makes an engine for x that reports progress.
-func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engine, error) {
-	o := engine.Options{ISA: t.opt.ISA, Workers: t.do.Workers}
+// newEngine makes an engine for x that reports progress.
+func (t *training) newEngine(ctx context.Context, x *sparse.Embedded) (*engine.Engine, error) {
+	o := engine.Options{ISA: t.opt.ISA, Workers: t.config.Workers}
 	if f := t.opt.Progress; f != nil {
 		o.Progress = func(p engine.Progress) {
 			f(run.Progress{Stage: fmt.Sprintf("pass %d", t.passes+1), Done: p.Done, Total: p.Total})
@@ -193,13 +194,13 @@ func (t *training) engine(ctx context.Context, x *sparse.Embedded) (*engine.Engi
 	return engine.NewContext(ctx, x, o)
 }
 
-// ready chooses the landmarks and factorises their kernel matrix.
-func (t *training) ready(ctx context.Context) error {
-	if err := t.opt.tell(run.Progress{Stage: "landmarks"}); err != nil {
+// prepare chooses the landmarks and factorises their kernel matrix.
+func (t *training) prepare(ctx context.Context) error {
+	if err := t.opt.reportProgress(run.Progress{Stage: "landmarks"}); err != nil {
 		return err
 	}
 	chosen := Choose(len(t.rows), t.s.Landmarks, t.s.Seed)
-	if err := t.take(ctx, chosen); err != nil {
+	if err := t.setLandmarks(ctx, chosen); err != nil {
 		return err
 	}
 	g, err := t.e.Gram(ctx, t.k, nil)
@@ -213,7 +214,7 @@ func (t *training) ready(ctx context.Context) error {
 			row[j] = float64(v) + 1
 		}
 	}
-	kept, err := t.factor.Cholesky(ctx, t.do, independent)
+	kept, err := t.factor.Cholesky(ctx, t.config, minPivotFraction)
 	if err != nil {
 		return err
 	}
@@ -229,37 +230,37 @@ func (t *training) ready(ctx context.Context) error {
 		if err := t.e.Close(); err != nil {
 			return err
 		}
-		if err := t.take(ctx, some); err != nil {
+		if err := t.setLandmarks(ctx, some); err != nil {
 			return err
 		}
 	}
-	t.matrix, err = t.e.Rectangle(t.k, t.x, t.room())
+	t.matrix, err = t.e.CrossMatrix(t.k, t.x, t.storageLimit())
 	return err
 }
 
-// take sets the landmarks and creates their engine.
-func (t *training) take(ctx context.Context, chosen []int) error {
+// setLandmarks sets the landmarks and creates their engine.
+func (t *training) setLandmarks(ctx context.Context, chosen []int) error {
 	z, err := t.embed(ctx, chosen)
 	if err != nil {
 		return err
 	}
-	t.chosen = chosen
-	t.e, err = t.engine(ctx, z)
+	t.landmarks = chosen
+	t.e, err = t.newEngine(ctx, z)
 	return err
 }
 
-const unsaidBytes = 1 << 30
+const defaultStorageBytes = 1 << 30
 
-// room returns the limit on stored kernel rows in bytes. It is 90% of the remaining budget, because
+// storageLimit returns the limit on stored kernel rows in bytes. It is 90% of the remaining budget, because
 // the garbage collector frees memory late. Without a budget it is half of the available memory, or
 // unsaidBytes if the available memory is unknown.
-func (t *training) room() (bytes int64) {
+func (t *training) storageLimit() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
-	} else if left, known := run.Available(); known {
+	} else if left, known := run.AvailableBytes(); known {
 		bytes = max(left-t.bytes(), 0) / 2
 	} else {
-		bytes = unsaidBytes
+		bytes = defaultStorageBytes
 	}
 	return bytes
 }
@@ -269,22 +270,22 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	if err != nil {
 		return nil, err
 	}
-	docs := make([]int, len(t.chosen))
-	for i, at := range t.chosen {
+	docs := make([]int, len(t.landmarks))
+	for i, at := range t.landmarks {
 		docs[i] = t.rows[at]
 	}
 	landmarks, origin := t.c.Documents.SelectRows(docs), archive.OriginOf(t.c, t.c.Digest())
-	origin.Documents = len(t.rows)
+	origin.NumDocuments = len(t.rows)
 	var out []*Model
 	for which, penalty := range t.cValues {
 		m := &Model{
 			Origin: origin, Settings: t.s, Passes: t.passes, Residual: residual,
-			Embedder: kernel.Opened(t.k, t.x.Embedder, t.c.Vocabulary), Landmarks: landmarks,
+			Embedder: kernel.OpenEmbedder(t.k, t.x.Embedder, t.c.Vocabulary), Landmarks: landmarks,
 		}
 		m.Settings.C = penalty
 		for _, c := range columns {
-			if c.which == which {
-				machine, err := t.machine(ctx, c)
+			if c.indexOfC == which {
+				machine, err := t.decisionFunction(ctx, c)
 				if err != nil {
 					return nil, err
 				}
@@ -292,20 +293,20 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 			}
 		}
 		if len(m.Functions) == 1 && len(m.Classes) == 2 {
-			m.Functions = append(m.Functions, m.Functions[0].mirrored())
+			m.Functions = append(m.Functions, m.Functions[0].negated())
 		}
 		out = append(out, m)
 	}
 	return out, nil
 }
 
-// machine converts the solution of column c to a binary classifier.
-func (t *training) machine(ctx context.Context, c *column) (*DecisionFunction, error) {
+// decisionFunction converts the solution of column c to a binary classifier.
+func (t *training) decisionFunction(ctx context.Context, c *column) (*DecisionFunction, error) {
 	m := &DecisionFunction{
-		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, Gradient: c.gradient,
+		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, GradientNorm: c.gradientNorm,
 		Steps: c.steps, Converged: c.converged,
 	}
-	if err := t.factor.Back(ctx, t.do, m.Coefficients); err != nil {
+	if err := t.factor.BackSolve(ctx, t.config, m.Coefficients); err != nil {
 		return nil, err
 	}
 	for _, a := range m.Coefficients {

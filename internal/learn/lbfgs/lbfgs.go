@@ -11,56 +11,57 @@ type Function func(ctx context.Context, w, g []float64) (float64, error)
 
 // Minimum is the result of a minimisation.
 type Minimum struct {
-	W           []float64
-	Value       float64
-	Gradient    float64 // gradient norm
-	Iterations  int
-	Evaluations int
-	Converged   bool // a criterion of Stopping was met, or no step decreases the value
+	W            []float64
+	Value        float64
+	GradientNorm float64 // gradient norm
+	Iterations   int
+	Evaluations  int
+	Converged    bool // a criterion of Stopping was met, or no step decreases the value
 }
 
-// Stopping holds the stopping criteria of a minimisation.
-type Stopping struct {
-	Gradient   float64 // maximum gradient norm
-	Gained     float64 // minimum relative decrease of the value in lookBack steps
-	Iterations int     // maximum number of iterations
-	OnStep     func()  // called before each step; nil for none
+// Criteria holds the stopping criteria of a minimisation.
+type Criteria struct {
+	GradientThreshold float64 // maximum gradient norm
+	MinDecrease       float64 // minimum relative decrease of the value in lookBack steps
+	MaxIterations     int     // maximum number of iterations
+	OnStep            func()  // called before each step; nil for none
 
-	// Settled, if not nil, must return true before Gradient or Gained stops the minimisation.
-	Settled func(*Minimum) bool
+	// MayStop, if not nil, must return true before Gradient or Gained stops the minimisation.
+	MayStop func(*Minimum) bool
 
-	values [lookBack]float64 // circular buffer of values before the last lookBack steps
-	n      int
+	history [lookBack]float64 // circular buffer of values before the last lookBack steps
+	n       int
 }
 
 // lookBack is the number of steps over which Gained is measured. Gained is for functions with
 // kinks, whose gradient norm may stay large near the minimum.
 const lookBack = 10
 
-// At calls OnStep, and reports whether the minimisation must stop before the next step.
-func (s *Stopping) At(m *Minimum) bool {
+// ShouldStop calls OnStep, and reports whether the minimisation must stop before the next step.
+func (s *Criteria) ShouldStop(m *Minimum) bool {
 	if s.OnStep != nil {
 		s.OnStep()
 	}
-	before := s.values[s.n%lookBack]
-	s.values[s.n%lookBack] = m.Value
+	before := s.history[s.n%lookBack]
+	s.history[s.n%lookBack] = m.Value
 	s.n++
-	m.Converged = (m.Gradient <= s.Gradient || s.n > lookBack && before-m.Value <= s.Gained*math.Abs(m.Value)) &&
-		(s.Settled == nil || s.Settled(m))
-	return m.Converged || m.Iterations >= s.Iterations || math.IsNaN(m.Gradient)
+	m.Converged = (m.GradientNorm <= s.GradientThreshold || s.n > lookBack &&
+		before-m.Value <= s.MinDecrease*math.Abs(m.Value)) &&
+		(s.MayStop == nil || s.MayStop(m))
+	return m.Converged || m.Iterations >= s.MaxIterations || math.IsNaN(m.GradientNorm)
 }
 
-// Memory is the number of previous steps from which a direction is computed.
-const Memory = 7
+// HistorySize is the number of previous steps from which a direction is computed.
+const HistorySize = 7
 
 // These constants control the line search.
 const (
-	gain    = 1e-4
-	Halving = 30 // maximum number of step lengths per line search
+	armijoFraction = 1e-4
+	MaxStepLengths = 30 // maximum number of step lengths per line search
 
-	// maxFailed is the maximum number of restarts after a failed line search. A line search may
+	// maxRestarts is the maximum number of restarts after a failed line search. A line search may
 	// fail because f isn't continuous, like the margins in package sphere.
-	maxFailed = 3
+	maxRestarts = 3
 )
 
 // Minimise minimises f by L-BFGS, starting from w, which it overwrites. Until the value decreases
@@ -69,7 +70,7 @@ const (
 // direction is a descent direction, even if f isn't convex.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
-func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Minimum, error) {
+func Minimise(ctx context.Context, f Function, w []float64, stop Criteria) (Minimum, error) {
 	n := len(w)
 	m := Minimum{W: w}
 	g, d := make([]float64, n), make([]float64, n)
@@ -81,35 +82,35 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		return m, err
 	}
 	m.Evaluations++
-	alpha, failed := make([]float64, Memory), 0
+	alpha, failed := make([]float64, HistorySize), 0
 	for {
-		if m.Gradient = math.Sqrt(Product(g, g)); stop.At(&m) {
+		if m.GradientNorm = math.Sqrt(Dot(g, g)); stop.ShouldStop(&m) {
 			return m, nil
 		}
 		copy(d, g)
 		for i := len(s) - 1; i >= 0; i-- {
-			alpha[i] = rho[i] * Product(s[i], d)
-			Add(d, -alpha[i], y[i])
+			alpha[i] = rho[i] * Dot(s[i], d)
+			AddScaled(d, -alpha[i], y[i])
 		}
 		if k := len(s) - 1; k >= 0 {
-			Scale(d, 1/(rho[k]*Product(y[k], y[k])))
+			Scale(d, 1/(rho[k]*Dot(y[k], y[k])))
 		} else {
-			Scale(d, 1/m.Gradient)
+			Scale(d, 1/m.GradientNorm)
 		}
 		for i := range s {
-			beta := rho[i] * Product(y[i], d)
-			Add(d, alpha[i]-beta, s[i])
+			beta := rho[i] * Dot(y[i], d)
+			AddScaled(d, alpha[i]-beta, s[i])
 		}
-		slope := -Product(g, d)
+		slope := -Dot(g, d)
 		if !(slope < 0) {
 			s, y, rho = nil, nil, nil // restart, because d isn't a descent direction after rounding errors
 			copy(d, g)
-			Scale(d, 1/m.Gradient)
-			slope = -m.Gradient
+			Scale(d, 1/m.GradientNorm)
+			slope = -m.GradientNorm
 		}
 		t, ok := 1.0, false
 		var value float64
-		for range Halving {
+		for range MaxStepLengths {
 			for j := range next {
 				next[j] = w[j] - t*d[j]
 			}
@@ -117,7 +118,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 				return m, err
 			}
 			m.Evaluations++
-			if value <= m.Value+gain*t*slope {
+			if value <= m.Value+armijoFraction*t*slope {
 				ok = true
 				break
 			}
@@ -128,7 +129,7 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 			t = min(shorter, 0.5*t)
 		}
 		if !ok {
-			if s == nil || failed == maxFailed {
+			if s == nil || failed == maxRestarts {
 				m.Converged = true // no step decreases the value, because of rounding or a kink
 				return m, nil
 			}
@@ -138,19 +139,19 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 		}
 		m.Iterations++
 		var step, change []float64
-		if len(s) == Memory {
+		if len(s) == HistorySize {
 			step, change = s[0], y[0]
 			copy(s, s[1:])
 			copy(y, y[1:])
 			copy(rho, rho[1:])
-			s, y, rho = s[:Memory-1], y[:Memory-1], rho[:Memory-1]
+			s, y, rho = s[:HistorySize-1], y[:HistorySize-1], rho[:HistorySize-1]
 		} else {
 			step, change = make([]float64, n), make([]float64, n)
 		}
 		for j := range step {
 			step[j], change[j] = next[j]-w[j], gNext[j]-g[j]
 		}
-		if sy, yy := Product(step, change), Product(change, change); sy > 1e-12*yy*math.Sqrt(Product(step, step)/yy) {
+		if sy, yy := Dot(step, change), Dot(change, change); sy > 1e-12*yy*math.Sqrt(Dot(step, step)/yy) {
 			s, y, rho = append(s, step), append(y, change), append(rho, 1/sy)
 		}
 		copy(w, next)
@@ -159,8 +160,8 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Stopping) (Mini
 	}
 }
 
-// Product returns ⟨a,b⟩.
-func Product(a, b []float64) float64 {
+// Dot returns ⟨a,b⟩.
+func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var p, q, r, s float64
 	k := 0
@@ -176,7 +177,7 @@ func Product(a, b []float64) float64 {
 	return (p + q) + (r + s)
 }
 
-func Add(a []float64, f float64, b []float64) {
+func AddScaled(a []float64, f float64, b []float64) {
 	b = b[:len(a)]
 	for k := range a {
 		a[k] += float64(f * b[k])

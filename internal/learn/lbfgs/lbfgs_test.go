@@ -45,10 +45,10 @@ func TestMinimise(t *testing.T) {
 			[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8}, -1, 200},
 	} {
 		told := 0
-		m, err := Minimise(t.Context(), c.f, c.from, Stopping{
-			Gradient: 1e-7, Iterations: 1000, OnStep: func() { told++ },
+		m, err := Minimise(t.Context(), c.f, c.from, Criteria{
+			GradientThreshold: 1e-7, MaxIterations: 1000, OnStep: func() { told++ },
 		})
-		if err != nil || !m.Converged || !(m.Gradient <= 1e-7) || told != m.Iterations+1 {
+		if err != nil || !m.Converged || !(m.GradientNorm <= 1e-7) || told != m.Iterations+1 {
 			t.Errorf("%s: %+v, told %d times, %v", name, m, told, err)
 		}
 		for j, w := range c.want { // error of the gradient divided by the smallest second derivative
@@ -66,17 +66,18 @@ func TestMinimise(t *testing.T) {
 // A search ends after Iterations, when the value no longer decreases, at a kink, and on an error.
 func TestEnds(t *testing.T) {
 	for _, steps := range []int{0, 1, 7} {
-		m, err := Minimise(t.Context(), rosenbrock, []float64{-1.2, 1}, Stopping{Gradient: 1e-9, Iterations: steps})
+		m, err := Minimise(t.Context(), rosenbrock, []float64{-1.2, 1},
+			Criteria{GradientThreshold: 1e-9, MaxIterations: steps})
 		if err != nil || m.Iterations != steps || m.Converged {
 			t.Errorf("%+v, %v, expected %d steps", m, err, steps)
 		}
 	}
-	whole := musttest.Get(Minimise(t.Context(), rosenbrock, []float64{-1.2, 1}, Stopping{Iterations: 1000}))(t)
+	whole := musttest.Get(Minimise(t.Context(), rosenbrock, []float64{-1.2, 1}, Criteria{MaxIterations: 1000}))(t)
 	plus := func(ctx context.Context, w, g []float64) (float64, error) {
 		v, err := rosenbrock(ctx, w, g)
 		return v + 1e6, err
 	}
-	m, err := Minimise(t.Context(), plus, []float64{-1.2, 1}, Stopping{Gained: 1e-4, Iterations: 1000})
+	m, err := Minimise(t.Context(), plus, []float64{-1.2, 1}, Criteria{MinDecrease: 1e-4, MaxIterations: 1000})
 	if err != nil || !m.Converged || m.Iterations != lookBack || m.Iterations >= whole.Iterations {
 		t.Errorf("%+v, %v, expected %d steps that gain little", m, err, lookBack)
 	}
@@ -84,22 +85,22 @@ func TestEnds(t *testing.T) {
 		g[0], g[1] = math.Copysign(1, w[0]), w[1]
 		return math.Abs(w[0]) + w[1]*w[1]/2, nil
 	}
-	m, err = Minimise(t.Context(), kink, []float64{0.3, 1}, Stopping{Iterations: 1000})
-	if err != nil || !m.Converged || !(m.Value <= 1e-3) || m.Evaluations > 10*Halving {
+	m, err = Minimise(t.Context(), kink, []float64{0.3, 1}, Criteria{MaxIterations: 1000})
+	if err != nil || !m.Converged || !(m.Value <= 1e-3) || m.Evaluations > 10*MaxStepLengths {
 		t.Errorf("at a kink: %+v, %v", m, err)
 	}
 	failed := errors.New("no")
 	for after := range 3 {
 		calls := 0
-		musttest.Fails(Minimise(t.Context(), func(ctx context.Context, w, g []float64) (float64, error) {
+		musttest.WantError(Minimise(t.Context(), func(ctx context.Context, w, g []float64) (float64, error) {
 			if calls++; calls > after {
 				return 0, failed
 			}
 			return rosenbrock(ctx, w, g)
-		}, []float64{-1.2, 1}, Stopping{Iterations: 9}))(t, fmt.Sprintf("after %d calls", after), failed)
+		}, []float64{-1.2, 1}, Criteria{MaxIterations: 9}))(t, fmt.Sprintf("after %d calls", after), failed)
 	}
 	nan := func(_ context.Context, _, g []float64) (float64, error) { g[0] = math.NaN(); return 1, nil }
-	if m, err := Minimise(t.Context(), nan, []float64{1}, Stopping{Iterations: 9}); err != nil || m.Evaluations != 1 {
+	if m, err := Minimise(t.Context(), nan, []float64{1}, Criteria{MaxIterations: 9}); err != nil || m.Evaluations != 1 {
 		t.Errorf("a gradient of NaN: %+v, %v", m, err)
 	}
 }
@@ -111,10 +112,10 @@ func TestLoops(t *testing.T) {
 			a[k], b[k] = float64(k+1), float64(2*k-3)
 			want += a[k] * b[k]
 		}
-		if got := Product(a, b); got != want { // exact, because values are integers
+		if got := Dot(a, b); got != want { // exact, because values are integers
 			t.Errorf("product of %d: %v, expected %v", n, got, want)
 		}
-		Add(a, 3, b)
+		AddScaled(a, 3, b)
 		Scale(a, 2)
 		for k, v := range a {
 			if w := 2 * (float64(k+1) + 3*float64(2*k-3)); v != w {

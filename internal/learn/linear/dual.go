@@ -10,41 +10,41 @@ import (
 
 // DecisionFunction is the result of training a binary classifier, without the weights.
 type DecisionFunction struct {
-	Value     float64 `json:"objective"`       // P, the objective
-	Gap       float64 `json:"gap"`             // upper bound P - D on P minus its minimum
-	Passes    int     `json:"passes"`          // number of passes over the documents
-	Support   int     `json:"support_vectors"` // number of documents with α > 0
-	Converged bool    `json:"converged"`       // whether the gap is within the tolerance
-	Bias      float64 `json:"bias"`
+	Objective         float64 `json:"objective"`       // P, the objective
+	Gap               float64 `json:"gap"`             // upper bound P - D on P minus its minimum
+	Passes            int     `json:"passes"`          // number of passes over the documents
+	NumSupportVectors int     `json:"support_vectors"` // number of documents with α > 0
+	Converged         bool    `json:"converged"`       // whether the gap is within the tolerance
+	Bias              float64 `json:"bias"`
 }
 
-// dual is the solver for one binary classifier.
-type dual struct {
-	p        *problem
-	positive []bool
-	weights  [2]float64 // factors of C for negative and for positive documents
-	own      []float64  // factor of C per document; nil for 1 each
-	hinge    bool
-	b        float64 // B, see package documentation
-	limit    int     // maximum number of passes
-	told     func()  // called after each pass
-	r        *rand.Rand
+// dualSolver is the solver for one binary classifier.
+type dualSolver struct {
+	p               *problem
+	positive        []bool
+	classWeights    [2]float64 // factors of C for negative and for positive documents
+	documentWeights []float64  // factor of C per document; nil for 1 each
+	hinge           bool
+	b               float64 // B, see package documentation
+	maxPasses       int     // maximum number of passes
+	onPass          func()  // called after each pass
+	r               *rand.Rand
 
-	c     float64
-	alpha []float64
-	w     []float64 // weight of each column of the problem
-	v     float64
-	order []uint32 // document indices, active documents first
-	wait  patience
+	c       float64
+	alpha   []float64
+	w       []float64 // weight of each column of the problem
+	v       float64
+	order   []uint32 // document indices, active documents first
+	checker contextChecker
 }
 
-// newDual returns a solver with α = 0. own holds the document weights, or is nil.
-func newDual(ctx context.Context, p *problem, s Settings, k task.Class, own []float64) *dual {
-	d := &dual{
-		p: p, positive: k.Positive, hinge: s.Loss == Hinge, b: s.Intercept, limit: s.Iterations, told: k.Step,
-		weights: k.Weights, own: own, wait: patience{ctx: ctx},
+// newDualSolver returns a solver with α = 0. own holds the document weights, or is nil.
+func newDualSolver(ctx context.Context, p *problem, s Settings, k task.BinaryProblem, own []float64) *dualSolver {
+	d := &dualSolver{
+		p: p, positive: k.Positive, hinge: s.Loss == Hinge, b: s.InterceptScaling, maxPasses: s.Iterations, onPass: k.OnStep,
+		classWeights: k.Weights, documentWeights: own, checker: contextChecker{ctx: ctx},
 		r:     rand.New(rand.NewPCG(s.Seed, uint64(k.Index))),
-		alpha: make([]float64, p.rows()), w: make([]float64, len(p.place)), order: make([]uint32, p.rows()),
+		alpha: make([]float64, p.rows()), w: make([]float64, len(p.columns)), order: make([]uint32, p.rows()),
 	}
 	for i := range d.order {
 		d.order[i] = uint32(i)
@@ -55,7 +55,7 @@ func newDual(ctx context.Context, p *problem, s Settings, k task.Class, own []fl
 // bounds returns the maximum α and the diagonal term of the dual problem for documents of weight 1:
 // C and 0 for the hinge, infinity and 1/2C for the squared hinge. For a document of weight s, s·C
 // replaces C.
-func (d *dual) bounds() (most, diagonal float64) {
+func (d *dualSolver) bounds() (most, diagonal float64) {
 	if d.hinge {
 		return d.c, 0
 	}
@@ -63,18 +63,18 @@ func (d *dual) bounds() (most, diagonal float64) {
 }
 
 // weight returns the factor of C for document i.
-func (d *dual) weight(i int) float64 {
-	s := d.weights[0]
+func (d *dualSolver) weight(i int) float64 {
+	s := d.classWeights[0]
 	if d.positive[i] {
-		s = d.weights[1]
+		s = d.classWeights[1]
 	}
-	if d.own != nil {
-		s *= d.own[i]
+	if d.documentWeights != nil {
+		s *= d.documentWeights[i]
 	}
 	return s
 }
 
-func (d *dual) sign(i uint32) float64 {
+func (d *dualSolver) sign(i uint32) float64 {
 	if d.positive[i] {
 		return 1
 	}
@@ -85,29 +85,29 @@ func (d *dual) sign(i uint32) float64 {
 // is small enough. Each time the gap is too large, the maximum range is multiplied by finerRange.
 // Gradients up to settled are ignored, so that every range above 2·settled is reached.
 const (
-	firstRange = 0.1
-	finerRange = 0.3
-	settled    = 1e-12
-	minRange   = 3 * settled / finerRange
+	initialRange    = 0.1
+	rangeFactor     = 0.3
+	ignoredGradient = 1e-12
+	minRange        = 3 * ignoredGradient / rangeFactor
 )
 
-// search optimises α for C = c, starting from the current α, until P - D is at most tolerance times
+// solve optimises α for C = c, starting from the current α, until P - D is at most tolerance times
 // P. It gives up after limit passes, or when the maximum range is below minRange.
-func (d *dual) search(c, tolerance float64) (m DecisionFunction, err error) {
-	if err := d.begin(c); err != nil {
+func (d *dualSolver) solve(c, tolerance float64) (m DecisionFunction, err error) {
+	if err := d.setC(c); err != nil {
 		return m, err
 	}
-	active, within := len(d.order), firstRange
+	active, within := len(d.order), initialRange
 	above, below := math.Inf(1), math.Inf(-1) // documents with projected gradients beyond these bounds are skipped
-	for m.Passes < d.limit {
+	for m.Passes < d.maxPasses {
 		full := active == len(d.order)
-		left, most, least, err := d.pass(active, above, below)
+		left, most, least, err := d.runPass(active, above, below)
 		if err != nil {
 			return m, err
 		}
 		active = left
 		m.Passes++
-		d.told()
+		d.onPass()
 		switch {
 		case most-least > within:
 			if above, below = most, least; !(above > 0) {
@@ -122,20 +122,20 @@ func (d *dual) search(c, tolerance float64) (m DecisionFunction, err error) {
 				return m, err
 			}
 			// below minRange, steps are rounding errors and the gap stays the same
-			if m.Converged = m.Gap <= tolerance*m.Value; m.Converged || within < minRange {
+			if m.Converged = m.Gap <= tolerance*m.Objective; m.Converged || within < minRange {
 				return m, nil
 			}
-			within *= finerRange
+			within *= rangeFactor
 		}
 		active, above, below = len(d.order), math.Inf(1), math.Inf(-1)
 	}
 	err = d.measure(&m)
-	m.Converged = m.Gap <= tolerance*m.Value
+	m.Converged = m.Gap <= tolerance*m.Objective
 	return m, err
 }
 
-// begin sets C. It multiplies α by the factor that maximises D while α stays within bounds.
-func (d *dual) begin(c float64) error {
+// setC sets C. It multiplies α by the factor that maximises D while α stays within bounds.
+func (d *dualSolver) setC(c float64) error {
 	d.c = c
 	sum, square, largest := 0.0, 0.0, 0.0
 	for i, a := range d.alpha {
@@ -147,16 +147,16 @@ func (d *dual) begin(c float64) error {
 		return nil
 	}
 	most, diagonal := d.bounds()
-	by := min(sum/(float64(diagonal*square)+d.length2()), most/largest)
+	by := min(sum/(float64(diagonal*square)+d.squaredNorm()), most/largest)
 	for i := range d.alpha {
 		d.alpha[i] = min(d.alpha[i]*by, most*d.weight(i))
 	}
-	return d.rebuild()
+	return d.recomputeWeights()
 }
 
-// pass visits the first active elements of order in random order, and takes a step for each. It
+// runPass visits the first active elements of order in random order, and takes a step for each. It
 // returns the number of documents that stay active, and the range of their projected gradients.
-func (d *dual) pass(active int, above, below float64) (left int, most, least float64, err error) {
+func (d *dualSolver) runPass(active int, above, below float64) (left int, most, least float64, err error) {
 	most, least = math.Inf(-1), math.Inf(1)
 	most1, diagonal1 := d.bounds()
 	order := d.order
@@ -164,7 +164,7 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 	for k := 0; k < active; k++ {
 		i := order[k]
 		x := d.p.row(int(i))
-		if err := d.wait.after(len(x)); err != nil {
+		if err := d.checker.add(len(x)); err != nil {
 			return active, most, least, err
 		}
 		y, a, s := d.sign(i), d.alpha[i], d.weight(int(i))
@@ -190,40 +190,40 @@ func (d *dual) pass(active int, above, below float64) (left int, most, least flo
 			}
 		}
 		most, least = max(most, projected), min(least, projected)
-		if math.Abs(projected) <= settled {
+		if math.Abs(projected) <= ignoredGradient {
 			continue
 		}
 		next := bound // if x = 0, D grows with αᵢ, so the maximum is at the bound
-		if q := d.p.norm2[i] + float64(d.b*d.b) + diagonal; q > 0 {
+		if q := d.p.squaredNorms[i] + float64(d.b*d.b) + diagonal; q > 0 {
 			next = min(max(a-g/q, 0), bound)
 		}
 		d.alpha[i] = next
 		step := (next - a) * y
-		add(d.w, step, x)
+		addScaled(d.w, step, x)
 		d.v += float64(step * d.b)
 	}
 	return active, most, least, nil
 }
 
-// rebuild recomputes w and v from α.
-func (d *dual) rebuild() error {
+// recomputeWeights recomputes w and v from α.
+func (d *dualSolver) recomputeWeights() error {
 	clear(d.w)
 	d.v = 0
 	for i, a := range d.alpha {
 		if a != 0 {
 			x := d.p.row(i)
-			if err := d.wait.after(len(x)); err != nil {
+			if err := d.checker.add(len(x)); err != nil {
 				return err
 			}
 			a *= d.sign(uint32(i))
-			add(d.w, a, x)
+			addScaled(d.w, a, x)
 			d.v += float64(a * d.b)
 		}
 	}
 	return nil
 }
 
-func (d *dual) length2() float64 {
+func (d *dualSolver) squaredNorm() float64 {
 	sum := float64(d.v * d.v)
 	for _, w := range d.w {
 		sum += float64(w * w)
@@ -232,16 +232,16 @@ func (d *dual) length2() float64 {
 }
 
 // measure sets the objective, duality gap, bias and number of support vectors of m from α.
-func (d *dual) measure(m *DecisionFunction) error {
-	if err := d.rebuild(); err != nil {
+func (d *dualSolver) measure(m *DecisionFunction) error {
+	if err := d.recomputeWeights(); err != nil {
 		return err
 	}
 	_, diagonal := d.bounds()
-	length2, losses, dual := d.length2(), 0.0, 0.0
-	m.Support = 0
+	length2, losses, dual := d.squaredNorm(), 0.0, 0.0
+	m.NumSupportVectors = 0
 	for i, a := range d.alpha {
 		x := d.p.row(i)
-		if err := d.wait.after(len(x)); err != nil {
+		if err := d.checker.add(len(x)); err != nil {
 			return err
 		}
 		f := dot(x, d.w) + float64(d.b*d.v)
@@ -252,12 +252,12 @@ func (d *dual) measure(m *DecisionFunction) error {
 			losses += loss * d.weight(i)
 		}
 		if a > 0 {
-			m.Support++
+			m.NumSupportVectors++
 		}
 		dual += a - float64(diagonal*a*a)/(2*d.weight(i))
 	}
-	m.Value = length2/2 + float64(d.c*losses)
-	m.Gap = max(m.Value-(dual-length2/2), 0)
+	m.Objective = length2/2 + float64(d.c*losses)
+	m.Gap = max(m.Objective-(dual-length2/2), 0)
 	m.Bias = d.b * d.v
 	return nil
 }

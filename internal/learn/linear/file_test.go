@@ -18,14 +18,14 @@ func fitted(t testing.TB, s Settings, embedding string) *Model {
 
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{
-		{}, {NoBias: true}, {Loss: Hinge, C: 3, Intercept: 2, Seed: 5}, {Scheme: solver.Labels, Iterations: 1},
+		{}, {NoBias: true}, {Loss: Hinge, C: 3, InterceptScaling: 2, Seed: 5}, {Scheme: solver.MultiLabel, Iterations: 1},
 	} {
-		archivetest.Check(t, Form, fitted(t, s, "tf-l1-sqrt"), fitted(t, s, "tfidf-l2"))
+		archivetest.Check(t, Format, fitted(t, s, "tf-l1-sqrt"), fitted(t, s, "tfidf-l2"))
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Format, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
 			t.Log(err)
 		}

@@ -75,11 +75,11 @@ func TestPredict(t *testing.T) {
 			for j, v := range x[i][:len(x[i])-1] {
 				want += v * m.Weights[j*3+k]
 			}
-			if !(math.Abs(want-p.Decisions[i][k]) <= 1e-13) {
-				t.Errorf("document %d, class %d: %v, expected %v", i, k, p.Decisions[i][k], want)
+			if !(math.Abs(want-p.DecisionValues[i][k]) <= 1e-13) {
+				t.Errorf("document %d, class %d: %v, expected %v", i, k, p.DecisionValues[i][k], want)
 			}
-			if p.Decisions[i][k] > p.Decisions[i][p.Class[i]] {
-				t.Errorf("document %d: class %d, but %d has more", i, p.Class[i], k)
+			if p.DecisionValues[i][k] > p.DecisionValues[i][p.ClassIndices[i]] {
+				t.Errorf("document %d: class %d, but %d has more", i, p.ClassIndices[i], k)
 			}
 		}
 	}
@@ -95,14 +95,14 @@ func TestPath(t *testing.T) {
 		models := musttest.Get(TrainPath(context.Background(), c, tfidf, s, cValues, Options{}))(t)
 		together, apart := 0, 0
 		for i, m := range models {
-			musttest.Do(t, m.Validate())
+			musttest.NoError(t, m.Validate())
 			s.C = cValues[i]
 			alone := trained(t, c, s, 1)
 			for k, q := range m.Functions {
 				b := alone.Functions[k]
 				together, apart = together+q.Passes, apart+b.Passes
-				if !(math.Abs(q.Value-b.Value) <= max(q.Gap, b.Gap)) {
-					t.Errorf("%v, C %v: %v on the path, %v alone", loss, s.C, q.Value, b.Value)
+				if !(math.Abs(q.Objective-b.Objective) <= max(q.Gap, b.Gap)) {
+					t.Errorf("%v, C %v: %v on the path, %v alone", loss, s.C, q.Objective, b.Objective)
 				}
 			}
 		}
@@ -118,16 +118,16 @@ func TestLabels(t *testing.T) {
 	c.Classes = append(c.Classes, "all", "none")
 	var labels sparse.Labels
 	for i := range c.Documents.Rows() {
-		labels.Add(append(append([]int32{}, c.Labels.Of(i)...), 2)...)
+		labels.Add(append(append([]int32{}, c.Labels.Classes(i)...), 2)...)
 	}
 	c.Labels = labels
 	for _, s := range []Settings{{}, {NoBias: true}, {Loss: Hinge}, {Loss: Hinge, NoBias: true}} {
-		s.Scheme = solver.Labels
+		s.Scheme = solver.MultiLabel
 		m := trained(t, c, s, 2)
 		p := musttest.Get(m.Predict(context.Background(), c.Documents, Options{}))(t)
 		wrong := 0
 		for i, own := range p.Labels {
-			if len(own) != 2 || own[0] != int(c.Labels.Of(i)[0]) || own[1] != 2 {
+			if len(own) != 2 || own[0] != int(c.Labels.Classes(i)[0]) || own[1] != 2 {
 				wrong++
 			}
 		}
@@ -141,11 +141,11 @@ func TestLabels(t *testing.T) {
 func TestRefused(t *testing.T) {
 	ctx := context.Background()
 	c := texts(t, 20, 2, 7)
-	musttest.Fails(Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}))(t, "workers", "at least 1, got -1")
-	musttest.Fails(Train(ctx, c, tfidf, Settings{C: -1}, Options{}))(t, "C", "and at most 1e12, got -1")
-	musttest.Fails(Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1}))(t, "memory", "the limit is 1 B")
+	musttest.WantError(Train(ctx, c, tfidf, Settings{}, Options{Workers: -1}))(t, "workers", "at least 1, got -1")
+	musttest.WantError(Train(ctx, c, tfidf, Settings{C: -1}, Options{}))(t, "C", "and at most 1e12, got -1")
+	musttest.WantError(Train(ctx, c, tfidf, Settings{}, Options{MemoryBytes: 1}))(t, "memory", "the limit is 1 B")
 	heavy := Settings{Weights: map[string]float64{"class0": 1e13}}
-	musttest.Fails(Train(ctx, c, tfidf, heavy, Options{}))(t,
+	musttest.WantError(Train(ctx, c, tfidf, heavy, Options{}))(t,
 		"weights", "the largest weight must be at most 1e+12, got 1 * 1e+13")
 	great, m := *c, *c.Documents // the largest values of documents are valid
 	great.Documents, m.Values = &m, slices.Repeat([]float32{3e38}, len(m.Values))
@@ -158,7 +158,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	s := Settings{Tolerance: 1e-300, Iterations: math.MaxInt, C: 1e9, Loss: Hinge}
-	musttest.Fails(Train(ctx, c, tfidf, s, Options{}))(t, "after the deadline", context.DeadlineExceeded)
+	musttest.WantError(Train(ctx, c, tfidf, s, Options{}))(t, "after the deadline", context.DeadlineExceeded)
 	if m := trained(t, c, Settings{Tolerance: 1e-12, Iterations: 3}, 1); m.Functions[0].Converged ||
 		m.Functions[0].Passes != 3 {
 		t.Errorf("%+v after 3 passes", m.Functions[0])
@@ -170,8 +170,8 @@ func TestBelowRounding(t *testing.T) {
 	for _, loss := range []Loss{Hinge, SquaredHinge} {
 		s := Settings{Loss: loss, Tolerance: 1e-30, Iterations: 1 << 20}
 		for k, q := range trained(t, texts(t, 60, 3, 5), s, 1).Functions {
-			if q.Converged != (q.Gap <= s.Tolerance*q.Value) || q.Passes > 10000 || !(q.Gap <= 1e-10*q.Value) {
-				t.Errorf("%v, class %d: gap %v of %v after %d passes, converged %v", loss, k, q.Gap, q.Value, q.Passes,
+			if q.Converged != (q.Gap <= s.Tolerance*q.Objective) || q.Passes > 10000 || !(q.Gap <= 1e-10*q.Objective) {
+				t.Errorf("%v, class %d: gap %v of %v after %d passes, converged %v", loss, k, q.Gap, q.Objective, q.Passes,
 					q.Converged)
 			}
 		}
@@ -180,17 +180,18 @@ func TestBelowRounding(t *testing.T) {
 
 // The chunk after the last whole chunk is embedded, too.
 func TestChunks(t *testing.T) {
-	for _, n := range []int{chunk - 1, chunk, chunk + 1} {
+	for _, n := range []int{chunkRows - 1, chunkRows, chunkRows + 1} {
 		c := texts(t, n, 2, 9)
-		rows := run.Numbers(0, n)
+		rows := run.Range(0, n)
 		f := tfidf.Fit(c.Documents)
 		p := musttest.Get(newProblem(t.Context(), c.Documents, rows, f, 2))(t)
 		x := musttest.Get(f.Transform(c.Documents))(t)
 		for i := range n {
 			terms, _ := x.Row(i)
-			if want := x.Norms[i] * x.Norms[i]; int(p.count[i]) != len(terms) || !(math.Abs(p.norm2[i]-want) <= 1e-6*want) {
-				t.Fatalf("%d documents: document %d has %d values, squared length %v, expected %d, %v", n, i, p.count[i],
-					p.norm2[i], len(terms), want)
+			if want := x.Norms[i] * x.Norms[i]; int(p.counts[i]) != len(terms) ||
+				!(math.Abs(p.squaredNorms[i]-want) <= 1e-6*want) {
+				t.Fatalf("%d documents: document %d has %d values, squared length %v, expected %d, %v", n, i, p.counts[i],
+					p.squaredNorms[i], len(terms), want)
 			}
 		}
 	}

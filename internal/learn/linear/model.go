@@ -27,7 +27,7 @@ func (m *Model) Validate() error { return m.Origin.ValidateWeights(m.Embedder, m
 // see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), m.Settings.Scheme)
-	pass := task.Pass{Options: opt, Name: "linear", Embedder: m.Embedder, Bytes: int64(16*k + 56)}
+	pass := task.PredictionRun{Options: opt, Name: "linear", Embedder: m.Embedder, BytesPerDocument: int64(16*k + 56)}
 	err := pass.Run(ctx, docs, func(_ int, x *sparse.Embedded, first int) error {
 		values := make([]float64, k*x.Rows())
 		for i := range x.Rows() {

@@ -18,17 +18,17 @@ type entry struct {
 // problem holds the training documents. Columns are sorted by decreasing document frequency, so
 // that the most used weights are adjacent.
 type problem struct {
-	entries []entry
-	begin   []int64   // index of each document's first entry
-	count   []uint32  // number of entries of each document
-	norm2   []float64 // Σ value² of each document, without the intercept
-	place   []uint32  // column of the problem for each column of the embedding
+	entries      []entry
+	starts       []int64   // index of each document's first entry
+	counts       []uint32  // number of entries of each document
+	squaredNorms []float64 // Σ value² of each document, without the intercept
+	columns      []uint32  // column of the problem for each column of the embedding
 }
 
-const chunk = 512
+const chunkRows = 512
 
-// bytesOf returns the memory of a problem in bytes.
-func bytesOf(rows int, values int64, cols int) int64 {
+// problemBytes returns the memory of a problem in bytes.
+func problemBytes(rows int, values int64, cols int) int64 {
 	return 8*(values+int64(rows)) + 20*int64(rows) + 8*int64(cols)
 }
 
@@ -37,7 +37,8 @@ func bytesOf(rows int, values int64, cols int) int64 {
 func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Embedder, workers int) (*problem, error) {
 	n := len(rows)
 	p := &problem{
-		place: make([]uint32, f.Cols()), begin: make([]int64, n), count: make([]uint32, n), norm2: make([]float64, n),
+		columns: make([]uint32, f.Cols()), starts: make([]int64, n), counts: make([]uint32, n),
+		squaredNorms: make([]float64, n),
 	}
 	order := make([]uint32, f.Cols())
 	for j := range order {
@@ -45,51 +46,51 @@ func newProblem(ctx context.Context, docs *sparse.CSR, rows []int, f *sparse.Emb
 	}
 	slices.SortStableFunc(order[:len(f.DF)], func(a, b uint32) int { return cmp.Compare(f.DF[b], f.DF[a]) })
 	for at, j := range order {
-		p.place[j] = uint32(at)
+		p.columns[j] = uint32(at)
 	}
 	values := int64(0)
 	for at, i := range rows {
-		p.begin[at] = values
-		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.Filled()) // at least 1 entry per document
+		p.starts[at] = values
+		values += max(docs.Offsets[i+1]-docs.Offsets[i], 1) + int64(f.FilledCount()) // at least 1 entry per document
 	}
 	p.entries = make([]entry, values)
-	return p, run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, _, part int) error {
-		first := part * chunk
-		x, err := f.TransformRows(ctx, docs, rows[first:min(first+chunk, n)], 1)
+	return p, run.Tasks(ctx, workers, (n+chunkRows-1)/chunkRows, func(ctx context.Context, _, part int) error {
+		first := part * chunkRows
+		x, err := f.TransformRows(ctx, docs, rows[first:min(first+chunkRows, n)], 1)
 		if err != nil {
 			return err
 		}
 		for i := range x.Rows() {
 			at := first + i
 			terms, unit := x.Row(i)
-			own := p.entries[p.begin[at]:][:len(terms)]
+			own := p.entries[p.starts[at]:][:len(terms)]
 			for k, t := range terms {
 				v := float32(float64(unit[k]) * x.Norms[i])
-				own[k] = entry{p.place[t], v}
-				p.norm2[at] += float64(v) * float64(v)
+				own[k] = entry{p.columns[t], v}
+				p.squaredNorms[at] += float64(v) * float64(v)
 			}
-			p.count[at] = uint32(len(terms))
+			p.counts[at] = uint32(len(terms))
 		}
 		return nil
 	})
 }
 
-func (p *problem) rows() int { return len(p.norm2) }
+func (p *problem) rows() int { return len(p.squaredNorms) }
 
-func (p *problem) row(i int) []entry { return p.entries[p.begin[i]:][:p.count[i]] }
+func (p *problem) row(i int) []entry { return p.entries[p.starts[i]:][:p.counts[i]] }
 
-// patience counts processed values, so that ctx is checked rarely.
-type patience struct {
-	ctx  context.Context
-	seen int
+// contextChecker counts processed values, so that ctx is checked rarely.
+type contextChecker struct {
+	ctx   context.Context
+	count int
 }
 
-// after adds values to the count. It checks ctx about once per million values.
-func (p *patience) after(values int) error {
-	if p.seen += values + 8; p.seen < 1<<20 {
+// add adds values to the count. It checks ctx about once per million values.
+func (p *contextChecker) add(values int) error {
+	if p.count += values + 8; p.count < 1<<20 {
 		return nil
 	}
-	p.seen = 0
+	p.count = 0
 	return p.ctx.Err()
 }
 
@@ -107,7 +108,7 @@ func dot(x []entry, w []float64) float64 {
 	return (a + b) + (c + d)
 }
 
-func add(w []float64, by float64, x []entry) {
+func addScaled(w []float64, by float64, x []entry) {
 	for _, e := range x {
 		w[e.column] += float64(by * float64(e.value))
 	}

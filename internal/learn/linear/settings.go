@@ -38,10 +38,10 @@ type Settings struct {
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Intercept is B, the value of an additional term of every document. b is the term's weight
+	// InterceptScaling is B, the value of an additional term of every document. b is the term's weight
 	// times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
-	Intercept float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
-	NoBias    bool    `param:"origin" help:"fit no intercept"` // as LIBLINEAR -B -1
+	InterceptScaling float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
+	NoBias           bool    `param:"origin" help:"fit no intercept"` // as LIBLINEAR -B -1
 
 	// Tolerance stops training when P - D is at most Tolerance times P.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
@@ -50,10 +50,10 @@ type Settings struct {
 }
 
 func (s Settings) resolve() (Settings, error) {
-	given := s.Intercept
+	given := s.InterceptScaling
 	err := params.Resolve(&s)
 	if s.NoBias {
-		s.Intercept = 0
+		s.InterceptScaling = 0
 	}
 	switch {
 	case err != nil:

@@ -31,8 +31,8 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	t := &task.Training{Options: opt, Name: "linear", Unit: "passes", Corpus: c, Scheme: s.Scheme, CValues: cValues}
-	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
+	t := &task.Training{Options: opt, Name: "linear", StepUnit: "passes", Corpus: c, Scheme: s.Scheme, CValues: cValues}
+	if err := t.Prepare(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
 		return nil, err
 	}
 	cValues = t.CValues
@@ -47,9 +47,9 @@ func TrainPath(
 	s.Weights, s.Balanced = nil, false
 	f := corpus.Fit(e, c)
 	size := c.Size()
-	size.Terms, size.Longest = f.Cols(), size.Longest+f.Filled() // with values added by scaling
-	size.Values += int64(size.Documents) * int64(f.Filled())
-	err = run.Fits(TrainBytes(size, len(cValues), t.Workers), opt.MemoryBytes,
+	size.Terms, size.LongestRow = f.Cols(), size.LongestRow+f.FilledCount() // with values added by scaling
+	size.Values += int64(size.Documents) * int64(f.FilledCount())
+	err = run.CheckMemory(TrainBytes(size, len(cValues), t.Workers), opt.MemoryBytes,
 		"linear: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	if sum := p.largest(); !(sum*maxC*float64(p.rows()) < 1e300) {
+	if sum := p.maxSquaredNorm(); !(sum*maxC*float64(p.rows()) < 1e300) {
 		return nil, fmt.Errorf("linear: the squared norm of a document of %s is too large: %v",
 			c.Source, sum)
 	}
@@ -72,26 +72,26 @@ func TrainPath(
 		m.Settings.C = penalty
 		models = append(models, m)
 	}
-	return models, t.Each(ctx, func(ctx context.Context, k task.Class) error {
-		d := newDual(ctx, p, s, k, t.DocumentWeights)
+	return models, t.ForEachClass(ctx, func(ctx context.Context, k task.BinaryProblem) error {
+		d := newDualSolver(ctx, p, s, k, t.DocumentWeights)
 		for _, m := range models {
-			found, err := d.search(m.Settings.C, s.Tolerance)
+			found, err := d.solve(m.Settings.C, s.Tolerance)
 			if err != nil {
 				return err
 			}
-			m.take(k.Index, found, d, 1)
-			if t.Mirrored() {
+			m.setFunction(k.Index, found, d, 1)
+			if t.IsBinary() {
 				found.Bias = -found.Bias
-				m.take(1, found, d, -1)
+				m.setFunction(1, found, d, -1)
 			}
 		}
 		return nil
 	})
 }
 
-func (p *problem) largest() float64 {
+func (p *problem) maxSquaredNorm() float64 {
 	most := 0.0
-	for _, v := range p.norm2 {
+	for _, v := range p.squaredNorms {
 		most = max(most, v)
 	}
 	return most
@@ -101,16 +101,16 @@ func (p *problem) largest() float64 {
 // corpus.
 func TrainBytes(s corpus.Size, numC, workers int) int64 {
 	rows, cols := int64(s.Documents), int64(s.Terms+1)
-	embedding := int64(run.Workers(workers)) * sparse.EmbeddedBytes(chunk, chunk*int64(s.Longest))
-	return bytesOf(s.Documents, s.Values, s.Terms+1) + 8*rows + 32*cols + embedding +
-		8*cols*int64(s.Classes*numC) + (13*rows+8*cols)*int64(min(run.Workers(workers), s.Classes))
+	embedding := int64(run.NumWorkers(workers)) * sparse.EmbeddedBytes(chunkRows, chunkRows*int64(s.LongestRow))
+	return problemBytes(s.Documents, s.Values, s.Terms+1) + 8*rows + 32*cols + embedding +
+		8*cols*int64(s.Classes*numC) + (13*rows+8*cols)*int64(min(run.NumWorkers(workers), s.Classes))
 }
 
-// take stores the binary classifier of class k, with the weights of d times sign.
-func (m *Model) take(k int, found DecisionFunction, d *dual, sign float64) {
+// setFunction stores the binary classifier of class k, with the weights of d times sign.
+func (m *Model) setFunction(k int, found DecisionFunction, d *dualSolver, sign float64) {
 	m.Functions[k] = &found
 	classes := len(m.Classes)
-	for j, at := range d.p.place {
+	for j, at := range d.p.columns {
 		m.Weights[j*classes+k] = sign * d.w[at]
 	}
 }

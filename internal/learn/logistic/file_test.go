@@ -21,12 +21,12 @@ func TestModelFile(t *testing.T) {
 		{}, {NoBias: true}, {C: math.Inf(1)},
 	} {
 		a, b := trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2")
-		archivetest.Check(t, Form, a, b)
+		archivetest.Check(t, Format, a, b)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Format, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
 			t.Log(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// bound computes the dual objective at a point near the point of the last pass. It raises o.dual,
+// raiseLowerBound computes the dual objective at a point near the point of the last pass. It raises o.dual,
 // the largest lower bound on F so far, to this objective if the objective is larger. The pass has
 // stored the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ is the weight of
 // document i's loss. bound takes half the time of a pass and overwrites the coefficients.
@@ -20,35 +20,35 @@ import (
 // So D(p) is a lower bound if there is no b or Σᵢ sᵢyᵢpᵢ = 0. A Newton step δ for b, pᵢ ∓
 // δpᵢ(1-pᵢ), makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1. Otherwise o.dual stays unchanged.
 // o.dual is at least D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
-func (o *objective) bound(ctx context.Context) error {
+func (o *objective) raiseLowerBound(ctx context.Context) error {
 	if !o.s.NoBias {
 		off, bend := 0.0, 0.0
-		for i, c := range o.Coef {
-			p := math.Abs(c) / o.Price(i)
-			off, bend = off+c, bend+float64(o.Price(i)*float64(p*(1-p)))
+		for i, c := range o.Derivatives {
+			p := math.Abs(c) / o.LossWeight(i)
+			off, bend = off+c, bend+float64(o.LossWeight(i)*float64(p*(1-p)))
 		}
 		by := off / bend
 		if !(math.Abs(by) <= 1) {
 			return nil
 		}
-		for i, c := range o.Coef {
-			p := math.Abs(c) / o.Price(i)
-			o.Coef[i] -= float64(by * float64(o.Price(i)*float64(p*(1-p))))
+		for i, c := range o.Derivatives {
+			p := math.Abs(c) / o.LossWeight(i)
+			o.Derivatives[i] -= float64(by * float64(o.LossWeight(i)*float64(p*(1-p))))
 		}
 	}
 	v := make([]float64, len(o.Terms))
-	err := o.Gather(ctx, o.Workers, o.Coef, v)
+	err := o.MultiplyTransposed(ctx, o.Workers, o.Derivatives, v)
 	entropy := 0.0
-	for i, c := range o.Coef {
-		s := o.Price(i)
+	for i, c := range o.Derivatives {
+		s := o.LossWeight(i)
 		for _, p := range [2]float64{math.Abs(c) / s, 1 - math.Abs(c)/s} {
 			if p > 0 {
 				entropy -= float64(s * float64(p*math.Log(p)))
 			}
 		}
 	}
-	if d := entropy - o.s.C/2*lbfgs.Product(v, v); err == nil && d > o.dual {
-		o.dual = d
+	if d := entropy - o.s.C/2*lbfgs.Dot(v, v); err == nil && d > o.lowerBound {
+		o.lowerBound = d
 	}
 	return err
 }

@@ -23,15 +23,15 @@ func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	return musttest.Get(corpus.Read(context.Background(), source, corpus.Options{}))(t)
 }
 
-func points(t testing.TB, c *corpus.Corpus) *task.Points {
+func points(t testing.TB, c *corpus.Corpus) *task.TrainingMatrix {
 	t.Helper()
-	x := musttest.Get(sparse.Sphere.Fit(c.Documents).Transform(c.Documents))(t)
-	return task.NewPoints(x, run.Numbers(0, x.Rows()))
+	x := musttest.Get(sparse.SphereEmbedding.Fit(c.Documents).Transform(c.Documents))(t)
+	return task.NewTrainingMatrix(x, run.Range(0, x.Rows()))
 }
 
 // of reports for each document whether it has class k.
 func of(c *corpus.Corpus, k int32) []bool {
-	return musttest.Make(c.Documents.Rows(), func(i int) bool { return c.Labels.Of(i)[0] == k })
+	return musttest.MakeSlice(c.Documents.Rows(), func(i int) bool { return c.Labels.Classes(i)[0] == k })
 }
 
 var kinds = map[string]Settings{"bias": {C: 3}, "no bias": {C: 3, NoBias: true}, "weighted": {C: 3, Balanced: true}}
@@ -41,24 +41,24 @@ func TestObjectiveGradient(t *testing.T) {
 	c := texts(t, 40, 2, 1)
 	for name, s := range kinds {
 		s := musttest.Get(s.resolve())(t)
-		k := task.Class{Positive: of(c, 0), Workers: 1}
+		k := task.BinaryProblem{Positive: of(c, 0), Workers: 1}
 		if s.Balanced {
 			k.Weights = [2]float64{0.5, 3}
 		}
 		o := newObjective(points(t, c), &s, k)
 		r := rand.New(rand.NewPCG(5, 6))
-		n := o.size()
+		n := o.numVariables()
 		w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)
 		for j := range w {
 			w[j] = r.NormFloat64()
 		}
 		ctx := context.Background()
-		musttest.Get(o.value(ctx, w, g))(t)
+		musttest.Get(o.evaluate(ctx, w, g))(t)
 		for j := range w {
 			const step = 1e-6
 			at := func(d float64) float64 {
 				w[j] += d
-				v, _ := o.value(ctx, w, none)
+				v, _ := o.evaluate(ctx, w, none)
 				w[j] -= d
 				return v
 			}
@@ -75,12 +75,12 @@ func TestPath(t *testing.T) {
 	c := texts(t, 600, 3, 4)
 	for name, s := range kinds {
 		s.Tolerance = 1e-2
-		models := musttest.Get(TrainPath(t.Context(), c, sparse.Sphere, s, []float64{0.1, 1}, Options{}))(t)
+		models := musttest.Get(TrainPath(t.Context(), c, sparse.SphereEmbedding, s, []float64{0.1, 1}, Options{}))(t)
 		s.C = 1
-		alone := musttest.Get(Train(t.Context(), c, sparse.Sphere, s, Options{}))(t)
+		alone := musttest.Get(Train(t.Context(), c, sparse.SphereEmbedding, s, Options{}))(t)
 		for k, a := range alone.Functions {
-			if b := models[1].Functions[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
-				t.Errorf("%s: objective %v at the end of a path, %v alone", name, b, a.Value)
+			if b := models[1].Functions[k].Objective; !(math.Abs(a.Objective-b) <= 1e-2*a.Objective) {
+				t.Errorf("%s: objective %v at the end of a path, %v alone", name, b, a.Objective)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func TestOddInput(t *testing.T) {
 	c := texts(t, 12, 2, 5)
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	musttest.Fails(Train(cancelled, c, root, Settings{}, Options{}))(t,
+	musttest.WantError(Train(cancelled, c, root, Settings{}, Options{}))(t,
 		"after the end of the context", context.Canceled)
 
 	// Training works with a class of all documents, a class without documents, an empty document,
@@ -103,19 +103,19 @@ func TestOddInput(t *testing.T) {
 	odd.Classes = append(odd.Classes[:2:2], "all", "none")
 	labels := sparse.Labels{}
 	for i := range 6 {
-		labels.Add(odd.Labels.Of(i)[0], 2)
+		labels.Add(odd.Labels.Classes(i)[0], 2)
 	}
 	odd.Labels = labels
 	odd.Documents.Offsets[6] = odd.Documents.Offsets[5]
 	odd.Documents.Terms = odd.Documents.Terms[:odd.Documents.Offsets[6]]
 	odd.Documents.Values = odd.Documents.Values[:odd.Documents.Offsets[6]]
 	for _, s := range []Settings{{}, {C: math.Inf(1)}} {
-		s.Scheme = solver.Labels
+		s.Scheme = solver.MultiLabel
 		for _, e := range []sparse.Embedding{root, l2} {
 			m := musttest.Get(Train(ctx, odd, e, s, Options{}))(t)
 			p := musttest.Get(m.Predict(ctx, odd.Documents, Options{}))(t)
-			for i, f := range p.Decisions {
-				if !(f[2] == math.Log(7) && f[3] == -math.Log(7)) || archive.Finite(f[:2]) != nil {
+			for i, f := range p.DecisionValues {
+				if !(f[2] == math.Log(7) && f[3] == -math.Log(7)) || archive.CheckFinite(f[:2]) != nil {
 					t.Errorf("C %v, %v, document %d: %v, expected log 7 for what all have", s.C, e, i, f)
 				}
 			}

@@ -11,44 +11,45 @@ import (
 
 // DecisionFunction is the binary classifier of a class. P(class | x) is 1/(1 + e^-f(x)).
 type DecisionFunction struct {
-	Weights     []float64 `json:"-"`             // w, indexed by column of the embedding
-	Value       float64   `json:"objective"`     // value of the objective
-	Gap         float64   `json:"gap,omitempty"` // upper bound on the objective minus its minimum, for finite C
-	Gradient    float64   `json:"gradient"`      // gradient norm
-	Iterations  int       `json:"iterations"`
-	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged   bool      `json:"converged"`   // whether the tolerance was reached
-	Bias        float64   `json:"bias"`        // b
+	Weights      []float64 `json:"-"`             // w, indexed by column of the embedding
+	Objective    float64   `json:"objective"`     // value of the objective
+	Gap          float64   `json:"gap,omitempty"` // upper bound on the objective minus its minimum, for finite C
+	GradientNorm float64   `json:"gradient"`      // gradient norm
+	Iterations   int       `json:"iterations"`
+	Evaluations  int       `json:"evaluations"` // number of evaluations of the objective and its gradient
+	Converged    bool      `json:"converged"`   // whether the tolerance was reached
+	Bias         float64   `json:"bias"`        // b
 }
 
 // train trains the binary classifier of class k for each C in cValues, in ascending order, with
 // warm starts. columns is the number of columns of the embedding. If all documents are positive or
-// all are negative, the weights are 0, see [Bias].
+// all are negative, the weights are 0, see [ConstantBias].
 func train(
-	ctx context.Context, p *task.Points, columns int, k task.Class, cValues []float64, s Settings,
+	ctx context.Context, p *task.TrainingMatrix, columns int, k task.BinaryProblem, cValues []float64, s Settings,
 ) (out []*DecisionFunction, err error) {
-	if bias, ok := Bias(k.Positive); ok {
+	if bias, ok := ConstantBias(k.Positive); ok {
 		for range cValues {
 			out = append(out, &DecisionFunction{Weights: make([]float64, columns), Bias: bias, Converged: true})
 		}
 		return out, nil
 	}
 	o := newObjective(p, &s, k)
-	reference, err := o.Reference(ctx)
+	reference, err := o.ZeroGradientNorm(ctx)
 	if err != nil {
 		return nil, err
 	}
-	stop := lbfgs.Stopping{
-		Gradient: s.Tolerance * reference, Gained: s.Tolerance * gainedPart, Iterations: s.Iterations, OnStep: k.Step,
+	stop := lbfgs.Criteria{
+		GradientThreshold: s.Tolerance * reference, MinDecrease: s.Tolerance * minDecreaseFactor,
+		MaxIterations: s.Iterations, OnStep: k.OnStep,
 	}
-	w := make([]float64, o.size())
+	w := make([]float64, o.numVariables())
 	if !s.NoBias {
-		sum, by := o.Sides(), o.Class.Weights
+		sum, by := o.WeightSums(), o.BinaryProblem.Weights
 		w[len(w)-1] = math.Log(by[1] * sum[1] / (by[0] * sum[0]))
 	}
 	for _, c := range cValues {
 		s.C = c
-		machine, err := o.search(ctx, w, stop, columns)
+		machine, err := o.minimise(ctx, w, stop, columns)
 		if err != nil {
 			return nil, err
 		}
@@ -57,36 +58,36 @@ func train(
 	return out, nil
 }
 
-// search runs L-BFGS from w, which it overwrites. If C is finite, convergence also requires that
+// minimise runs L-BFGS from w, which it overwrites. If C is finite, convergence also requires that
 // the duality gap is within the tolerance, unless Loose is set.
-func (o *objective) search(
-	ctx context.Context, w []float64, stop lbfgs.Stopping, columns int,
+func (o *objective) minimise(
+	ctx context.Context, w []float64, stop lbfgs.Criteria, columns int,
 ) (*DecisionFunction, error) {
-	if o.s.Loose || math.IsInf(o.s.C, 1) {
-		m, err := lbfgs.Minimise(ctx, o.value, w, stop)
-		return o.machine(m, columns), err
+	if o.s.SkipGap || math.IsInf(o.s.C, 1) {
+		m, err := lbfgs.Minimise(ctx, o.evaluate, w, stop)
+		return o.decisionFunction(m, columns), err
 	}
-	o.dual = 0
-	settled := func(m *lbfgs.Minimum) bool { return m.Value-o.dual <= o.s.Tolerance*m.Value }
-	stop.Settled = func(m *lbfgs.Minimum) bool {
-		return o.bound(ctx) == nil && settled(m) // the next pass, or the call below, returns the error
+	o.lowerBound = 0
+	settled := func(m *lbfgs.Minimum) bool { return m.Value-o.lowerBound <= o.s.Tolerance*m.Value }
+	stop.MayStop = func(m *lbfgs.Minimum) bool {
+		return o.raiseLowerBound(ctx) == nil && settled(m) // the next pass, or the call below, returns the error
 	}
-	m, err := lbfgs.Minimise(ctx, o.value, w, stop)
+	m, err := lbfgs.Minimise(ctx, o.evaluate, w, stop)
 	if err == nil {
-		err = o.bound(ctx)
+		err = o.raiseLowerBound(ctx)
 	}
 	m.Converged = settled(&m)
-	machine := o.machine(m, columns)
-	machine.Gap = max(m.Value-o.dual, 0)
+	machine := o.decisionFunction(m, columns)
+	machine.Gap = max(m.Value-o.lowerBound, 0)
 	return machine, err
 }
 
-// gainedPart times Tolerance is the value of Gained in [lbfgs.Stopping].
-const gainedPart = 1e-3
+// minDecreaseFactor times Tolerance is the value of Gained in [lbfgs.Criteria].
+const minDecreaseFactor = 1e-3
 
-func (o *objective) machine(m lbfgs.Minimum, columns int) *DecisionFunction {
+func (o *objective) decisionFunction(m lbfgs.Minimum, columns int) *DecisionFunction {
 	out := &DecisionFunction{
-		Weights: make([]float64, columns), Value: m.Value, Gradient: m.Gradient, Iterations: m.Iterations,
+		Weights: make([]float64, columns), Objective: m.Value, GradientNorm: m.GradientNorm, Iterations: m.Iterations,
 		Evaluations: m.Evaluations, Converged: m.Converged,
 	}
 	if !o.s.NoBias {

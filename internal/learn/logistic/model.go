@@ -36,7 +36,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
 	out.Probabilities = make([][]float64, docs.Rows())
-	pass := task.Pass{Options: opt, Name: "logistic", Embedder: m.Embedder, Bytes: int64(16*k + 80)}
+	pass := task.PredictionRun{Options: opt, Name: "logistic", Embedder: m.Embedder, BytesPerDocument: int64(16*k + 80)}
 	err := pass.Run(ctx, docs, func(_ int, x *sparse.Embedded, first int) error {
 		values := make([]float64, 2*k*x.Rows())
 		for i := range x.Rows() {
@@ -45,7 +45,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 				f[c] = machine.decide(x, i)
 			}
 			task.Decide(out, first+i, f)
-			Probabilities(p, f, s.Scheme != solver.Labels)
+			SetProbabilities(p, f, s.Scheme != solver.MultiLabel)
 			out.Probabilities[first+i] = p
 		}
 		return nil
@@ -56,12 +56,12 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// Probabilities sets p to the probabilities for decision values f. If one is set, each document has
+// SetProbabilities sets p to the probabilities for decision values f. If one is set, each document has
 // one class, and the probabilities sum to 1.
-func Probabilities(p, f []float64, one bool) {
+func SetProbabilities(p, f []float64, one bool) {
 	sum := 0.0
 	for k, v := range f {
-		p[k] = probability(v)
+		p[k] = sigmoid(v)
 		sum += p[k]
 	}
 	switch {
@@ -76,7 +76,7 @@ func Probabilities(p, f []float64, one bool) {
 	}
 }
 
-func probability(f float64) float64 {
+func sigmoid(f float64) float64 {
 	if f >= 0 {
 		return 1 / (1 + math.Exp(-f))
 	}

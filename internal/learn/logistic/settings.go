@@ -29,7 +29,7 @@ type Settings struct {
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"maximum number of L-BFGS iterations"`
 
-	Loose bool // stop without computing the duality gap, for comparing settings
+	SkipGap bool // stop without computing the duality gap, for comparing settings
 }
 
 func (s Settings) resolve() (Settings, error) {

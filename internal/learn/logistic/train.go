@@ -31,12 +31,12 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	t := &task.Training{Options: opt, Name: "logistic", Unit: "steps", Corpus: c, Scheme: s.Scheme, CValues: cValues}
-	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
+	t := &task.Training{Options: opt, Name: "logistic", StepUnit: "steps", Corpus: c, Scheme: s.Scheme, CValues: cValues}
+	if err := t.Prepare(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
 		return nil, err
 	}
 	s.Weights, s.Balanced = nil, false
-	err = run.Fits(TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
+	err = run.CheckMemory(TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
 		"logistic: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -45,10 +45,10 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	p := task.NewPoints(x, t.Rows)
+	p := task.NewTrainingMatrix(x, t.Rows)
 	p.Weights = t.DocumentWeights
 	machines := make([][]*DecisionFunction, len(c.Classes))
-	err = t.Each(ctx, func(ctx context.Context, k task.Class) (err error) {
+	err = t.ForEachClass(ctx, func(ctx context.Context, k task.BinaryProblem) (err error) {
 		machines[k.Index], err = train(ctx, p, x.Cols, k, t.CValues, s)
 		return err
 	})
@@ -61,8 +61,8 @@ func TrainPath(
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
 		m.Settings.C = penalty
 		for _, own := range machines {
-			if own == nil { // see [task.Training.Mirrored]
-				m.Functions = append(m.Functions, m.Functions[0].mirrored())
+			if own == nil { // see [task.Training.IsBinary]
+				m.Functions = append(m.Functions, m.Functions[0].negated())
 			} else {
 				m.Functions = append(m.Functions, own[i])
 			}
@@ -76,14 +76,14 @@ func TrainPath(
 // corpus: embedded documents, their copies by rows and by columns, a binary classifier per class
 // and C, and the vectors of concurrent L-BFGS runs.
 func TrainBytes(s corpus.Size, numC, workers int) int64 {
-	const vectors = 2*lbfgs.Memory + 8
+	const vectors = 2*lbfgs.HistorySize + 8
 	rows, n := int64(s.Documents), int64(s.Terms+1)
 	return sparse.EmbeddedBytes(s.Documents, s.Values+rows) + 16*s.Values + 16*n + 16*rows +
-		8*n*int64(s.Classes*numC) + 8*(vectors*n+8*rows)*int64(min(run.Workers(workers), s.Classes))
+		8*n*int64(s.Classes*numC) + 8*(vectors*n+8*rows)*int64(min(run.NumWorkers(workers), s.Classes))
 }
 
-// mirrored returns the classifier of the second of two classes: the negated decision function.
-func (m *DecisionFunction) mirrored() *DecisionFunction {
+// negated returns the classifier of the second of two classes: the negated decision function.
+func (m *DecisionFunction) negated() *DecisionFunction {
 	out := *m
 	out.Bias = -m.Bias
 	out.Weights = make([]float64, len(m.Weights))

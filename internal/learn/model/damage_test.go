@@ -20,14 +20,14 @@ import (
 // is computed.
 func tiny() *Model {
 	embedder, err := sparse.RestoreEmbedder(sparse.Embedder{
-		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Power: sparse.Root}, Documents: 9,
+		Embedding: sparse.Embedding{Weighting: sparse.TFIDF, Norm: sparse.NormL1, Power: sparse.SquareRoot}, Documents: 9,
 		Terms: []uint32{0, 2}, DF: []int32{3, 1}, Weights: []float64{1.0986122886681098, 2.1972245773362196},
 	})
 	if err != nil {
 		panic(err)
 	}
 	return &Model{
-		Origin: archive.Origin{Source: "dir/ä.tsv", Digest: [32]byte{0xab, 31: 0xcd}, Documents: 9,
+		Origin: archive.Origin{Source: "dir/ä.tsv", Digest: [32]byte{0xab, 31: 0xcd}, NumDocuments: 9,
 			Classes: []string{"a", "none", "\xff"}, Vocabulary: []string{"one", "", "zwölf"}},
 		Type: CSVC, Kernel: "diffusion:t=0.5,embed=tfidf-l1-sqrt", Embedder: embedder,
 		Parameters: map[string][]string{"c": {"10"}, "weight": {"a=2", "b=0.1", "\xff=3"}},
@@ -39,7 +39,7 @@ func tiny() *Model {
 		Support: &sparse.CSR{
 			Cols: 3, Offsets: []int64{0, 2, 2, 3}, Terms: []uint32{0, 2, 1}, Values: []float32{1, 0.1, 3},
 		},
-		SupportDoc: []int64{8, 0, -1}, SupportClass: []int32{0, -1, 2},
+		SupportDocs: []int64{8, 0, -1}, SupportClasses: []int32{0, -1, 2},
 	}
 }
 
@@ -48,7 +48,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 	path := filepath.Join("testdata", "tiny.model")
 	got := encode(t, tiny())
 	if os.Getenv("GRAM_TEST_UPDATE") != "" {
-		musttest.Do(t, os.WriteFile(path, got, 0o666))
+		musttest.NoError(t, os.WriteFile(path, got, 0o666))
 	}
 	want := musttest.Get(os.ReadFile(path))(t)
 	if !bytes.Equal(got, want) {
@@ -70,7 +70,7 @@ func withHeader(t testing.TB, m *Model, change func(h map[string]any)) []byte {
 	var h map[string]any
 	d := json.NewDecoder(bytes.NewReader(lines[1]))
 	d.UseNumber()
-	musttest.Do(t, d.Decode(&h))
+	musttest.NoError(t, d.Decode(&h))
 	change(h)
 	head := musttest.Get(json.Marshal(h))(t)
 	lines[1] = head
@@ -90,7 +90,7 @@ func TestContentsAreChecked(t *testing.T) {
 		"terms must be between 0":                          func(h map[string]any) { h["terms"] = -1 },
 		`parameters": json`:                                func(h map[string]any) { h["parameters"] = 1 },
 	} {
-		musttest.Fails(Read(
+		musttest.WantError(Read(
 			ctx, bytes.NewReader(withHeader(t, tiny(), change)),
 		))(t, "a damaged header", archive.ErrDamaged, want)
 	}
@@ -102,6 +102,6 @@ func TestContentsAreChecked(t *testing.T) {
 	} {
 		bad := bytes.Clone(file)
 		change(bad)
-		musttest.Fails(Read(ctx, bytes.NewReader(signed(bad))))(t, "a damaged classifier", archive.ErrDamaged, want)
+		musttest.WantError(Read(ctx, bytes.NewReader(signed(bad))))(t, "a damaged classifier", archive.ErrDamaged, want)
 	}
 }

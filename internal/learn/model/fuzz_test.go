@@ -17,11 +17,11 @@ func small() []*Model {
 	bare.Vocabulary, bare.Classifier.Scheme = nil, solver.OneVsRest
 	bare.Classes, bare.Parameters = []string{"a"}, nil
 	bare.Classifier.Classes, bare.Classifier.Functions = 1, bare.Classifier.Functions[1:2]
-	bare.SupportClass = []int32{0, 0, 0}
+	bare.SupportClasses = []int32{0, 0, 0}
 	none.Classifier = solver.Classifier{Classes: 1, Functions: []*solver.DecisionFunction{}}
-	none.Classes, none.SupportClass = []string{"1"}, []int32{-1, 0, 0}
+	none.Classes, none.SupportClasses = []string{"1"}, []int32{-1, 0, 0}
 	regression.Type = NuSVR
-	regression.Classes, regression.SupportClass = nil, []int32{-1, -1, -1}
+	regression.Classes, regression.SupportClasses = nil, []int32{-1, -1, -1}
 	regression.Classifier = solver.Classifier{
 		Scheme: solver.OneVsRest, Classes: 1, Functions: regression.Classifier.Functions[1:2],
 	}
@@ -30,13 +30,13 @@ func small() []*Model {
 
 func TestModelFile(t *testing.T) {
 	for _, m := range small() {
-		archivetest.Check(t, Form, m)
+		archivetest.Check(t, Format, m)
 	}
 }
 
 // FuzzRead also checks that WriteLIBSVM either fails or writes a file that can be read.
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Format, func(t *testing.T, m *Model) {
 		var text strings.Builder
 		if _, err := m.WriteLIBSVM(ctx, &text, true); err == nil {
 			if _, err := readText(text.String()); err != nil {
@@ -64,7 +64,7 @@ func FuzzReadLIBSVM(f *testing.F) {
 			}
 			return
 		}
-		musttest.Do(t, m.Validate())
+		musttest.NoError(t, m.Validate())
 		own := musttest.Get(Read(ctx, bytes.NewReader(encode(t, m))))(t)
 		if !bytes.Equal(encode(t, own), encode(t, m)) {
 			t.Fatal("the project's own form loses something")

@@ -7,36 +7,36 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Form is the project's own format. docs/formats.md explains its keys and arrays.
-var Form = archive.Format[Model]{
+// Format is the project's own format. docs/formats.md explains its keys and arrays.
+var Format = archive.Format[Model]{
 	Package: "model", Name: "gram model ", Describe: describe, Validate: (*Model).Validate,
 }
 
 func describe(f *archive.File, m *Model) {
-	kernel := archive.Name(m.Kernel)
+	kernel := archive.RawString(m.Kernel)
 	f.Key("type", &m.Type)
 	f.Key("kernel", &kernel)
 	m.Kernel = string(kernel)
-	f.Values("parameters", &m.Parameters)
+	f.StringLists("parameters", &m.Parameters)
 	f.Origin(&m.Origin)
 	c := &m.Classifier
 	if c.Classes = len(m.Classes); !m.Type.Classifies() {
 		c.Classes = 1
 	}
-	archive.Named(f, "scheme", &c.Scheme, solver.OneVsOne, solver.OneVsRest, solver.Labels)
-	f.Optional("at_least_one", &c.AtLeastOne)
-	f.Optional("temperature", &c.Temperature)
-	f.Optional("rejection", &c.Rejection)
-	f.Optional("target_mean", &m.TargetMean)
+	archive.Enum(f, "scheme", &c.Scheme, solver.OneVsOne, solver.OneVsRest, solver.MultiLabel)
+	f.OptionalKey("at_least_one", &c.AtLeastOne)
+	f.OptionalKey("temperature", &c.Temperature)
+	f.OptionalKey("rejection", &c.Rejection)
+	f.OptionalKey("target_mean", &m.TargetMean)
 	f.Embedding(&m.Embedder)
 	n := f.Documents("support", &m.Support)
-	archive.Array(f, "support", &m.SupportDoc, n)
-	archive.Array(f, "support", &m.SupportClass, n)
-	describeMachines(f, &c.Functions)
+	archive.Array(f, "support", &m.SupportDocs, n)
+	archive.Array(f, "support", &m.SupportClasses, n)
+	describeFunctions(f, &c.Functions)
 }
 
-// describeMachines describes binary classifiers, some of which may be nil, and their coefficients.
-func describeMachines(f *archive.File, machines *[]*solver.DecisionFunction) {
+// describeFunctions describes binary classifiers, some of which may be nil, and their coefficients.
+func describeFunctions(f *archive.File, machines *[]*solver.DecisionFunction) {
 	// The JSON lacks support vectors and coefficients, because they are stored as arrays.
 	heads, offsets := []*solver.DecisionFunction{}, []int64{0}
 	var support []uint32

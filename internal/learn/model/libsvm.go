@@ -78,7 +78,7 @@ func parseKernel(spec string) (libsvmKernel, error) {
 		switch {
 		case !slices.Contains(known, key):
 			return k, fmt.Errorf("kernel %s: LIBSVM does not support the parameter %q", spec, key)
-		case err != nil || !finite(v) || key == "degree" && (v != math.Trunc(v) || v < 0 || v > math.MaxInt32):
+		case err != nil || !isFinite(v) || key == "degree" && (v != math.Trunc(v) || v < 0 || v > math.MaxInt32):
 			return k, fmt.Errorf("kernel %s: %s must be a finite number (degree: a non-negative integer), got %q", spec,
 				key, value)
 		case key == "degree":
@@ -117,17 +117,17 @@ func formatFloat(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Labels returns LIBSVM's integer label for each class: the class names if all are integers,
+// LIBSVMLabels returns LIBSVM's integer label for each class: the class names if all are integers,
 // otherwise 1, 2, … in class order. If all names are numbers, they must be different 32-bit
 // integers, because data files contain the same labels.
-func Labels(classes []string) ([]int32, error) {
+func LIBSVMLabels(classes []string) ([]int32, error) {
 	labels := make([]int32, len(classes))
 	all := true
 	var bad error
 	seen := map[int32]string{}
 	for i, name := range classes {
 		v, err := strconv.ParseFloat(name, 64)
-		if err != nil || !finite(v) {
+		if err != nil || !isFinite(v) {
 			all = false
 			break
 		}

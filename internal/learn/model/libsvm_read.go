@@ -31,16 +31,16 @@ import (
 // invalid line, errors of r, or ctx.Err() within a second after ctx is done.
 func ReadLIBSVM(ctx context.Context, r io.Reader, file string) (*Model, error) {
 	l := &libsvmReader{
-		r: bufio.NewReaderSize(archive.BoundReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},
+		r: bufio.NewReaderSize(archive.ContextReader{Ctx: ctx, R: r}, 256<<10), file: file, header: map[string][]string{},
 		lines: map[string]int64{},
 	}
 	if err := l.readHeader(); err != nil {
 		return nil, err
 	}
-	if err := l.understand(); err != nil {
+	if err := l.parseHeader(); err != nil {
 		return nil, err
 	}
-	if err := l.vectors(); err != nil {
+	if err := l.readVectors(); err != nil {
 		return nil, err
 	}
 	m := l.m
@@ -67,16 +67,16 @@ type libsvmReader struct {
 	m      *Model
 
 	precomputed bool
-	total       int
-	sizes       []int // number of support vectors per class; only the total if there are no classes
+	numSupport  int
+	classSizes  []int // number of support vectors per class; only the total if there are no classes
 }
 
 func (l *libsvmReader) fail(line int64, found, expected string, args ...any) error {
 	return &SyntaxError{l.file, line, found, fmt.Sprintf(expected, args...)}
 }
 
-// next returns the next line without the line ending, or io.EOF after the last line.
-func (l *libsvmReader) next() (string, error) {
+// nextLine returns the next line without the line ending, or io.EOF after the last line.
+func (l *libsvmReader) nextLine() (string, error) {
 	l.line++
 	text, err := l.r.ReadString('\n')
 	if err != nil && (text == "" || !errors.Is(err, io.EOF)) {
@@ -88,7 +88,7 @@ func (l *libsvmReader) next() (string, error) {
 // readHeader reads the lines up to SV.
 func (l *libsvmReader) readHeader() error {
 	for {
-		text, err := l.next()
+		text, err := l.nextLine()
 		if errors.Is(err, io.EOF) {
 			return l.fail(l.line, "the end of the file", "a LIBSVM header that ends with the line SV")
 		}
@@ -113,8 +113,8 @@ func (l *libsvmReader) readHeader() error {
 	}
 }
 
-// understand creates the model from the header.
-func (l *libsvmReader) understand() error {
+// parseHeader creates the model from the header.
+func (l *libsvmReader) parseHeader() error {
 	typ, k := oneOf(l, "svm_type", Types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
 	l.m = &Model{Type: typ}
 	l.precomputed = k.typ == Precomputed
@@ -133,12 +133,12 @@ func (l *libsvmReader) understand() error {
 		}
 	}
 	l.m.Kernel = k.String()
-	l.total = l.int("total_sv", 0, math.MaxInt32)
+	l.numSupport = l.int("total_sv", 0, math.MaxInt32)
 	switch {
 	case l.err != nil:
 		return l.err
 	case typ.Classifies():
-		return l.understandClasses()
+		return l.parseClasses()
 	}
 	for _, key := range []string{"label", "nr_sv", "probB", "probA"} {
 		if l.lines[key] > 0 && !(key == "probA" && typ != OneClass) {
@@ -147,28 +147,28 @@ func (l *libsvmReader) understand() error {
 	}
 	l.int("nr_class", 2, 2)
 	rho := l.float("rho")
-	l.sizes = []int{l.total}
+	l.classSizes = []int{l.numSupport}
 	l.m.Classifier = solver.Classifier{Scheme: solver.OneVsRest, Classes: 1,
 		Functions: []*solver.DecisionFunction{{Rho: rho}}}
 	return l.err
 }
 
-// understandClasses reads the class names, and creates a binary classifier for each pair of
+// parseClasses reads the class names, and creates a binary classifier for each pair of
 // classes.
-func (l *libsvmReader) understandClasses() error {
+func (l *libsvmReader) parseClasses() error {
 	k := l.int("nr_class", 1, math.MaxInt32)
 	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
 		l.m.Classes = append(l.m.Classes, strconv.Itoa(label))
 	}
-	if name, twice := archive.Repeated(l.m.Classes); twice {
+	if name, twice := archive.FindDuplicate(l.m.Classes); twice {
 		return l.fail(l.lines["label"], "label "+name+" twice", "unique labels")
 	}
-	l.sizes = l.ints("nr_sv", k, 0, math.MaxInt32)
-	if all := sum(l.sizes); l.err == nil && all != l.total {
+	l.classSizes = l.ints("nr_sv", k, 0, math.MaxInt32)
+	if all := sum(l.classSizes); l.err == nil && all != l.numSupport {
 		return l.fail(l.lines["nr_sv"], fmt.Sprintf("%d support vectors in total", all),
-			"%d, the value of total_sv in line %d", l.total, l.lines["total_sv"])
+			"%d, the value of total_sv in line %d", l.numSupport, l.lines["total_sv"])
 	}
-	rho := l.floats("rho", pairs(k))
+	rho := l.floats("rho", numPairs(k))
 	l.m.Classifier = solver.Classifier{Classes: k, Functions: make([]*solver.DecisionFunction, len(rho))}
 	for i := range rho {
 		l.m.Classifier.Functions[i] = &solver.DecisionFunction{Rho: rho[i]}
@@ -176,7 +176,7 @@ func (l *libsvmReader) understandClasses() error {
 	if l.err != nil || l.lines["probA"] == 0 && l.lines["probB"] == 0 {
 		return l.err
 	}
-	a, b := l.floats("probA", pairs(k)), l.floats("probB", pairs(k))
+	a, b := l.floats("probA", numPairs(k)), l.floats("probB", numPairs(k))
 	if l.err != nil {
 		return l.err
 	}
@@ -211,8 +211,10 @@ func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
 	return v
 }
 
-// parsed returns the n values of a keyword, parsed by parse.
-func parsed[T any](l *libsvmReader, key string, n int, parse func(text string) (T, error), expected string) (out []T) {
+// parseValues returns the n values of a keyword, parsed by parse.
+func parseValues[T any](
+	l *libsvmReader, key string, n int, parse func(text string) (T, error), expected string,
+) (out []T) {
 	for _, text := range l.values(key, n) {
 		v, err := parse(text)
 		if err != nil {
@@ -225,11 +227,11 @@ func parsed[T any](l *libsvmReader, key string, n int, parse func(text string) (
 }
 
 func (l *libsvmReader) floats(key string, n int) []float64 {
-	return parsed(l, key, n, func(text string) (float64, error) { return parseFloat(text, 64) }, "a finite number")
+	return parseValues(l, key, n, func(text string) (float64, error) { return parseFloat(text, 64) }, "a finite number")
 }
 
 func (l *libsvmReader) ints(key string, n, least, most int) []int {
-	return parsed(l, key, n, func(text string) (int, error) {
+	return parseValues(l, key, n, func(text string) (int, error) {
 		v, err := strconv.Atoi(text)
 		if v < least || v > most {
 			err = strconv.ErrRange
@@ -249,42 +251,42 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// vectors reads the lines after SV. A line has the coefficients of a support vector, which are a
+// readVectors reads the lines after SV. A line has the coefficients of a support vector, which are a
 // column of LIBSVM's sv_coef, and then the support vector's values. For a support vector of class
 // i, row r of sv_coef is for the binary classifier of classes i and r if r < i, else of classes i
 // and r+1.
-func (l *libsvmReader) vectors() error {
+func (l *libsvmReader) readVectors() error {
 	m := l.m
-	m.Support, m.SupportClass = &sparse.CSR{Offsets: []int64{0}}, []int32{}
-	for class, size := range l.sizes {
+	m.Support, m.SupportClasses = &sparse.CSR{Offsets: []int64{0}}, []int32{}
+	for class, size := range l.classSizes {
 		machines := m.Classifier.Functions
 		if m.Type.Classifies() {
-			machines = machinesOf(&m.Classifier, class)
+			machines = functionsOf(&m.Classifier, class)
 		} else {
 			class = -1
 		}
 		for range size {
-			if err := l.vector(machines); err != nil {
+			if err := l.readVector(machines); err != nil {
 				return err
 			}
-			m.SupportClass = append(m.SupportClass, int32(class))
+			m.SupportClasses = append(m.SupportClasses, int32(class))
 		}
 	}
 	for {
-		text, err := l.next()
+		text, err := l.nextLine()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
 		case strings.TrimSpace(text) != "":
-			return l.fail(l.line, quote(text), "the end of the file after %d support vectors", l.total)
+			return l.fail(l.line, quote(text), "the end of the file after %d support vectors", l.numSupport)
 		}
 	}
 }
 
-// machinesOf returns the binary classifiers of a class against each other class, in class order.
-func machinesOf(c *solver.Classifier, class int) []*solver.DecisionFunction {
+// functionsOf returns the binary classifiers of a class against each other class, in class order.
+func functionsOf(c *solver.Classifier, class int) []*solver.DecisionFunction {
 	of := make([]*solver.DecisionFunction, 0, c.Classes-1)
 	for other := range c.Classes {
 		if a, b := min(class, other), max(class, other); a < b {
@@ -294,14 +296,14 @@ func machinesOf(c *solver.Classifier, class int) []*solver.DecisionFunction {
 	return of
 }
 
-// vector reads a line and appends its coefficients to the binary classifiers.
-func (l *libsvmReader) vector(machines []*solver.DecisionFunction) error {
+// readVector reads a line and appends its coefficients to the binary classifiers.
+func (l *libsvmReader) readVector(machines []*solver.DecisionFunction) error {
 	m := l.m
 	s := m.Support.Rows()
-	text, err := l.next()
+	text, err := l.nextLine()
 	if errors.Is(err, io.EOF) {
 		return l.fail(
-			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, the value of total_sv", l.total,
+			l.line, fmt.Sprintf("the end of the file after %d support vectors", s), "%d, the value of total_sv", l.numSupport,
 		)
 	}
 	if err != nil {
@@ -322,19 +324,19 @@ func (l *libsvmReader) vector(machines []*solver.DecisionFunction) error {
 	}
 	doc := int64(-1)
 	if l.precomputed {
-		if doc, err = l.serial(text); err != nil {
+		if doc, err = l.parseSerial(text); err != nil {
 			return err
 		}
-	} else if err := l.row(text); err != nil {
+	} else if err := l.parseRow(text); err != nil {
 		return err
 	}
 	m.Support.Offsets = append(m.Support.Offsets, int64(len(m.Support.Values)))
-	m.SupportDoc = append(m.SupportDoc, doc)
+	m.SupportDocs = append(m.SupportDocs, doc)
 	return nil
 }
 
-// serial reads 0:n, a support vector of a precomputed kernel, and returns n-1.
-func (l *libsvmReader) serial(text string) (int64, error) {
+// parseSerial reads 0:n, a support vector of a precomputed kernel, and returns n-1.
+func (l *libsvmReader) parseSerial(text string) (int64, error) {
 	word, rest := cutWord(text)
 	serial, ok := strings.CutPrefix(word, "0:")
 	n, err := strconv.Atoi(serial)
@@ -347,8 +349,8 @@ func (l *libsvmReader) serial(text string) (int64, error) {
 	return int64(n) - 1, nil
 }
 
-// row reads the index:value pairs of a support vector.
-func (l *libsvmReader) row(text string) error {
+// parseRow reads the index:value pairs of a support vector.
+func (l *libsvmReader) parseRow(text string) error {
 	m := l.m.Support
 	before := int64(-1)
 	for {

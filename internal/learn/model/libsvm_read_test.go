@@ -56,7 +56,7 @@ func TestReadLIBSVM(t *testing.T) {
 			s += "\n"
 		}
 		return s + fmt.Sprintln(
-			m.Support.Cols, m.Support.Offsets, m.Support.Terms, m.Support.Values, m.SupportDoc, m.SupportClass,
+			m.Support.Cols, m.Support.Offsets, m.Support.Terms, m.Support.Values, m.SupportDocs, m.SupportClasses,
 		)
 	}
 	got := describe(m)
@@ -177,8 +177,8 @@ func TestReadLIBSVMErrors(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	musttest.Fails(ReadLIBSVM(ended, strings.NewReader(threeClasses), "m.txt"))(t, "after the end", context.Canceled)
-	musttest.Fails(ReadLIBSVM(
+	musttest.WantError(ReadLIBSVM(ended, strings.NewReader(threeClasses), "m.txt"))(t, "after the end", context.Canceled)
+	musttest.WantError(ReadLIBSVM(
 		ctx, io.MultiReader(strings.NewReader(threeClasses[:80]), iotest.ErrReader(io.ErrClosedPipe)), "m.txt",
 	))(t, "an error of the reader", io.ErrClosedPipe)
 }

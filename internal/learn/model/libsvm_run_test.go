@@ -105,7 +105,7 @@ func predict(t testing.TB, model, documents string, args ...string) [][]string {
 	dir := t.TempDir()
 	var paths []string
 	for name, text := range map[string]string{"documents": documents, "model": model} {
-		musttest.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+		musttest.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	for _, name := range []string{"documents", "model", "out"} {
 		paths = append(paths, filepath.Join(dir, name))
@@ -172,7 +172,7 @@ func agreeOnClasses(t testing.TB, m *Model, labels []int32, decisions [][]decisi
 			continue
 		}
 		compared++
-		if want := fmt.Sprint(labels[m.Classifier.Decide(values)]); lines[i][0] != want {
+		if want := fmt.Sprint(labels[m.Classifier.PredictClass(values)]); lines[i][0] != want {
 			t.Errorf("document %d: svm-predict says class %s, expected %s", i, lines[i][0], want)
 		}
 	}
@@ -184,7 +184,7 @@ func agreeOnClasses(t testing.TB, m *Model, labels []int32, decisions [][]decisi
 // tiedVotes reports whether several classes have the most votes.
 func tiedVotes(classes int, decisions []float64) bool {
 	votes := make([]int, classes)
-	for i, pair := range solver.Pairs(classes) {
+	for i, pair := range solver.ClassPairs(classes) {
 		if decisions[i] > 0 {
 			votes[pair[0]]++
 		} else {

@@ -71,7 +71,8 @@ func agreeWith(t *testing.T, m *Model, got [][]decision, text, file string) {
 func TestPrecomputed(t *testing.T) {
 	program(t, "svm-predict")
 	for _, r := range []recipe{
-		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.Sphere}, {typ: EpsilonSVR, kernel: "rbf:gamma=0.25"},
+		{typ: CSVC, kernel: "diffusion:t=0.5", embedding: sparse.SphereEmbedding},
+		{typ: EpsilonSVR, kernel: "rbf:gamma=0.25"},
 	} {
 		m := r.train(t)
 		train, docs := points(1, 60, 6, false), points(2, 20, 7, false)
@@ -103,7 +104,7 @@ func TestProbabilitiesAgree(t *testing.T) {
 		}
 		p := make([]float64, len(m.Classes))
 		for i, row := range decisions(t, m, docs) {
-			musttest.Do(t, m.Classifier.Probabilities(p, plain(row)))
+			musttest.NoError(t, m.Classifier.Probabilities(p, plain(row)))
 			for c, want := range lines[i+1][1:] {
 				v := musttest.Get(strconv.ParseFloat(want, 64))(t)
 				if !(math.Abs(p[c]-v) <= 0.01) {
@@ -159,7 +160,7 @@ func TestReadSVMTrain(t *testing.T) {
 					}
 					dir := t.TempDir()
 					in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
-					musttest.Do(t, os.WriteFile(in, []byte(b.String()), 0o666))
+					musttest.NoError(t, os.WriteFile(in, []byte(b.String()), 0o666))
 					args := []string{
 						"-q", "-s", fmt.Sprint(c.typ), "-t", fmt.Sprint(kernel), "-n", "0.2", "-d", "2", "-r", "0.5",
 						"-g", "0.05",
@@ -182,7 +183,7 @@ func TestReadSVMTrain(t *testing.T) {
 						var columns [][]float64
 						for _, row := range toTest {
 							var own []float64
-							for _, doc := range m.SupportDoc {
+							for _, doc := range m.SupportDocs {
 								own = append(own, row[doc])
 							}
 							columns = append(columns, own)
@@ -195,7 +196,7 @@ func TestReadSVMTrain(t *testing.T) {
 						agree(t, values, predictDecisions(t, string(text), file))
 					}
 					if m.Type.Classifies() {
-						labels := musttest.Get(Labels(m.Classes))(t)
+						labels := musttest.Get(LIBSVMLabels(m.Classes))(t)
 						agreeOnClasses(t, m, labels, values, predict(t, string(text), file))
 					}
 				})

@@ -15,7 +15,7 @@ import (
 )
 
 // WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads. It returns the
-// integer label of each class (see [Labels]). The first class becomes LIBSVM's first class, whose
+// integer label of each class (see [LIBSVMLabels]). The first class becomes LIBSVM's first class, whose
 // decision values are positive.
 //
 // Column j has index j+1, or j with Form.ZeroBased. The format stores no embedding, so the model's
@@ -38,12 +38,12 @@ import (
 // above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
-	if labels, err = Labels(m.Classes); err != nil {
+	if labels, err = LIBSVMLabels(m.Classes); err != nil {
 		return fail(err)
 	}
 	l := &libsvmWriter{
 		m: m, kernel: libsvmKernel{typ: Precomputed},
-		w: bufio.NewWriterSize(archive.BoundWriter{Ctx: ctx, W: w}, archive.PieceBytes),
+		w: bufio.NewWriterSize(archive.ContextWriter{Ctx: ctx, W: w}, archive.BufferBytes),
 	}
 	if !precomputed {
 		if m.Embedder.Views != nil {
@@ -56,14 +56,14 @@ func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) 
 			return fail(fmt.Errorf("embedding %s is not supported; use tf or a precomputed kernel", e))
 		}
 	}
-	if err := l.choose(); err != nil {
+	if err := l.chooseFunctions(); err != nil {
 		return fail(err)
 	}
-	if err := l.turn(); err != nil {
+	if err := l.transpose(); err != nil {
 		return fail(err)
 	}
-	l.header(labels)
-	if err := l.vectors(); err != nil {
+	l.writeHeader(labels)
+	if err := l.writeVectors(); err != nil {
 		return fail(err)
 	}
 	return labels, nil
@@ -73,52 +73,52 @@ type libsvmWriter struct {
 	m      *Model
 	kernel libsvmKernel
 
-	classes []int                      // classes to write, ascending; types without classes have a single class 0
-	pairs   []*solver.DecisionFunction // binary classifiers to write, in LIBSVM's order
+	classes   []int                      // classes to write, ascending; types without classes have a single class 0
+	functions []*solver.DecisionFunction // binary classifiers to write, in LIBSVM's order
 
 	// LIBSVM's sv_coef as a sparse matrix, stored by support vector
-	offsets []int
-	rows    []int32
-	coefs   []float64
-	members [][]int // for each element of classes, the class's support vectors that have coefficients
+	offsets      []int
+	rows         []int32
+	coefs        []float64
+	classVectors [][]int // for each element of classes, the class's support vectors that have coefficients
 
 	w   *bufio.Writer
 	buf []byte // buffer for a line
 }
 
-// choose selects the binary classifiers that LIBSVM's format can represent.
-func (l *libsvmWriter) choose() error {
+// chooseFunctions selects the binary classifiers that LIBSVM's format can represent.
+func (l *libsvmWriter) chooseFunctions() error {
 	m, c := l.m, &l.m.Classifier
 	if !m.Type.Classifies() {
-		l.classes, l.pairs = []int{0}, c.Functions
+		l.classes, l.functions = []int{0}, c.Functions
 		return nil
 	}
 	switch {
 	case c.Scheme == solver.OneVsOne:
-		for i, there := range c.Present() {
+		for i, there := range c.PresentClasses() {
 			if there || c.Classes == 1 {
 				l.classes = append(l.classes, i)
 			}
 		}
 		for _, machine := range c.Functions {
 			if machine != nil {
-				l.pairs = append(l.pairs, machine)
+				l.functions = append(l.functions, machine)
 			}
 		}
 	case c.Scheme == solver.OneVsRest && c.Classes == 2:
-		l.classes, l.pairs = []int{0, 1}, c.Functions[:1]
+		l.classes, l.functions = []int{0, 1}, c.Functions[:1]
 	default:
 		return fmt.Errorf("scheme %s with %d classes is not supported; use one-vs-one", c.Scheme, c.Classes)
 	}
 	return nil
 }
 
-// turn collects the coefficients of each support vector. For classes a < b, a support vector of a
+// transpose collects the coefficients of each support vector. For classes a < b, a support vector of a
 // has its coefficient in row b-1, a support vector of b in row a.
-func (l *libsvmWriter) turn() error {
+func (l *libsvmWriter) transpose() error {
 	n := l.m.Support.Rows()
 	l.offsets = make([]int, n+1)
-	for _, machine := range l.pairs {
+	for _, machine := range l.functions {
 		for _, s := range machine.Support {
 			l.offsets[s+1]++
 		}
@@ -130,11 +130,11 @@ func (l *libsvmWriter) turn() error {
 	copy(next, l.offsets)
 	l.rows, l.coefs = make([]int32, l.offsets[n]), make([]float64, l.offsets[n])
 	a, b := 0, 1
-	for _, machine := range l.pairs {
+	for _, machine := range l.functions {
 		for i, s := range machine.Support {
 			row := 0
 			if l.m.Type.Classifies() {
-				switch int(l.m.SupportClass[s]) {
+				switch int(l.m.SupportClasses[s]) {
 				case l.classes[a]:
 					row = b - 1
 				case l.classes[b]:
@@ -158,29 +158,30 @@ func (l *libsvmWriter) turn() error {
 	for i, class := range l.classes {
 		place[int32(class)] = i
 	}
-	l.members = make([][]int, len(l.classes))
+	l.classVectors = make([][]int, len(l.classes))
 	for s := range n {
 		i := 0
 		if l.offsets[s] == l.offsets[s+1] {
 			continue
 		}
 		if l.m.Type.Classifies() {
-			i = place[l.m.SupportClass[s]]
+			i = place[l.m.SupportClasses[s]]
 		}
-		l.members[i] = append(l.members[i], s)
+		l.classVectors[i] = append(l.classVectors[i], s)
 	}
 	return nil
 }
 
-// header writes the lines before the support vectors.
-func (l *libsvmWriter) header(labels []int32) {
-	l.line("svm_type", string(l.m.Type))
-	l.line("kernel_type", l.kernel.typ)
+// writeHeader writes the lines before the support vectors.
+func (l *libsvmWriter) writeHeader(labels []int32) {
+	l.writeLine("svm_type", string(l.m.Type))
+	l.writeLine("kernel_type", l.kernel.typ)
 	for _, key := range kernelKeys[l.kernel.typ] {
-		l.line(
+		l.writeLine(
 			key,
 			map[string]string{
-				"degree": strconv.Itoa(l.kernel.degree), "gamma": float(l.kernel.gamma), "coef0": float(l.kernel.coef0),
+				"degree": strconv.Itoa(l.kernel.degree), "gamma": formatNumber(l.kernel.gamma),
+				"coef0": formatNumber(l.kernel.coef0),
 			}[key],
 		)
 	}
@@ -189,42 +190,42 @@ func (l *libsvmWriter) header(labels []int32) {
 	if classifies {
 		classes = len(l.classes)
 	}
-	for _, of := range l.members {
+	for _, of := range l.classVectors {
 		total += len(of)
 	}
-	l.line("nr_class", strconv.Itoa(classes))
-	l.line("total_sv", strconv.Itoa(total))
+	l.writeLine("nr_class", strconv.Itoa(classes))
+	l.writeLine("total_sv", strconv.Itoa(total))
 	var rho, a, b, names, sizes []string
-	for _, machine := range l.pairs {
-		rho = append(rho, float(machine.Rho))
+	for _, machine := range l.functions {
+		rho = append(rho, formatNumber(machine.Rho))
 		if s := machine.Sigmoid; s != nil {
-			a, b = append(a, float(s.A)), append(b, float(s.B))
+			a, b = append(a, formatNumber(s.A)), append(b, formatNumber(s.B))
 		}
 	}
-	l.line("rho", rho...)
+	l.writeLine("rho", rho...)
 	if classifies {
 		for i, class := range l.classes {
 			names = append(names, strconv.Itoa(int(labels[class])))
-			sizes = append(sizes, strconv.Itoa(len(l.members[i])))
+			sizes = append(sizes, strconv.Itoa(len(l.classVectors[i])))
 		}
-		l.line("label", names...)
-		if len(l.pairs) > 0 && len(a) == len(l.pairs) {
-			l.line("probA", a...)
-			l.line("probB", b...)
+		l.writeLine("label", names...)
+		if len(l.functions) > 0 && len(a) == len(l.functions) {
+			l.writeLine("probA", a...)
+			l.writeLine("probB", b...)
 		}
-		l.line("nr_sv", sizes...)
+		l.writeLine("nr_sv", sizes...)
 	}
-	l.line("SV")
+	l.writeLine("SV")
 }
 
-func (l *libsvmWriter) line(key string, values ...string) {
+func (l *libsvmWriter) writeLine(key string, values ...string) {
 	fmt.Fprintln(l.w, strings.Join(append([]string{key}, values...), " "))
 }
 
-// vectors writes the support vectors, class by class.
-func (l *libsvmWriter) vectors() error {
+// writeVectors writes the support vectors, class by class.
+func (l *libsvmWriter) writeVectors() error {
 	width := max(len(l.classes)-1, 1)
-	for _, of := range l.members {
+	for _, of := range l.classVectors {
 		for _, s := range of {
 			at := l.offsets[s]
 			l.buf = l.buf[:0]
@@ -237,9 +238,9 @@ func (l *libsvmWriter) vectors() error {
 				l.buf = strconv.AppendFloat(l.buf, c, 'g', -1, 64)
 				l.buf = append(l.buf, ' ')
 			}
-			write := l.values
+			write := l.appendValues
 			if l.kernel.typ == Precomputed {
-				write = l.serial
+				write = l.appendSerial
 			}
 			if err := write(s); err != nil {
 				return err
@@ -252,9 +253,9 @@ func (l *libsvmWriter) vectors() error {
 	return l.w.Flush()
 }
 
-// serial writes the number of a support vector's training document.
-func (l *libsvmWriter) serial(s int) error {
-	doc := l.m.SupportDoc[s]
+// appendSerial writes the number of a support vector's training document.
+func (l *libsvmWriter) appendSerial(s int) error {
+	doc := l.m.SupportDocs[s]
 	if doc < 0 || doc >= math.MaxInt32 {
 		return fmt.Errorf(
 			"training document of support vector %d must be between 0 and %d, got %d", s,
@@ -267,7 +268,7 @@ func (l *libsvmWriter) serial(s int) error {
 	return nil
 }
 
-func (l *libsvmWriter) values(s int) error {
+func (l *libsvmWriter) appendValues(s int) error {
 	first := int64(1)
 	if l.m.Form.ZeroBased == "true" {
 		first = 0
@@ -289,4 +290,4 @@ func (l *libsvmWriter) values(s int) error {
 	return nil
 }
 
-func float(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -29,7 +29,7 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 			recipe{typ: CSVC, kernel: "linear", scheme: solver.OneVsRest}.train(t), false,
 			"scheme one-vs-rest with 3 classes",
 		},
-		{recipe{typ: CSVC, kernel: "linear", scheme: solver.Labels}.train(t), false, "scheme labels"},
+		{recipe{typ: CSVC, kernel: "linear", scheme: solver.MultiLabel}.train(t), false, "scheme labels"},
 		{
 			tiny(), false,
 			"LIBSVM does not support kernel diffusion:t=0.5,embed=tfidf-l1-sqrt; use linear, polynomial, rbf, sigmoid",
@@ -41,8 +41,9 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "2.5"} }), false, `class "2.5" is not a 32-bit integer`},
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "1e20"} }), false, `class "1e20" is not a 32-bit integer`},
 		{one(func(m *Model) { m.Classes = []string{"1", "2", "1.0"} }), false, `classes "1" and "1.0" are the same`},
-		{one(func(m *Model) { m.SupportClass[0] = (m.SupportClass[0] + 1) % 3 }), false, "belongs to another class"},
-		{one(func(m *Model) { m.SupportDoc[0] = -1 }), true, "document of support vector 0 must be between 0 and 2147483646"},
+		{one(func(m *Model) { m.SupportClasses[0] = (m.SupportClasses[0] + 1) % 3 }), false, "belongs to another class"},
+		{one(func(m *Model) { m.SupportDocs[0] = -1 }), true,
+			"document of support vector 0 must be between 0 and 2147483646"},
 		{
 			one(func(m *Model) { m.Embedder.Norm, m.Embedder.Pairing = sparse.NormL1, sparse.ChiSquare }), false,
 			"embedding tf-l1-chi2 is not supported; use tf",
@@ -67,8 +68,8 @@ func TestWriteLIBSVMErrors(t *testing.T) {
 // are ordered by class.
 func TestLIBSVMText(t *testing.T) {
 	m := tiny()
-	m.SupportDoc[2] = 4
-	m.SupportClass[0], m.SupportClass[2] = 2, 0
+	m.SupportDocs[2] = 4
+	m.SupportClasses[0], m.SupportClasses[2] = 2, 0
 	m.Classifier.Functions[1].Coef = []float64{-0.1, 10}
 	text, labels := libsvmText(t, m, true)
 	if fmt.Sprint(labels) != "[1 2 3]" {
@@ -92,13 +93,13 @@ func TestLargeLIBSVMText(t *testing.T) {
 		x := m.Support
 		x.Terms, x.Values = append(x.Terms, uint32(s+1)), append(x.Values, float32(s+1)/7)
 		x.Offsets = append(x.Offsets, int64(s+1))
-		m.SupportDoc, m.SupportClass = append(m.SupportDoc, -1), append(m.SupportClass, -1)
+		m.SupportDocs, m.SupportClasses = append(m.SupportDocs, -1), append(m.SupportClasses, -1)
 		machine.Support, machine.Coef = append(machine.Support, s), append(machine.Coef, 1/float64(s+1))
 	}
 	m.Embedder = sparse.Embedding{}.Fit(m.Support)
 	m.Embedder.Open = true
 	text, _ := libsvmText(t, m, false)
-	if len(text) < 2*archive.PieceBytes {
+	if len(text) < 2*archive.BufferBytes {
 		t.Fatalf("%d bytes", len(text))
 	}
 	got := musttest.Get(ReadLIBSVM(ctx, strings.NewReader(text), "text"))(t)

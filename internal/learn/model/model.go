@@ -25,8 +25,8 @@ var Types = []Type{CSVC, NuSVC, OneClass, EpsilonSVR, NuSVR}
 // decision function, whose value is the result.
 func (t Type) Classifies() bool { return t == CSVC || t == NuSVC }
 
-// Used returns n with the parameters that the type doesn't use set to 0.
-func (t Type) Used(n solver.Regularization) solver.Regularization {
+// UsedRegularization returns n with the parameters that the type doesn't use set to 0.
+func (t Type) UsedRegularization(n solver.Regularization) solver.Regularization {
 	switch t {
 	case NuSVC, OneClass:
 		return solver.Regularization{Nu: n.Nu}
@@ -63,6 +63,6 @@ type Model struct {
 	// no values if the kernel is precomputed.
 	Support *sparse.CSR
 	// SupportDoc[s] is the index of support vector s in the training corpus, or -1 if unknown.
-	SupportDoc   []int64
-	SupportClass []int32 // class of each support vector; -1 for none or several
+	SupportDocs    []int64
+	SupportClasses []int32 // class of each support vector; -1 for none or several
 }

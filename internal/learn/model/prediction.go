@@ -2,13 +2,13 @@ package model
 
 // Prediction holds the predictions of a model. The outer index of each slice is the document.
 type Prediction struct {
-	Decisions [][]float64 // decision value of each binary classifier or class; 0 for a classifier that is nil
-	Class     []int       // index into the model's Classes, for models with one class per document
-	Labels    [][]int     // ascending indices into Classes, for models with independent labels
+	DecisionValues [][]float64 // decision value of each binary classifier or class; 0 for a classifier that is nil
+	ClassIndices   []int       // index into the model's Classes, for models with one class per document
+	Labels         [][]int     // ascending indices into Classes, for models with independent labels
 
-	// Value is the estimate of a regression, or the decision value of a one-class model, which is
+	// Values is the estimate of a regression, or the decision value of a one-class model, which is
 	// positive for documents like the training documents.
-	Value []float64
+	Values []float64
 
 	// Probabilities has a value per class, or is nil for models without probabilities. For models
 	// with one class per document, the values sum to 1.
@@ -18,8 +18,8 @@ type Prediction struct {
 	// Class should be ignored; nil if there is no threshold.
 	Rejected []bool
 
-	// Nearest is the largest kernel value with a training document. Rank is the relative rank of
+	// NearestValues is the largest kernel value with a training document. Rank is the relative rank of
 	// this value among the corresponding values of training documents, see learn.Novelty. Nearest
 	// and Rank are nil unless requested.
-	Nearest, Rank []float64
+	NearestValues, Ranks []float64
 }

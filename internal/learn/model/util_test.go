@@ -49,7 +49,7 @@ func evaluate(t testing.TB, spec string, x, y *sparse.Embedded) [][]float64 {
 		terms, _ := x.Row(i)
 		values := x.Vector64(i, nil)
 		if unit {
-			values = x.Unit64(i, nil)
+			values = x.UnitVector64(i, nil)
 		}
 		for k, c := range terms {
 			row[c] = values[k]
@@ -116,14 +116,15 @@ func (r recipe) train(t testing.TB) *Model {
 	const n, dims = 60, 6
 	docs := points(1, n, dims, r.signed)
 	m := &Model{
-		Origin: archive.Origin{Source: "a corpus <&>", Digest: [32]byte{1, 2, 0xff}, Documents: n, Classes: r.classes},
+		Origin: archive.Origin{Source: "a corpus <&>", Digest: [32]byte{1, 2, 0xff}, NumDocuments: n, Classes: r.classes},
 		Type:   r.typ, Kernel: r.kernel, Embedder: r.embedding.Fit(docs),
 		Parameters: map[string][]string{"c": {"3"}, "weight": {"a=1", "a\xff=2", "<b>=0.1"}},
 	}
 	if r.words {
 		m.Vocabulary = []string{"", "be", "bé", "zü\xff", "c", "d", "e"}
 		m.Tokenizer = corpus.Tokenizer{MinN: 1, MaxN: 2, Pattern: `\w"+,`, StopWords: "a \xff"}
-		m.Form = corpus.Form{Extension: ".csv", Format: corpus.FormatCSV, TextColumn: `the "text"`, LabelSeparator: "|"}
+		m.Form = corpus.FormatOptions{Extension: ".csv", Format: corpus.FormatCSV, TextColumn: `the "text"`,
+			LabelSeparator: "|"}
 	}
 	x := musttest.Get(m.Embedder.Transform(docs))(t)
 	var values []float32
@@ -164,8 +165,8 @@ func (r recipe) train(t testing.TB) *Model {
 	switch {
 	case !r.typ.Classifies() && r.typ != OneClass:
 		training.Targets = targets
-	case r.typ.Classifies() && r.scheme == solver.Labels:
-		training.Sets = several
+	case r.typ.Classifies() && r.scheme == solver.MultiLabel:
+		training.LabelSets = several
 	default:
 		training.Labels, training.OneClass = labels, r.typ == OneClass
 	}
@@ -178,15 +179,15 @@ func (r recipe) train(t testing.TB) *Model {
 	c := musttest.Get(solver.Train(ctx, gram, training, solver.Options{}))(t)
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)
-	m.Classifier.AtLeastOne = r.typ.Classifies() && r.scheme == solver.Labels
+	m.Classifier.AtLeastOne = r.typ.Classifies() && r.scheme == solver.MultiLabel
 	place := map[int]int{}
 	for s, row := range rows {
 		place[row] = s
 		class := int32(-1)
-		if r.typ.Classifies() && (r.scheme != solver.Labels || len(several[row]) == 1) {
+		if r.typ.Classifies() && (r.scheme != solver.MultiLabel || len(several[row]) == 1) {
 			class = int32(labels[row])
 		}
-		m.SupportDoc, m.SupportClass = append(m.SupportDoc, int64(row)), append(m.SupportClass, class)
+		m.SupportDocs, m.SupportClasses = append(m.SupportDocs, int64(row)), append(m.SupportClasses, class)
 	}
 	for i, machine := range c.Functions {
 		if machine != nil {
@@ -248,6 +249,6 @@ func plain(row []decision) []float64 {
 func encode(t testing.TB, m *Model) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	musttest.Do(t, m.Write(ctx, &b))
+	musttest.NoError(t, m.Write(ctx, &b))
 	return b.Bytes()
 }

@@ -39,7 +39,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // validateClasses checks that classes, scheme and binary classifiers match.
 func (m *Model) validateClasses() error {
@@ -55,14 +55,14 @@ func (m *Model) validateClasses() error {
 	if len(m.Classes) != k || k < 1 {
 		return fmt.Errorf("model needs a name for each class, got %d classes and %d names", k, len(m.Classes))
 	}
-	if c.AtLeastOne && c.Scheme != solver.Labels {
-		return fmt.Errorf("at least one label per document requires the scheme %s, got %s", solver.Labels, c.Scheme)
+	if c.AtLeastOne && c.Scheme != solver.MultiLabel {
+		return fmt.Errorf("at least one label per document requires the scheme %s, got %s", solver.MultiLabel, c.Scheme)
 	}
 	return c.Validate()
 }
 
-// pairs returns the number of pairs of k classes, or -1 if k is above the maximum.
-func pairs(k int) int {
+// numPairs returns the number of pairs of k classes, or -1 if k is above the maximum.
+func numPairs(k int) int {
 	if k > math.MaxInt32 {
 		return -1
 	}
@@ -77,12 +77,12 @@ func (m *Model) validateSupport() error {
 	if err := m.Support.Validate(); err != nil {
 		return fmt.Errorf("support vectors: %w", err)
 	}
-	for s, doc := range m.SupportDoc {
-		if doc < -1 || m.Documents > 0 && doc >= int64(m.Documents) {
-			return fmt.Errorf("support vector %d has document index %d, but there are only %d documents", s, doc, m.Documents)
+	for s, doc := range m.SupportDocs {
+		if doc < -1 || m.NumDocuments > 0 && doc >= int64(m.NumDocuments) {
+			return fmt.Errorf("support vector %d has document index %d, but there are only %d documents", s, doc, m.NumDocuments)
 		}
 	}
-	for s, class := range m.SupportClass {
+	for s, class := range m.SupportClasses {
 		if class < -1 || int64(class) >= int64(len(m.Classes)) {
 			return fmt.Errorf("support vector %d has class index %d, but there are only %d classes", s, class, len(m.Classes))
 		}

@@ -42,7 +42,7 @@ func TestValidate(t *testing.T) {
 		{"one-vs-rest with 4 classes needs 4 decision functions, got 3", tiny, func(m *Model) {
 			m.Classifier.Scheme, m.Classifier.Classes, m.Classes = solver.OneVsRest, 4, append(m.Classes, "d")
 		}},
-		{"decision function 0 of labels is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.Labels }},
+		{"decision function 0 of labels is missing", tiny, func(m *Model) { m.Classifier.Scheme = solver.MultiLabel }},
 		{"unknown scheme 3", tiny, func(m *Model) { m.Classifier.Scheme = 3 }},
 		{
 			`for classes 0 and 1 is missing, but both classes`, tiny,
@@ -61,11 +61,11 @@ func TestValidate(t *testing.T) {
 
 		{"Cols must be between 0", tiny, func(m *Model) { m.Support = &sparse.CSR{Cols: -1, Offsets: []int64{0}} }},
 		{"4 columns, but the vocabulary has 3", tiny, func(m *Model) { m.Support.Cols = 4 }},
-		{"document index 9, but there are only 9 documents", tiny, func(m *Model) { m.SupportDoc[1] = 9 }},
-		{"support vector 1 has document index -2", tiny, func(m *Model) { m.SupportDoc[1] = -2 }},
-		{"support vector 2 has class index 3, but", tiny, func(m *Model) { m.SupportClass[2] = 3 }},
-		{"support vector 2 has class index -2", tiny, func(m *Model) { m.SupportClass[2] = -2 }},
-		{"support vector 0 has class index 0, but", regression, func(m *Model) { m.SupportClass[0] = 0 }},
+		{"document index 9, but there are only 9 documents", tiny, func(m *Model) { m.SupportDocs[1] = 9 }},
+		{"support vector 1 has document index -2", tiny, func(m *Model) { m.SupportDocs[1] = -2 }},
+		{"support vector 2 has class index 3, but", tiny, func(m *Model) { m.SupportClasses[2] = 3 }},
+		{"support vector 2 has class index -2", tiny, func(m *Model) { m.SupportClasses[2] = -2 }},
+		{"support vector 0 has class index 0, but", regression, func(m *Model) { m.SupportClasses[0] = 0 }},
 
 		{
 			"decision function 1: solver: 2 support vectors, but 1 coef", tiny,
@@ -82,8 +82,8 @@ func TestValidate(t *testing.T) {
 		{"sigmoid must be finite, got -2 and NaN", tiny, func(m *Model) { m.Classifier.Functions[1].Sigmoid.B = math.NaN() }},
 	} {
 		m := c.model()
-		musttest.Do(t, m.Validate())
+		musttest.NoError(t, m.Validate())
 		c.spoil(m)
-		musttest.Fails(m.Validate())(t, "a spoiled model", c.want)
+		musttest.WantError(m.Validate())(t, "a spoiled model", c.want)
 	}
 }

@@ -17,18 +17,18 @@ import (
 )
 
 const (
-	// independent is the minimum fraction of k(z, z) that must remain after eliminating the
+	// minPivotFraction is the minimum fraction of k(z, z) that must remain after eliminating the
 	// previous landmarks. It is larger than the errors of kernel values, which are about 10⁻⁶.
-	independent = 1e-5
+	minPivotFraction = 1e-5
 
-	passRows = 512 // maximum number of documents per block of a pass
-	bar      = 64  // number of rows of S per task
+	blockRows = 512 // maximum number of documents per block of a pass
+	taskRows  = 64  // number of rows of S per task
 )
 
-// atOnce returns the number of vectors to solve for in one call, with a triangular factor of m
+// vectorsPerSolve returns the number of vectors to solve for in one call, with a triangular factor of m
 // rows. A call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is checked
 // often enough.
-func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), passRows) }
+func vectorsPerSolve(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), blockRows) }
 
 // FitNystrom finds the leading components of the documents docs, with Nyström's approximation of K.
 // The engine's documents are the m landmarks z:
@@ -55,64 +55,64 @@ func atOnce(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), p
 func FitNystrom(
 	ctx context.Context, eng *engine.Engine, z *sparse.Embedded, k kernel.Kernel, docs *sparse.CSR, opt Options,
 ) (*Components, error) {
-	o, err := opt.leading(eng.Len())
+	o, err := opt.lanczosOptions(eng.Len())
 	if err != nil {
 		return nil, err
 	}
 	if err := kernel.Check(k); err != nil {
 		return nil, err
 	}
-	if kernel.PropertiesOf(k).Definite == kernel.ConditionallyPositive {
+	if kernel.PropertiesOf(k).Definiteness == kernel.ConditionallyPositiveDefinite {
 		return nil, fmt.Errorf("pca: landmarks require a positive definite kernel, but %s is only conditionally positive "+
 			"definite", k)
 	}
-	if need := LandmarkBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
+	if need := NystromBytes(eng, opt); opt.MemoryBytes > 0 && need > opt.MemoryBytes {
 		return nil, fmt.Errorf("pca: %d components from %d landmarks need %s of memory, but the limit is %s", o.K,
 			eng.Len(), run.FormatBytes(need), run.FormatBytes(opt.MemoryBytes))
 	}
 	about := eng.Info()
-	s := &sketch{
+	s := &nystromFit{
 		eng: eng, kernel: kernel.Resolve(k, len(z.Embedder.Terms)), docs: docs, z: z, opt: opt,
-		do: dense.Do{Kernels: about.Kernels, Workers: about.Workers},
+		config: dense.Config{Kernels: about.Kernels, Workers: about.Workers},
 	}
 	if err := s.factorise(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.pass(ctx); err != nil {
+	if err := s.runPass(ctx); err != nil {
 		return nil, err
 	}
 	return s.components(ctx, o)
 }
 
-// LandmarkBytes returns the memory that FitNystrom needs in addition to landmarks and engine.
-func LandmarkBytes(eng *engine.Engine, opt Options) int64 {
-	o, err := opt.leading(eng.Len())
+// NystromBytes returns the memory that FitNystrom needs in addition to landmarks and engine.
+func NystromBytes(eng *engine.Engine, opt Options) int64 {
+	o, err := opt.lanczosOptions(eng.Len())
 	if err != nil {
 		return 0
 	}
 	m := eng.Len()
-	pass := run.AddBytes(engine.MatrixBytes(eng.Len(), eng.Len()), run.AddBytes(2*dense.Bytes(m), 12*passRows*int64(m)))
+	pass := run.AddBytes(engine.MatrixBytes(eng.Len(), eng.Len()), run.AddBytes(2*dense.Bytes(m), 12*blockRows*int64(m)))
 	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
 }
 
-// sketch is the state of a call of FitNystrom.
-type sketch struct {
+// nystromFit is the state of a call of FitNystrom.
+type nystromFit struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel
 	docs   *sparse.CSR
 	z      *sparse.Embedded
 	opt    Options
-	do     dense.Do
+	config dense.Config
 
-	factor *dense.Square // T
-	kept   []int         // landmarks that weren't dropped
-	s      blas64.General
-	mean   []float64 // φ̄
-	norm   float64   // ‖K̃‖
-	left   float64   // Σ k(x, x) - k̃(x, x)
+	factor    *dense.Matrix // T
+	landmarks []int         // landmarks that weren't dropped
+	s         blas64.General
+	mean      []float64 // φ̄
+	norm      float64   // ‖K̃‖
+	residual  float64   // Σ k(x, x) - k̃(x, x)
 }
 
-func (s *sketch) factorise(ctx context.Context) error {
+func (s *nystromFit) factorise(ctx context.Context) error {
 	w, err := s.eng.Gram(ctx, s.kernel, nil)
 	if err != nil {
 		return err
@@ -124,58 +124,59 @@ func (s *sketch) factorise(ctx context.Context) error {
 			row[j] = float64(v)
 		}
 	}
-	if s.kept, err = s.factor.Cholesky(ctx, s.do, independent); err != nil {
+	if s.landmarks, err = s.factor.Cholesky(ctx, s.config, minPivotFraction); err != nil {
 		return err
 	}
-	if len(s.kept) == 0 {
+	if len(s.landmarks) == 0 {
 		return fmt.Errorf("pca: kernel must be positive definite, but k(z, z) of %s is not positive on the landmarks",
 			s.kernel)
 	}
 	return nil
 }
 
-// pass computes S, φ̄ and the residual in a pass over docs.
-func (s *sketch) pass(ctx context.Context) error {
-	m, n := len(s.kept), s.docs.Rows()
+// runPass computes S, φ̄ and the residual in a pass over docs.
+func (s *nystromFit) runPass(ctx context.Context) error {
+	m, n := len(s.landmarks), s.docs.Rows()
 	stride := (m+7)/8*8 + 8 // avoids powers of 2, see package dense
 	s.s = blas64.General{Rows: m, Cols: m, Stride: stride, Data: make([]float64, m*stride)}
 	s.mean = make([]float64, m)
-	cross := engine.NewDense(min(atOnce(m), n), s.eng.Len())
+	cross := engine.NewDense(min(vectorsPerSolve(m), n), s.eng.Len())
 	phi := make([]float64, cross.Rows*m)
 	for lo := 0; lo < n; lo += cross.Rows {
-		rows := run.Numbers(lo, lo+min(cross.Rows, n-lo))
-		x, err := s.z.Embedder.TransformRows(ctx, s.docs, rows, s.do.Workers)
+		rows := run.Range(lo, lo+min(cross.Rows, n-lo))
+		x, err := s.z.Embedder.TransformRows(ctx, s.docs, rows, s.config.Workers)
 		if err != nil {
 			return err
 		}
 		some := &engine.Dense{Rows: len(rows), Cols: cross.Cols, Data: cross.Data[:len(rows)*cross.Cols]}
-		if _, err := s.eng.Rows(ctx, s.kernel, engine.Request{Test: x}, some); err != nil {
+		if _, err := s.eng.Rows(ctx, s.kernel, engine.Request{TestDocuments: x}, some); err != nil {
 			return err
 		}
 		phi = phi[:len(rows)*m]
 		for i := range rows {
-			for j, at := range s.kept {
+			for j, at := range s.landmarks {
 				phi[i*m+j] = float64(some.Row(i)[at])
 			}
 		}
-		if err := s.factor.Forward(ctx, s.do, phi); err != nil {
+		if err := s.factor.ForwardSolve(ctx, s.config, phi); err != nil {
 			return err
 		}
 		for i := range rows {
 			row, norm := phi[i*m:][:m], float64(x.Norms[i])
 			floats.Add(s.mean, row)
-			s.left += max(s.kernel.Eval(0, norm, norm)-floats.Dot(row, row), 0)
+			s.residual += max(s.kernel.Eval(0, norm, norm)-floats.Dot(row, row), 0)
 		}
-		err = run.Tasks(ctx, s.do.Workers, (m+bar-1)/bar, func(_ context.Context, _, part int) error {
-			v := part * bar
-			s.do.Kernels.MultiplyWide(s.s.Data[v*stride+v:], stride, phi[v:], m, len(rows), m-v, phi[v:], m, min(bar, m-v))
+		err = run.Tasks(ctx, s.config.Workers, (m+taskRows-1)/taskRows, func(_ context.Context, _, part int) error {
+			v := part * taskRows
+			s.config.Kernels.MultiplyWide(s.s.Data[v*stride+v:], stride, phi[v:], m, len(rows), m-v, phi[v:], m,
+				min(taskRows, m-v))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
 		if s.opt.DocumentProgress != nil {
-			err := run.Guard("pca: Options.DocumentProgress", func() error {
+			err := run.CatchPanic("pca: Options.DocumentProgress", func() error {
 				s.opt.DocumentProgress(lo+len(rows), n)
 				return nil
 			})
@@ -188,8 +189,8 @@ func (s *sketch) pass(ctx context.Context) error {
 }
 
 // centre replaces the upper triangle of ΦᵀΦ by both triangles of S = ΦᵀPΦ. It also computes ‖K̃‖.
-func (s *sketch) centre(ctx context.Context) error {
-	m, n := len(s.kept), float64(s.docs.Rows())
+func (s *nystromFit) centre(ctx context.Context) error {
+	m, n := len(s.landmarks), float64(s.docs.Rows())
 	floats.Scale(1/n, s.mean)
 	squares := 0.0
 	for i := range m {
@@ -211,37 +212,37 @@ func (s *sketch) centre(ctx context.Context) error {
 }
 
 // components converts the eigenpairs of S to coefficients of kernel values.
-func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Components, error) {
+func (s *nystromFit) components(ctx context.Context, o spectrum.Options) (*Components, error) {
 	m, n := s.eng.Len(), s.docs.Rows()
-	o.K, o.Block = min(o.K, len(s.kept)), min(o.Block, len(s.kept))
-	a := &square{}
+	o.K, o.BlockSize = min(o.K, len(s.landmarks)), min(o.BlockSize, len(s.landmarks))
+	a := &matrixOperator{}
 	a.m.SetRawMatrix(s.s)
 	found, err := spectrum.Lanczos(ctx, a, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &Components{Documents: n, Landmarks: m, Residual: s.left, kernel: s.kernel}
-	if err := c.take(found, s.norm); err != nil {
+	c := &Components{NumDocuments: n, NumLandmarks: m, Residual: s.residual, kernel: s.kernel}
+	if err := c.setEigenvalues(found, s.norm); err != nil {
 		return nil, err
 	}
-	c.Total = s.left
-	for i := range s.kept {
+	c.Total = s.residual
+	for i := range s.landmarks {
 		c.Total += a.m.At(i, i)
 	}
-	p, rank := len(c.Values), len(s.kept)
-	c.vectors, c.offset, c.lengths = mat.NewDense(m, p, nil), make([]float64, p), make([]float64, p)
-	for lo := 0; lo < p; lo += atOnce(rank) {
-		hi := min(lo+atOnce(rank), p)
+	p, rank := len(c.Eigenvalues), len(s.landmarks)
+	c.vectors, c.offsets, c.lengths = mat.NewDense(m, p, nil), make([]float64, p), make([]float64, p)
+	for lo := 0; lo < p; lo += vectorsPerSolve(rank) {
+		hi := min(lo+vectorsPerSolve(rank), p)
 		var u []float64
 		for i := lo; i < hi; i++ {
 			u = append(u, mat.Col(nil, i, found.Vectors)...)
-			c.offset[i], c.lengths[i] = floats.Dot(u[(i-lo)*rank:], s.mean), 1
+			c.offsets[i], c.lengths[i] = floats.Dot(u[(i-lo)*rank:], s.mean), 1
 		}
-		if err := s.factor.Back(ctx, s.do, u); err != nil {
+		if err := s.factor.BackSolve(ctx, s.config, u); err != nil {
 			return nil, err
 		}
 		for i := lo; i < hi; i++ {
-			for j, at := range s.kept {
+			for j, at := range s.landmarks {
 				c.vectors.Set(at, i, u[(i-lo)*rank+j])
 			}
 		}
@@ -249,13 +250,13 @@ func (s *sketch) components(ctx context.Context, o spectrum.Options) (*Component
 	return c, nil
 }
 
-// square implements spectrum.Operator for a stored matrix.
-type square struct{ m mat.Dense }
+// matrixOperator implements spectrum.Operator for a stored matrix.
+type matrixOperator struct{ m mat.Dense }
 
-func (s *square) Len() int { n, _ := s.m.Dims(); return n }
+func (s *matrixOperator) Len() int { n, _ := s.m.Dims(); return n }
 
 // Apply implements spectrum.Operator. It checks ctx after every 256 rows.
-func (s *square) Apply(ctx context.Context, dst, src *mat.Dense) error {
+func (s *matrixOperator) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	const some = 256
 	n, p := src.Dims()
 	for lo := 0; lo < n; lo += some {

@@ -44,7 +44,7 @@ func (s *sketched) fit(t *testing.T, opt Options) *Components {
 }
 
 func sequence(n int) []int {
-	return run.Numbers(0, n)
+	return run.Range(0, n)
 }
 
 // gram returns the Gram matrix of all documents in float64.
@@ -97,7 +97,7 @@ func TestLandmarks(t *testing.T) {
 		}
 		s := newSketched(t, spec, 530, 2, at)
 		const p = 12
-		c := s.fit(t, Options{Components: p, Tolerance: 1e-8})
+		c := s.fit(t, Options{NumComponents: p, Tolerance: 1e-8})
 		k, n := s.gram(t), 530
 		w, cross := mat.NewDense(40, 40, nil), mat.NewDense(n, 40, nil)
 		trace := 0.0
@@ -110,7 +110,7 @@ func TestLandmarks(t *testing.T) {
 			}
 		}
 		var inverse, whole mat.Dense
-		musttest.Do(t, inverse.Inverse(w))
+		musttest.NoError(t, inverse.Inverse(w))
 		whole.Product(cross, &inverse, cross.T())
 		for i := range n {
 			trace += k.At(i, i) - whole.At(i, i)
@@ -126,11 +126,12 @@ func TestLandmarks(t *testing.T) {
 		if !(math.Abs(c.Total-sum) <= 1e-6*sum) {
 			t.Errorf("%s: the sum is %v, expected %v", spec, c.Total, sum)
 		}
-		if len(c.Values) != p || c.Landmarks != 40 || c.Documents != n || c.Coordinates() != nil {
-			t.Fatalf("%s: %d components of %d documents from %d landmarks", spec, len(c.Values), c.Documents, c.Landmarks)
+		if len(c.Eigenvalues) != p || c.NumLandmarks != 40 || c.NumDocuments != n || c.Coordinates() != nil {
+			t.Fatalf("%s: %d components of %d documents from %d landmarks", spec, len(c.Eigenvalues), c.NumDocuments,
+				c.NumLandmarks)
 		}
 		z := musttest.Get(c.Project(t.Context(), s.eng, s.x))(t)
-		for i, v := range c.Values {
+		for i, v := range c.Eigenvalues {
 			want := values[n-1-i]
 			if !(math.Abs(v.Value-want) <= 1e-5*want) || !v.Converged {
 				t.Errorf("%s: value %d is %+v, expected %v", spec, i, v, want)
@@ -160,7 +161,7 @@ func TestAllLandmarks(t *testing.T) {
 	for _, spec := range []string{"arccos:n=1", "diffusion:t=0.5", "linear"} {
 		const n, p = 300, 10
 		all := newSketched(t, spec, n, 2, sequence(n))
-		exact := musttest.Get(Fit(t.Context(), all.eng, all.z, all.k, Options{Components: p, Tolerance: 1e-8}))(t)
+		exact := musttest.Get(Fit(t.Context(), all.eng, all.z, all.k, Options{NumComponents: p, Tolerance: 1e-8}))(t)
 		rounding := 0x1p-19 * mat.Norm(all.gram(t), 2)
 		trace := 0.0
 		for _, norm := range all.x.Norms {
@@ -169,13 +170,13 @@ func TestAllLandmarks(t *testing.T) {
 		before := math.Inf(1)
 		for _, m := range []int{30, 100, n} {
 			s := newSketched(t, spec, n, 2, sequence(m))
-			c := s.fit(t, Options{Components: p, Tolerance: 1e-8})
+			c := s.fit(t, Options{NumComponents: p, Tolerance: 1e-8})
 			if !(c.Residual <= before) || m == n && !(c.Residual <= 1e-5*trace) {
 				t.Errorf("%s: %d landmarks leave %v of %v, fewer %v", spec, m, c.Residual, trace, before)
 			}
 			before = c.Residual
-			for i, v := range c.Values {
-				want := exact.Values[i].Value
+			for i, v := range c.Eigenvalues {
+				want := exact.Eigenvalues[i].Value
 				if !(v.Value <= want+rounding) || !(v.Value >= want-c.Residual-rounding) {
 					t.Errorf("%s: with %d landmarks value %d is %v, expected %v and up to %v less", spec, m, i, v.Value, want,
 						c.Residual)
@@ -195,20 +196,20 @@ func TestLandmarksOfLowRank(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=12,length=8,seed=1", corpus.Options{}))(t)
 	x, k := documents(t, c.Source, "linear", n)
 	eng := newEngine(t, x, 1)
-	exact := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)
-	got, err := FitNystrom(t.Context(), eng, x, k, c.Documents, Options{Components: 20})
-	if err != nil || len(got.Values) != len(exact.Values) || len(got.Values) > 12 {
-		t.Fatalf("%d components, %v, expected %d", len(got.Values), err, len(exact.Values))
+	exact := musttest.Get(Fit(t.Context(), eng, x, k, Options{NumComponents: 20}))(t)
+	got, err := FitNystrom(t.Context(), eng, x, k, c.Documents, Options{NumComponents: 20})
+	if err != nil || len(got.Eigenvalues) != len(exact.Eigenvalues) || len(got.Eigenvalues) > 12 {
+		t.Fatalf("%d components, %v, expected %d", len(got.Eigenvalues), err, len(exact.Eigenvalues))
 	}
 	rounding := 0x1p-19 * mat.Norm((&sketched{x: x, k: k}).gram(t), 2) // as in TestAllLandmarks
-	for i, v := range got.Values {
-		want := exact.Values[i].Value
+	for i, v := range got.Eigenvalues {
+		want := exact.Eigenvalues[i].Value
 		if !(math.Abs(v.Value-want) <= rounding) {
 			t.Errorf("value %d is %v, expected %v", i, v.Value, want)
 		}
 	}
 	z := musttest.Get(got.Project(t.Context(), eng, x))(t)
-	for i, v := range got.Values {
+	for i, v := range got.Eigenvalues {
 		if length := mat.Dot(z.ColView(i), z.ColView(i)); !(math.Abs(length-v.Value) <= 1e-4*v.Value) {
 			t.Errorf("component %d has the squared length %v, expected %v", i, length, v.Value)
 		}
@@ -219,9 +220,9 @@ func TestLandmarksOfLowRank(t *testing.T) {
 func TestLandmarksTwice(t *testing.T) {
 	at := []int{5, 17, 100, 250, 3, 77, 180}
 	once := newSketched(t, "diffusion:t=0.5", 300, 1, at)
-	a := once.fit(t, Options{Components: 5})
+	a := once.fit(t, Options{NumComponents: 5})
 	twice := newSketched(t, "diffusion:t=0.5", 300, 3, slices.Concat(at[:3], at[1:3], at[3:]))
-	b := twice.fit(t, Options{Components: 5})
+	b := twice.fit(t, Options{NumComponents: 5})
 	za := musttest.Get(a.Project(t.Context(), once.eng, once.x))(t)
 	zb := musttest.Get(b.Project(t.Context(), twice.eng, twice.x))(t)
 	zb.Sub(za, zb)
@@ -231,10 +232,10 @@ func TestLandmarksTwice(t *testing.T) {
 		t.Errorf("landmarks that come twice change coordinates by %v", most)
 	}
 	many := newSketched(t, "diffusion:t=0.5", 700, 1, sequence(150))
-	first := many.fit(t, Options{Components: 9})
+	first := many.fit(t, Options{NumComponents: 9})
 	for _, workers := range []int{2, 5} {
-		other := newSketched(t, "diffusion:t=0.5", 700, workers, sequence(150)).fit(t, Options{Components: 9})
-		if !mat.Equal(first.vectors, other.vectors) || !slices.Equal(first.offset, other.offset) ||
+		other := newSketched(t, "diffusion:t=0.5", 700, workers, sequence(150)).fit(t, Options{NumComponents: 9})
+		if !mat.Equal(first.vectors, other.vectors) || !slices.Equal(first.offsets, other.offsets) ||
 			first.Residual != other.Residual {
 			t.Errorf("other bits from %d workers", workers)
 		}
@@ -245,7 +246,7 @@ func TestLandmarksRefused(t *testing.T) {
 	s := newSketched(t, "diffusion:t=0.5", 600, 1, sequence(20))
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	need := LandmarkBytes(s.eng, Options{})
+	need := NystromBytes(s.eng, Options{})
 	call := func(ctx context.Context, k kernel.Kernel, docs *sparse.CSR, opt Options) func() error {
 		return func() error { _, err := FitNystrom(ctx, s.eng, s.z, k, docs, opt); return err }
 	}
@@ -253,7 +254,7 @@ func TestLandmarksRefused(t *testing.T) {
 		"":                     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
 		"the limit is":         call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
 		"only conditionally":   call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
-		"must not be negative": call(t.Context(), s.k, s.csr, Options{Components: -1}),
+		"must not be negative": call(t.Context(), s.k, s.csr, Options{NumComponents: -1}),
 		"context canceled":     call(gone, s.k, s.csr, Options{}),
 		"Options.DocumentProgress panicked: no": call(t.Context(), s.k, s.csr,
 			Options{DocumentProgress: func(int, int) { panic("no") }}),
@@ -268,13 +269,13 @@ func TestLandmarksRefused(t *testing.T) {
 		t.Errorf("progress was %v", at)
 	}
 	at = nil
-	whole := newSketched(t, "diffusion:t=0.5", passRows, 1, sequence(20)) // the last block is full
+	whole := newSketched(t, "diffusion:t=0.5", blockRows, 1, sequence(20)) // the last block is full
 	whole.fit(t, Options{DocumentProgress: func(done, all int) { at = append(at, done, all) }})
 	if !slices.Equal(at, []int{512, 512}) {
 		t.Errorf("progress was %v", at)
 	}
 	// Fit ends between blocks and between rows of products.
 	ctx, stop := context.WithCancel(t.Context())
-	musttest.Fails(call(ctx, s.k, s.csr, Options{DocumentProgress: func(int, int) { stop() }})())(t,
+	musttest.WantError(call(ctx, s.k, s.csr, Options{DocumentProgress: func(int, int) { stop() }})())(t,
 		"ended at a block", context.Canceled)
 }

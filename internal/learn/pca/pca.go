@@ -32,10 +32,10 @@ import (
 
 // Options are the options of Fit and FitNystrom. The zero value works.
 type Options struct {
-	Components  int     // number of components, default 2; fewer if the matrix has a smaller rank
-	Tolerance   float64 // tolerance of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
-	MemoryBytes int64   // limit on memory in addition to documents and engine; 0 for none
-	Seed        uint64  // seed of the first block of vectors
+	NumComponents int     // number of components, default 2; fewer if the matrix has a smaller rank
+	Tolerance     float64 // tolerance of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
+	MemoryBytes   int64   // limit on memory in addition to documents and engine; 0 for none
+	Seed          uint64  // seed of the first block of vectors
 
 	// Progress, if not nil, is called after each product. vectors is the number of basis vectors,
 	// most is its maximum, and worst is the largest relative residual, or NaN if unknown.
@@ -46,62 +46,62 @@ type Options struct {
 	DocumentProgress func(done, all int)
 }
 
-func (o Options) leading(n int) (spectrum.Options, error) {
-	if o.Components < 0 || o.MemoryBytes < 0 {
+func (o Options) lanczosOptions(n int) (spectrum.Options, error) {
+	if o.NumComponents < 0 || o.MemoryBytes < 0 {
 		return spectrum.Options{}, fmt.Errorf("pca: components and memory limit must not be negative, got %d and %d",
-			o.Components, o.MemoryBytes)
+			o.NumComponents, o.MemoryBytes)
 	}
-	if o.Components == 0 {
-		o.Components = 2
+	if o.NumComponents == 0 {
+		o.NumComponents = 2
 	}
-	k := min(o.Components, n)
+	k := min(o.NumComponents, n)
 	return spectrum.Options{
-		K: k, Block: min(max(k/3, 8), 128, n), Tolerance: o.Tolerance, Seed: o.Seed, Progress: o.Progress,
+		K: k, BlockSize: min(max(k/3, 8), 128, n), Tolerance: o.Tolerance, Seed: o.Seed, Progress: o.Progress,
 	}, nil
 }
 
 // Components are the principal components of documents. They are immutable and may be used
 // concurrently.
 type Components struct {
-	Values       []spectrum.Value // λ in descending order, without values that are rounding errors
-	Total        float64          // sum of all eigenvalues: n times the total variance
-	Documents    int
-	Basis        int     // number of basis vectors that Lanczos used
+	Eigenvalues  []spectrum.Eigenvalue // λ in descending order, without values that are rounding errors
+	Total        float64               // sum of all eigenvalues: n times the total variance
+	NumDocuments int
+	BasisSize    int     // number of basis vectors that Lanczos used
 	MatrixStored bool    // whether K was stored
-	Landmarks    int     // number of landmarks; 0 for the exact K
+	NumLandmarks int     // number of landmarks; 0 for the exact K
 	Residual     float64 // amount of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
 	vectors *mat.Dense // rows: engine's documents; columns: components; z(t) = (k(t)ᵀ vectors - offset) / lengths
-	offset  []float64
+	offsets []float64
 	lengths []float64 // √λ, or 1
 }
 
-// Bytes returns the memory in bytes that Fit needs in addition to documents and engine if it
+// FitBytes returns the memory in bytes that Fit needs in addition to documents and engine if it
 // doesn't store the matrix. least is the minimum. most suffices for the largest Lanczos basis,
 // which is the fastest.
-func Bytes(eng *engine.Engine, opt Options) (least, most int64) {
-	o, err := opt.leading(eng.Len())
+func FitBytes(eng *engine.Engine, opt Options) (least, most int64) {
+	o, err := opt.lanczosOptions(eng.Len())
 	if err != nil {
 		return 0, 0
 	}
 	few := o
-	few.Vectors = 2 * o.K
-	pass := eng.MultiplyBytes(o.Block + 1)
+	few.MaxVectors = 2 * o.K
+	pass := eng.MultiplyBytes(o.BlockSize + 1)
 	least, most = spectrum.LanczosBytes(eng.Len(), few), spectrum.LanczosBytes(eng.Len(), o)
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// MinBytes returns an upper bound on the minimum that Bytes returns. It doesn't require an engine.
+// MinFitBytes returns an upper bound on the minimum that Bytes returns. It doesn't require an engine.
 // Negative numbers are treated as 0.
-func MinBytes(documents, workers int, opt Options) int64 {
+func MinFitBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
-	o, err := opt.leading(documents)
+	o, err := opt.lanczosOptions(documents)
 	if err != nil {
 		return 0
 	}
-	o.Vectors = 2 * o.K
-	sums := int64(workers+1) * 8 * int64(documents) * int64(o.Block+1)
+	o.MaxVectors = 2 * o.K
+	sums := int64(workers+1) * 8 * int64(documents) * int64(o.BlockSize+1)
 	return run.AddBytes(spectrum.LanczosBytes(documents, o), sums+int64(workers)<<20) // 1 MiB per worker for kernel values
 }
 
@@ -122,7 +122,7 @@ func Fit(
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	o, err := opt.leading(eng.Len())
+	o, err := opt.lanczosOptions(eng.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +131,9 @@ func Fit(
 	}
 	n := eng.Len()
 	k = kernel.Resolve(k, len(x.Embedder.Terms))
-	c := &Components{Documents: n, kernel: k}
-	a := &centred{eng: eng, kernel: k}
-	if err := c.place(a, x, opt, &o); err != nil {
+	c := &Components{NumDocuments: n, kernel: k}
+	a := &centredOperator{eng: eng, kernel: k}
+	if err := c.planMemory(a, x, opt, &o); err != nil {
 		return nil, err
 	}
 	found, err := spectrum.Lanczos(ctx, a, o)
@@ -147,49 +147,49 @@ func Fit(
 		mean += a.means[i] / float64(n)
 	}
 	c.Total -= float64(n) * mean
-	if err := c.take(found, a.norm); err != nil {
+	if err := c.setEigenvalues(found, a.norm); err != nil {
 		return nil, err
 	}
 	c.vectors = found.Vectors
-	c.offset, c.lengths = make([]float64, len(c.Values)), make([]float64, len(c.Values))
-	for i := range c.offset {
-		c.lengths[i] = math.Sqrt(c.Values[i].Value)
+	c.offsets, c.lengths = make([]float64, len(c.Eigenvalues)), make([]float64, len(c.Eigenvalues))
+	for i := range c.offsets {
+		c.lengths[i] = math.Sqrt(c.Eigenvalues[i].Value)
 		for j, m := range a.means {
-			c.offset[i] += m * c.vectors.At(j, i)
+			c.offsets[i] += m * c.vectors.At(j, i)
 		}
 	}
 	return c, nil
 }
 
-// take stores the eigenvalues above the rounding errors of a matrix with the given norm.
-func (c *Components) take(found *spectrum.Pairs, norm float64) error {
-	c.Basis = found.Basis
+// setEigenvalues stores the eigenvalues above the rounding errors of a matrix with the given norm.
+func (c *Components) setEigenvalues(found *spectrum.Eigenpairs, norm float64) error {
+	c.BasisSize = found.BasisSize
 	for _, v := range found.Largest {
 		if !(v.Value > 0x1p-24*norm) {
 			break
 		}
-		c.Values = append(c.Values, v)
+		c.Eigenvalues = append(c.Eigenvalues, v)
 	}
-	if len(c.Values) == 0 {
+	if len(c.Eigenvalues) == 0 {
 		return fmt.Errorf("pca: kernel %s maps all documents to the same point", c.kernel)
 	}
 	return nil
 }
 
-// place decides whether to store the matrix, and limits the number of Lanczos vectors to the
+// planMemory decides whether to store the matrix, and limits the number of Lanczos vectors to the
 // available memory.
-func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
+func (c *Components) planMemory(a *centredOperator, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
 	n := a.eng.Len()
-	least, most := Bytes(a.eng, opt)
+	least, most := FitBytes(a.eng, opt)
 	if opt.MemoryBytes > 0 && least > opt.MemoryBytes {
 		return fmt.Errorf("pca: %d components of %d documents need %s of memory, but the limit is %s", o.K, n,
 			run.FormatBytes(least), run.FormatBytes(opt.MemoryBytes))
 	}
-	all, err := a.eng.Rectangle(a.kernel, x, math.MaxInt64/4)
+	all, err := a.eng.CrossMatrix(a.kernel, x, math.MaxInt64/4)
 	if err == nil {
-		whole := run.AddBytes(most, run.AddBytes(all.KeptBytes(), all.PassBytes(o.Block+1)))
-		if opt.MemoryBytes == 0 && whole <= keptBytes || whole <= opt.MemoryBytes {
-			a.kept, c.MatrixStored = all, true
+		whole := run.AddBytes(most, run.AddBytes(all.StoredBytes(), all.MultiplyBytes(o.BlockSize+1)))
+		if opt.MemoryBytes == 0 && whole <= maxStoredBytes || whole <= opt.MemoryBytes {
+			a.stored, c.MatrixStored = all, true
 		}
 	} else if memory := (*engine.MemoryError)(nil); !errors.As(err, &memory) {
 		return err
@@ -197,26 +197,26 @@ func (c *Components) place(a *centred, x *sparse.Embedded, opt Options, o *spect
 	if opt.MemoryBytes == 0 || most <= opt.MemoryBytes {
 		return nil
 	}
-	for o.Vectors = n; most > opt.MemoryBytes && o.Vectors > 2*o.K; {
-		o.Vectors = max(2*o.K, o.Vectors*7/8)
-		most = run.AddBytes(spectrum.LanczosBytes(n, *o), a.eng.MultiplyBytes(o.Block+1))
+	for o.MaxVectors = n; most > opt.MemoryBytes && o.MaxVectors > 2*o.K; {
+		o.MaxVectors = max(2*o.K, o.MaxVectors*7/8)
+		most = run.AddBytes(spectrum.LanczosBytes(n, *o), a.eng.MultiplyBytes(o.BlockSize+1))
 	}
 	return nil
 }
 
-// keptBytes is the maximum size of a stored matrix if there is no memory limit.
-const keptBytes = 1 << 30
+// maxStoredBytes is the maximum size of a stored matrix if there is no memory limit.
+const maxStoredBytes = 1 << 30
 
 // Coordinates returns the coordinates of the training documents, Documents × len(Values). If there
 // are landmarks, it returns nil; use [Components.Project] instead.
 func (c *Components) Coordinates() *mat.Dense {
-	if c.Landmarks > 0 {
+	if c.NumLandmarks > 0 {
 		return nil
 	}
-	z := mat.NewDense(c.Documents, len(c.Values), nil)
-	for j := range c.Documents {
+	z := mat.NewDense(c.NumDocuments, len(c.Eigenvalues), nil)
+	for j := range c.NumDocuments {
 		row := z.RawRowView(j)
-		for i := range c.Values {
+		for i := range c.Eigenvalues {
 			row[i] = c.lengths[i] * c.vectors.At(j, i)
 		}
 	}
@@ -231,43 +231,43 @@ func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *spar
 	if test.Rows() == 0 {
 		return z, nil
 	}
-	p := len(c.Values)
+	p := len(c.Eigenvalues)
 	z = mat.NewDense(test.Rows(), p, nil)
-	v := c.vectors.Slice(0, c.rows(), 0, p).(*mat.Dense)
+	v := c.vectors.Slice(0, c.numEngineRows(), 0, p).(*mat.Dense)
 	if err := eng.Multiply(ctx, c.kernel, test, v, z); err != nil {
 		return nil, err
 	}
 	for t := range test.Rows() {
 		row := z.RawRowView(t)
 		for i := range row {
-			row[i] = (row[i] - c.offset[i]) / c.lengths[i]
+			row[i] = (row[i] - c.offsets[i]) / c.lengths[i]
 		}
 	}
 	return z, nil
 }
 
-// rows returns the number of documents of the engine.
-func (c *Components) rows() int {
-	if c.Landmarks > 0 {
-		return c.Landmarks
+// numEngineRows returns the number of documents of the engine.
+func (c *Components) numEngineRows() int {
+	if c.NumLandmarks > 0 {
+		return c.NumLandmarks
 	}
-	return c.Documents
+	return c.NumDocuments
 }
 
-// centred implements spectrum.Operator for P K P.
-type centred struct {
+// centredOperator implements spectrum.Operator for P K P.
+type centredOperator struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel
-	kept   *engine.Rectangle // K, if it is stored
-	means  []float64         // K 1/n, from the first product
-	norm   float64           // estimate of ‖K‖, from the first product
+	stored *engine.CrossMatrix // K, if it is stored
+	means  []float64           // K 1/n, from the first product
+	norm   float64             // estimate of ‖K‖, from the first product
 }
 
-func (a *centred) Len() int { return a.eng.Len() }
+func (a *centredOperator) Len() int { return a.eng.Len() }
 
 // Apply implements spectrum.Operator. Except in the first block, columns of src already have mean 0
 // up to rounding, because they are in the range of P K P.
-func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
+func (a *centredOperator) Apply(ctx context.Context, dst, src *mat.Dense) error {
 	n, width := src.Dims()
 	extra := 0
 	if a.means == nil {
@@ -283,8 +283,8 @@ func (a *centred) Apply(ctx context.Context, dst, src *mat.Dense) error {
 		}
 	}
 	var err error
-	if a.kept != nil {
-		err = a.kept.Multiply(ctx, from, to)
+	if a.stored != nil {
+		err = a.stored.Multiply(ctx, from, to)
 	} else {
 		err = a.eng.Multiply(ctx, a.kernel, nil, from, to)
 	}

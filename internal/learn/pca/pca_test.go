@@ -22,7 +22,7 @@ func documents(t *testing.T, source, spec string, n int) (*sparse.Embedded, kern
 	t.Helper()
 	c := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	if n < c.Documents.Rows() {
-		all := run.Numbers(0, n)
+		all := run.Range(0, n)
 		c = c.Select(all)
 	}
 	k := kernel.MustParse(spec)
@@ -62,16 +62,16 @@ func TestAgainstDense(t *testing.T) {
 			t.Fatal("gonum finds no eigenvalues")
 		}
 		for _, p := range []int{2, 60} {
-			c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: p, Tolerance: 1e-7}))(t)
+			c := musttest.Get(Fit(t.Context(), eng, x, k, Options{NumComponents: p, Tolerance: 1e-7}))(t)
 			n := x.Rows()
 			want, total := e.Values(nil), 0.0
 			for _, v := range want {
 				total += v
 			}
-			if len(c.Values) != p {
-				t.Fatalf("%s: %d components, expected %d", spec, len(c.Values), p)
+			if len(c.Eigenvalues) != p {
+				t.Fatalf("%s: %d components, expected %d", spec, len(c.Eigenvalues), p)
 			}
-			for i, v := range c.Values {
+			for i, v := range c.Eigenvalues {
 				if w := want[n-1-i]; !(math.Abs(v.Value-w) <= 1e-6*w) || !v.Converged {
 					t.Errorf("%s: eigenvalue %d is %+v, expected %v", spec, i, v, w)
 				}
@@ -105,19 +105,19 @@ func TestAgainstDense(t *testing.T) {
 func TestProject(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=300,terms=200,length=30,seed=5", "arccos:n=1", 300)
 	eng := newEngine(t, x, 2)
-	c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 10, Tolerance: 1e-9}))(t)
+	c := musttest.Get(Fit(t.Context(), eng, x, k, Options{NumComponents: 10, Tolerance: 1e-9}))(t)
 	z := musttest.Get(c.Project(t.Context(), eng, x))(t)
 	own := c.Coordinates()
-	scale := math.Sqrt(c.Values[0].Value)
+	scale := math.Sqrt(c.Eigenvalues[0].Value)
 	for i := range x.Rows() {
-		for j := range c.Values {
+		for j := range c.Eigenvalues {
 			if !(math.Abs(z.At(i, j)-own.At(i, j)) <= 1e-6*scale) {
 				t.Fatalf("document %d: coordinate %d is %v, expected %v", i, j, z.At(i, j), own.At(i, j))
 			}
 		}
 	}
 	// Squared norms are eigenvalues, and means are 0.
-	for j, v := range c.Values {
+	for j, v := range c.Eigenvalues {
 		column := own.ColView(j)
 		if length := mat.Dot(column, column); !(math.Abs(length-v.Value) <= 1e-9*v.Value) {
 			t.Errorf("component %d has the squared length %v, expected %v", j, length, v.Value)
@@ -138,7 +138,7 @@ func TestBitsAndMemory(t *testing.T) {
 	var before *Components
 	for _, workers := range []int{1, 2, 5} {
 		eng := newEngine(t, x, workers)
-		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20}))(t)
+		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{NumComponents: 20}))(t)
 		if !c.MatrixStored {
 			t.Error("a small matrix wasn't kept")
 		}
@@ -148,21 +148,22 @@ func TestBitsAndMemory(t *testing.T) {
 		before = c
 	}
 	eng := newEngine(t, x, 2)
-	least, most := Bytes(eng, Options{Components: 20})
+	least, most := FitBytes(eng, Options{NumComponents: 20})
 	for _, bytes := range []int64{least, most} {
-		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: bytes}))(t)
-		if c.MatrixStored || bytes == least && c.Basis > 2*20+16 {
-			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.MatrixStored, c.Basis)
+		c := musttest.Get(Fit(t.Context(), eng, x, k, Options{NumComponents: 20, MemoryBytes: bytes}))(t)
+		if c.MatrixStored || bytes == least && c.BasisSize > 2*20+16 {
+			t.Errorf("with %d bytes: kept %v, a space of %d", bytes, c.MatrixStored, c.BasisSize)
 		}
-		for i, v := range c.Values {
+		for i, v := range c.Eigenvalues {
 			// a value from a smaller space is too small, unless it has converged
-			w := before.Values[i].Value
+			w := before.Eigenvalues[i].Value
 			if !(v.Value <= w*(1+1e-7)) || v.Converged && !(v.Value >= w*(1-1e-7)) || bytes == most && !v.Converged {
 				t.Errorf("with %d bytes: value %d is %v, expected %v", bytes, i, v, w)
 			}
 		}
 	}
-	musttest.Fails(Fit(t.Context(), eng, x, k, Options{Components: 20, MemoryBytes: least - 1}))(t, "too little memory")
+	musttest.WantError(Fit(t.Context(), eng, x, k, Options{NumComponents: 20, MemoryBytes: least - 1}))(t,
+		"too little memory")
 }
 
 // Parameters that depend on the documents, such as γ of rbf, are filled in.
@@ -180,12 +181,12 @@ func TestResolves(t *testing.T) {
 func TestRank(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=100,terms=12,length=8,seed=1", "linear", 100)
 	eng := newEngine(t, x, 1)
-	c, err := Fit(t.Context(), eng, x, k, Options{Components: 50})
-	if err != nil || len(c.Values) > 12 || len(c.Values) < 8 {
-		t.Fatalf("%d components of documents of 12 terms, %v", len(c.Values), err)
+	c, err := Fit(t.Context(), eng, x, k, Options{NumComponents: 50})
+	if err != nil || len(c.Eigenvalues) > 12 || len(c.Eigenvalues) < 8 {
+		t.Fatalf("%d components of documents of 12 terms, %v", len(c.Eigenvalues), err)
 	}
 	share := 0.0
-	for _, v := range c.Values {
+	for _, v := range c.Eigenvalues {
 		share += v.Value / c.Total
 	}
 	if !(math.Abs(share-1) <= 1e-6) {
@@ -193,7 +194,7 @@ func TestRank(t *testing.T) {
 	}
 	same := musttest.Get(sparse.FromDense(9, 3, slices.Repeat([]float32{1, 2, 5}, 9)))(t)
 	one := musttest.Get(k.Embedding().Fit(same).Transform(same))(t)
-	musttest.Fails(Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}))(t, "documents that are all the same")
+	musttest.WantError(Fit(t.Context(), newEngine(t, one, 1), one, k, Options{}))(t, "documents that are all the same")
 }
 
 // The cutoff for components is proportional to the norm of K, not to the number of documents or the
@@ -208,12 +209,12 @@ func TestRounding(t *testing.T) {
 	docs := musttest.Get(sparse.FromDense(n, 3, values))(t)
 	k := kernel.MustParse("linear")
 	x := musttest.Get(k.Embedding().Fit(docs).Transform(docs))(t)
-	c, err := Fit(t.Context(), newEngine(t, x, 1), x, k, Options{Components: 20})
-	if err != nil || len(c.Values) != 2 {
+	c, err := Fit(t.Context(), newEngine(t, x, 1), x, k, Options{NumComponents: 20})
+	if err != nil || len(c.Eigenvalues) != 2 {
 		t.Fatalf("%+v, %v, expected two components", c, err)
 	}
 	for i, want := range []float64{n / 4.0, 4e-6 * n} {
-		if v := c.Values[i].Value; !(math.Abs(v-want) <= 1.4e-7*n) {
+		if v := c.Eigenvalues[i].Value; !(math.Abs(v-want) <= 1.4e-7*n) {
 			t.Errorf("eigenvalue %d is %v, expected %v", i, v, want)
 		}
 	}
@@ -235,7 +236,7 @@ func TestNorm(t *testing.T) {
 	for i := range n {
 		unit.Set(i, i, 1)
 	}
-	a := &centred{eng: eng, kernel: k}
+	a := &centredOperator{eng: eng, kernel: k}
 	err := a.Apply(t.Context(), mat.NewDense(n, n, nil), unit)
 	if err != nil || !(math.Abs(a.norm-want) <= 1e-9*want) {
 		t.Errorf("%v, %v, expected %v", a.norm, err, want)
@@ -244,7 +245,7 @@ func TestNorm(t *testing.T) {
 
 func TestAnotherEmbedding(t *testing.T) {
 	x, _ := documents(t, "synthetic:docs=60,terms=50,length=20", "diffusion", 60)
-	musttest.Fails(Fit(t.Context(), newEngine(t, x, 1), x, kernel.MustParse("linear"), Options{}))(t,
+	musttest.WantError(Fit(t.Context(), newEngine(t, x, 1), x, kernel.MustParse("linear"), Options{}))(t,
 		"a kernel of another embedding")
 }
 
@@ -252,9 +253,9 @@ func TestAnotherEmbedding(t *testing.T) {
 func TestMap(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=60,terms=80,length=20,seed=2", "arccos:n=1", 60)
 	eng := newEngine(t, x, 2)
-	c := musttest.Get(Fit(t.Context(), eng, x, k, Options{Components: 7}))(t)
+	c := musttest.Get(Fit(t.Context(), eng, x, k, Options{NumComponents: 7}))(t)
 	want := musttest.Get(c.Project(t.Context(), eng, x))(t)
-	a, b := c.Map()
+	a, b := c.AffineMap()
 	var got mat.Dense
 	g := mat.NewDense(60, 60, nil)
 	m := musttest.Get(eng.Gram(t.Context(), k, nil))(t)

@@ -29,25 +29,25 @@ type Bin struct {
 }
 
 const (
-	minProbability  = 1e-15 // lower bound on probabilities, which limits the loss of a document
-	calibrationBins = 15
+	minProbability = 1e-15 // lower bound on probabilities, which limits the loss of a document
+	numBins        = 15
 )
 
-// Reliability accumulates predictions for a [Calibration].
-type Reliability struct {
-	loss   float64
-	losses int
-	bins   [calibrationBins]struct{ documents, confidence, right float64 }
+// CalibrationAccumulator accumulates predictions for a [Calibration].
+type CalibrationAccumulator struct {
+	loss      float64
+	lossCount int
+	bins      [numBins]struct{ documents, confidence, right float64 }
 }
 
 // AddLabels adds a document with the probabilities of independent labels, and its true labels.
-func (r *Reliability) AddLabels(p []float64, own []int) {
+func (r *CalibrationAccumulator) AddLabels(p []float64, own []int) {
 	for k, v := range p {
 		if !slices.Contains(own, k) {
 			v = 1 - v
 		}
-		r.lose(v)
-		r.answer(max(v, 1-v), v >= 0.5)
+		r.addLoss(v)
+		r.addToBin(max(v, 1-v), v >= 0.5)
 	}
 }
 
@@ -55,7 +55,7 @@ func (r *Reliability) AddLabels(p []float64, own []int) {
 // most probable class if it is a true class, else for the first true class. Classes unknown to the
 // model have indices from len(p) on. Add returns the largest probability, and reports whether the
 // most probable class is a true class.
-func (r *Reliability) Add(p []float64, own []int) (confidence float64, right bool) {
+func (r *CalibrationAccumulator) Add(p []float64, own []int) (confidence float64, right bool) {
 	best := 0
 	for k, v := range p {
 		if v > p[best] {
@@ -67,19 +67,19 @@ func (r *Reliability) Add(p []float64, own []int) (confidence float64, right boo
 		is = best
 	}
 	if is < len(p) {
-		r.lose(p[is])
+		r.addLoss(p[is])
 	}
-	r.answer(p[best], is == best)
+	r.addToBin(p[best], is == best)
 	return p[best], is == best
 }
 
-func (r *Reliability) lose(p float64) {
+func (r *CalibrationAccumulator) addLoss(p float64) {
 	r.loss -= math.Log(max(p, minProbability))
-	r.losses++
+	r.lossCount++
 }
 
-func (r *Reliability) answer(confidence float64, right bool) {
-	at := &r.bins[min(max(int(math.Ceil(confidence*calibrationBins))-1, 0), calibrationBins-1)]
+func (r *CalibrationAccumulator) addToBin(confidence float64, right bool) {
+	at := &r.bins[min(max(int(math.Ceil(confidence*numBins))-1, 0), numBins-1)]
 	at.documents++
 	at.confidence += confidence
 	if right {
@@ -88,8 +88,8 @@ func (r *Reliability) answer(confidence float64, right bool) {
 }
 
 // Calibration returns the calibration of the added documents.
-func (r *Reliability) Calibration() *Calibration {
-	c, n := &Calibration{LogLoss: r.loss / float64(r.losses)}, 0.0
+func (r *CalibrationAccumulator) Calibration() *Calibration {
+	c, n := &Calibration{LogLoss: r.loss / float64(r.lossCount)}, 0.0
 	for _, b := range r.bins {
 		c.ECE += math.Abs(b.confidence - b.right)
 		if n += b.documents; b.documents > 0 {
@@ -100,14 +100,14 @@ func (r *Reliability) Calibration() *Calibration {
 	return c
 }
 
-// probabilities returns the calibration of probabilities: p[i][k] is for document i and class k. It
+// calibration returns the calibration of probabilities: p[i][k] is for document i and class k. It
 // skips documents with nil probabilities and, unless labels are independent, unlabelled documents.
 // It returns nil if all documents are skipped.
-func (t *tally) probabilities(p [][]float64, separate bool) *Calibration {
-	r, some := &Reliability{}, false
+func (t *tally) calibration(p [][]float64, separate bool) *Calibration {
+	r, some := &CalibrationAccumulator{}, false
 	for i, own := range p {
-		of := t.of(i)
-		if own == nil || t.model == 0 || !separate && len(of) == 0 {
+		of := t.classesOf(i)
+		if own == nil || t.numModelClasses == 0 || !separate && len(of) == 0 {
 			continue
 		}
 		if some = true; separate {

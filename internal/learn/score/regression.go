@@ -15,29 +15,29 @@ import (
 
 // Regression compares estimates v with targets y over n documents.
 type Regression struct {
-	R2   Figure `json:"r2"`   // coefficient of determination, 1 - Σ(v-y)² / Σ(y-ȳ)²
-	MAE  Figure `json:"mae"`  // mean absolute error, Σ|v-y| / n
-	RMSE Figure `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
+	R2   Metric `json:"r2"`   // coefficient of determination, 1 - Σ(v-y)² / Σ(y-ȳ)²
+	MAE  Metric `json:"mae"`  // mean absolute error, Σ|v-y| / n
+	RMSE Metric `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
 
-	// Mean holds the figures of a baseline that always estimates the mean of the training targets;
+	// Baseline holds the figures of a baseline that always estimates the mean of the training targets;
 	// nil if this mean is unknown.
-	Mean *Means `json:"training_mean,omitempty"`
+	Baseline *MeanBaseline `json:"training_mean,omitempty"`
 
-	Worst  []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order
-	Sample []Estimate `json:"-"` // up to 1,000 evenly spaced estimates, for charts
+	WorstEstimates   []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order
+	SampledEstimates []Estimate `json:"-"` // up to 1,000 evenly spaced estimates, for charts
 }
 
-// Figure is a value with its 95% confidence interval. The interval follows from Student's t
+// Metric is a value with its 95% confidence interval. The interval follows from Student's t
 // distribution for the mean of the figure's influence function over documents (delta method). For
 // RMSE, the interval is computed for the mean squared error.
-type Figure struct {
+type Metric struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
 }
 
-// Means holds figures without intervals.
-type Means struct {
+// MeanBaseline holds figures without intervals.
+type MeanBaseline struct {
 	R2   float64 `json:"r2"`
 	MAE  float64 `json:"mae"`
 	RMSE float64 `json:"rmse"`
@@ -49,8 +49,8 @@ type Estimate struct {
 	Target, Value float64
 }
 
-// mostWorst and mostSampled are the maximum lengths of Worst and Sample.
-const mostWorst, mostSampled = 20, 1000
+// maxWorst and mostSampled are the maximum lengths of Worst and Sample.
+const maxWorst, maxSampled = 20, 1000
 
 // Targets returns the labels of n documents as numbers, or NaN for a document without exactly one
 // label. It fails if a label isn't a number.
@@ -58,21 +58,21 @@ func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = math.NaN()
-		if own := truth.Labels.Of(i); len(own) == 1 {
+		if own := truth.Labels.Classes(i); len(own) == 1 {
 			name, err := truth.Classes[own[0]], error(nil)
 			if out[i], err = strconv.ParseFloat(name, 64); err != nil || math.IsNaN(out[i]-out[i]) {
 				return nil, fmt.Errorf("score: regression requires finite numbers, but label %q of document %d of %s is not",
-					name, truth.Number(i), truth.Source)
+					name, truth.DocumentNumber(i), truth.Source)
 			}
 		}
 	}
 	return out, nil
 }
 
-// Numbers scores the estimates of a regression against labels, which must be numbers. It skips
+// ComputeRegression scores the estimates of a regression against labels, which must be numbers. It skips
 // documents without exactly one label. means, if not nil, holds the mean of the training targets
 // for each document. The mean differs between folds.
-func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
+func ComputeRegression(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	all, err := Targets(truth, len(values))
 	if err != nil {
 		return nil, err
@@ -116,18 +116,18 @@ func Numbers(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	r.MAE = interval(meanOf(errors, math.Abs), len(errors), func(i int) float64 { return math.Abs(errors[i]) })
 	mse := interval(s.MeanSquaredError, len(errors), func(i int) float64 { return square(errors[i]) })
 	r.MAE.Low = max(r.MAE.Low, 0)
-	r.RMSE = Figure{math.Sqrt(mse.Value), math.Sqrt(max(mse.Low, 0)), math.Sqrt(mse.High)}
+	r.RMSE = Metric{math.Sqrt(mse.Value), math.Sqrt(max(mse.Low, 0)), math.Sqrt(mse.High)}
 	if means != nil {
 		mse := meanOf(ofMeans, square)
-		r.Mean = &Means{1 - mse/variance, meanOf(ofMeans, math.Abs), math.Sqrt(mse)}
+		r.Baseline = &MeanBaseline{1 - mse/variance, meanOf(ofMeans, math.Abs), math.Sqrt(mse)}
 	}
-	for k := 0; k < len(estimates); k += (len(estimates)-1)/mostSampled + 1 {
-		r.Sample = append(r.Sample, estimates[k])
+	for k := 0; k < len(estimates); k += (len(estimates)-1)/maxSampled + 1 {
+		r.SampledEstimates = append(r.SampledEstimates, estimates[k])
 	}
 	slices.SortStableFunc(estimates, func(a, b Estimate) int {
 		return cmp.Compare(math.Abs(b.Value-b.Target), math.Abs(a.Value-a.Target))
 	})
-	r.Worst = slices.Clone(estimates[:min(len(estimates), mostWorst)])
+	r.WorstEstimates = slices.Clone(estimates[:min(len(estimates), maxWorst)])
 	return s, nil
 }
 
@@ -141,7 +141,7 @@ func meanOf(values []float64, f func(v float64) float64) float64 {
 
 // interval returns a figure with its confidence interval. influence(i) is the figure's influence
 // function at document i, up to an additive constant.
-func interval(value float64, n int, influence func(i int) float64) Figure {
+func interval(value float64, n int, influence func(i int) float64) Metric {
 	all := make([]float64, n)
 	for i := range all {
 		all[i] = influence(i)
@@ -151,5 +151,5 @@ func interval(value float64, n int, influence func(i int) float64) Figure {
 		t = distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
 	}
 	by := t * stat.StdDev(all, nil) / math.Sqrt(float64(n))
-	return Figure{value, value - by, value + by}
+	return Metric{value, value - by, value + by}
 }

@@ -33,8 +33,8 @@ func TestIntervals(t *testing.T) {
 			x := random.NormFloat64()
 			targets, values = append(targets, x+sd*random.NormFloat64()), append(values, x)
 		}
-		r := musttest.Get(Numbers(values, nil, numbers(targets)))(t).Regression
-		for k, f := range []Figure{r.R2, r.MAE, r.RMSE} {
+		r := musttest.Get(ComputeRegression(values, nil, numbers(targets)))(t).Regression
+		for k, f := range []Metric{r.R2, r.MAE, r.RMSE} {
 			if f.Low <= want[k] && want[k] <= f.High {
 				inside[k] += 1.0 / samples
 			}
@@ -52,20 +52,21 @@ func TestRegression(t *testing.T) {
 	for i := range 2500 {
 		targets, values, means = append(targets, float64(i)), append(values, float64(i+i%50)), append(means, 1300)
 	}
-	r := musttest.Get(Numbers(values, means, numbers(targets)))(t).Regression
+	r := musttest.Get(ComputeRegression(values, means, numbers(targets)))(t).Regression
 	variance := float64(2500*2500-1) / 12 // of 0, 1, …, 2499
 	mse := variance + (1300-1249.5)*(1300-1249.5)
-	within(t, "R² of the mean", r.Mean.R2, 1-mse/variance, 1e-12)
-	within(t, "root mean squared error of the mean", r.Mean.RMSE, math.Sqrt(mse), 1e-9)
-	within(t, "mean absolute error of the mean", r.Mean.MAE, (1300*1301+1199*1200)/2.0/2500, 1e-9)
-	if len(r.Worst) != mostWorst || r.Worst[1] != (Estimate{99, 99, 148}) {
-		t.Errorf("the largest errors are %v", r.Worst)
+	within(t, "R² of the mean", r.Baseline.R2, 1-mse/variance, 1e-12)
+	within(t, "root mean squared error of the mean", r.Baseline.RMSE, math.Sqrt(mse), 1e-9)
+	within(t, "mean absolute error of the mean", r.Baseline.MAE, (1300*1301+1199*1200)/2.0/2500, 1e-9)
+	if len(r.WorstEstimates) != maxWorst || r.WorstEstimates[1] != (Estimate{99, 99, 148}) {
+		t.Errorf("the largest errors are %v", r.WorstEstimates)
 	}
-	if len(r.Sample) != 834 || r.Sample[1] != (Estimate{3, 3, 6}) || r.Sample[833].Document != 2499 {
-		t.Errorf("%d sampled estimates, from %v", len(r.Sample), r.Sample[:2])
+	if len(r.SampledEstimates) != 834 || r.SampledEstimates[1] != (Estimate{3, 3, 6}) ||
+		r.SampledEstimates[833].Document != 2499 {
+		t.Errorf("%d sampled estimates, from %v", len(r.SampledEstimates), r.SampledEstimates[:2])
 	}
-	exact := musttest.Get(Numbers([]float64{1}, nil, numbers([]float64{1})))(t).Regression
-	if exact.Mean != nil || exact.RMSE.Value != 0 || !math.IsNaN(exact.RMSE.High) {
+	exact := musttest.Get(ComputeRegression([]float64{1}, nil, numbers([]float64{1})))(t).Regression
+	if exact.Baseline != nil || exact.RMSE.Value != 0 || !math.IsNaN(exact.RMSE.High) {
 		t.Errorf("one exact estimate: %+v", exact)
 	}
 }

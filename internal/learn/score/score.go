@@ -44,12 +44,12 @@ type Score struct {
 // largest probability is below the model's threshold have no answer.
 type Answers struct{ Answered, Correct int }
 
-// Interval returns Wilson's 95% score interval for the accuracy,
+// AccuracyInterval returns Wilson's 95% score interval for the accuracy,
 //
 //	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Correct/n, n = Documents, z = 1.959964,
 //
 // or 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
-func (s *Score) Interval() (low, high float64) {
+func (s *Score) AccuracyInterval() (low, high float64) {
 	n := float64(s.Documents)
 	if n <= 0 {
 		return 0, 1
@@ -62,17 +62,17 @@ func (s *Score) Interval() (low, high float64) {
 
 // ClassScore counts the predictions of one class.
 type ClassScore struct {
-	Name          string `json:"class"`
-	Documents     int    `json:"documents"`      // number of documents of the class
-	Predicted     int    `json:"predicted"`      // number of documents for which the class is predicted
-	TruePositives int    `json:"true_positives"` // number of correct predictions of the class
+	Name           string `json:"class"`
+	Documents      int    `json:"documents"`      // number of documents of the class
+	PredictedCount int    `json:"predicted"`      // number of documents for which the class is predicted
+	TruePositives  int    `json:"true_positives"` // number of correct predictions of the class
 
 	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
 	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
 	F1        float64 `json:"f1"`        // 2·TruePositives/(Documents+Predicted), 0 if both are 0
 }
 
-// Of compares predictions with the labels of truth, which has the same documents and may list
+// Compute compares predictions with the labels of truth, which has the same documents and may list
 // classes in any order. It scores numbers if p.Value isn't nil, else independent labels if p.Labels
 // isn't nil, else classes.
 //
@@ -80,51 +80,51 @@ type ClassScore struct {
 //     document with several labels is counted under the predicted class if it has that label, else
 //     under its first label.
 //   - Independent labels are ascending indices into classes; documents with nil labels are left out.
-//   - Numbers are compared with labels, see [Numbers].
+//   - Numbers are compared with labels, see [ComputeRegression].
 //
 // Of fails only if Numbers fails.
-func Of(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
-	if p.Value != nil {
-		return Numbers(p.Value, nil, truth)
+func Compute(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
+	if p.Values != nil {
+		return ComputeRegression(p.Values, nil, truth)
 	}
 	t := newTally(classes, truth)
 	if p.Labels != nil {
-		t.labels(p.Labels)
+		t.scoreLabels(p.Labels)
 	} else {
-		t.classes(p.Class)
+		t.scoreClasses(p.ClassIndices)
 	}
 	s := t.s
 	if p.Probabilities != nil {
-		s.Calibration = t.probabilities(p.Probabilities, p.Labels != nil)
+		s.Calibration = t.calibration(p.Probabilities, p.Labels != nil)
 	}
 	if len(p.Rejected) > 0 {
-		class := slices.Clone(p.Class)
+		class := slices.Clone(p.ClassIndices)
 		for i, rejected := range p.Rejected {
 			if rejected {
 				class[i] = -1
 			}
 		}
 		answered := newTally(classes, truth)
-		answered.classes(class)
+		answered.scoreClasses(class)
 		s.Answers = &Answers{Answered: answered.s.Documents, Correct: answered.s.Correct}
 	}
 	return s, nil
 }
 
 type tally struct {
-	s     *Score
-	truth *corpus.Corpus
-	model int   // number of the model's classes
-	class []int // index into s.Classes for each class of truth
-	own   []int // buffer for the classes of a document
-	asked int   // number of calls of [tally.of]
-	met   []int // per class, value of asked when [tally.of] last returned the class
+	s               *Score
+	truth           *corpus.Corpus
+	numModelClasses int   // number of the model's classes
+	classIndices    []int // index into s.Classes for each class of truth
+	buffer          []int // buffer for the classes of a document
+	numCalls        int   // number of calls of [tally.classesOf]
+	lastCalls       []int // per class, value of asked when [tally.classesOf] last returned the class
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
 	none := math.NaN()
 	t := &tally{s: &Score{Hamming: none, MeanSquaredError: none, Correlation: none}, truth: truth,
-		model: len(classes)}
+		numModelClasses: len(classes)}
 	at := make(map[string]int, len(classes))
 	add := func(name string) int {
 		c, ok := at[name]
@@ -139,20 +139,20 @@ func newTally(classes []string, truth *corpus.Corpus) *tally {
 		add(name)
 	}
 	for _, name := range truth.Classes {
-		t.class = append(t.class, add(name))
+		t.classIndices = append(t.classIndices, add(name))
 	}
-	t.met = make([]int, len(t.s.Classes))
+	t.lastCalls = make([]int, len(t.s.Classes))
 	return t
 }
 
-// classes scores one class per document.
-func (t *tally) classes(predicted []int) {
+// scoreClasses scores one class per document.
+func (t *tally) scoreClasses(predicted []int) {
 	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
-		t.s.Confusion[c] = make([]int, t.model) // only the model's classes, because documents may have many others
+		t.s.Confusion[c] = make([]int, t.numModelClasses) // only the model's classes, because documents may have many others
 	}
 	for i, given := range predicted {
-		own := t.of(i)
+		own := t.classesOf(i)
 		if len(own) == 0 || given < 0 {
 			continue
 		}
@@ -160,30 +160,30 @@ func (t *tally) classes(predicted []int) {
 		if slices.Contains(own, given) {
 			is = given
 		}
-		t.add([]int{is}, []int{given})
+		t.addDocument([]int{is}, []int{given})
 		t.s.Confusion[is][given]++
 	}
 	t.finish()
 }
 
-// labels scores any number of labels per document.
-func (t *tally) labels(predicted [][]int) {
+// scoreLabels scores any number of labels per document.
+func (t *tally) scoreLabels(predicted [][]int) {
 	wrong := 0
 	for i, given := range predicted {
 		if given != nil {
-			wrong += t.add(t.of(i), given)
+			wrong += t.addDocument(t.classesOf(i), given)
 		}
 	}
 	t.finish()
 	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
-// add counts a document, given its true and its predicted classes. It returns the number of wrong
+// addDocument counts a document, given its true and its predicted classes. It returns the number of wrong
 // decisions: one for each class that is in only one of own and given.
-func (t *tally) add(own, given []int) (wrong int) {
+func (t *tally) addDocument(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
-		t.s.Classes[c].Predicted++
+		t.s.Classes[c].PredictedCount++
 		if slices.Contains(own, c) {
 			t.s.Classes[c].TruePositives++
 			both++
@@ -199,16 +199,16 @@ func (t *tally) add(own, given []int) (wrong int) {
 	return len(own) + len(given) - 2*both
 }
 
-// of returns the classes of document i. The slice is valid until the next call.
-func (t *tally) of(i int) []int {
-	t.own = t.own[:0]
-	t.asked++
-	for _, id := range t.truth.Labels.Of(i) {
-		if c := t.class[id]; t.met[c] != t.asked { // truth may have two classes of the same name
-			t.own, t.met[c] = append(t.own, c), t.asked
+// classesOf returns the classes of document i. The slice is valid until the next call.
+func (t *tally) classesOf(i int) []int {
+	t.buffer = t.buffer[:0]
+	t.numCalls++
+	for _, id := range t.truth.Labels.Classes(i) {
+		if c := t.classIndices[id]; t.lastCalls[c] != t.numCalls { // truth may have two classes of the same name
+			t.buffer, t.lastCalls[c] = append(t.buffer, c), t.numCalls
 		}
 	}
-	return t.own
+	return t.buffer
 }
 
 func (t *tally) finish() {
@@ -223,11 +223,11 @@ func (t *tally) finish() {
 	}
 	for c := range s.Classes {
 		k := &s.Classes[c]
-		k.Precision, k.Recall = ratio(k.TruePositives, k.Predicted), ratio(k.TruePositives, k.Documents)
-		k.F1 = ratio(2*k.TruePositives, k.Documents+k.Predicted)
+		k.Precision, k.Recall = ratio(k.TruePositives, k.PredictedCount), ratio(k.TruePositives, k.Documents)
+		k.F1 = ratio(2*k.TruePositives, k.Documents+k.PredictedCount)
 		right += k.TruePositives
-		both += k.Documents + k.Predicted
-		if k.Documents+k.Predicted > 0 {
+		both += k.Documents + k.PredictedCount
+		if k.Documents+k.PredictedCount > 0 {
 			known++
 			s.MacroF1 += k.F1
 		}

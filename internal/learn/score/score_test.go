@@ -23,8 +23,8 @@ func truth(classes []string, labels ...[]int32) *corpus.Corpus {
 // Counts were computed by hand. Classes are matched by name, in any order. A class that the model
 // doesn't know is always predicted wrongly.
 func TestScoreClasses(t *testing.T) {
-	p := &model.Prediction{Class: []int{0, 0, 1, 1, 2, -1, 0, 1}}
-	s := musttest.Get(Of([]string{"a", "b", "c"}, p,
+	p := &model.Prediction{ClassIndices: []int{0, 0, 1, 1, 2, -1, 0, 1}}
+	s := musttest.Get(Compute([]string{"a", "b", "c"}, p,
 		truth(
 			[]string{"b", "new", "a"}, []int32{2}, []int32{0}, []int32{0}, []int32{1}, []int32{2}, []int32{0}, nil,
 			[]int32{2, 0},
@@ -54,8 +54,8 @@ func TestScoreClasses(t *testing.T) {
 // Figures that don't apply to the predictions are NaN.
 func TestScoreOfOther(t *testing.T) {
 	c := truth([]string{"1", "2"}, []int32{0}, []int32{1})
-	classes := musttest.Get(Of(c.Classes, &model.Prediction{Class: []int{0, 1}}, c))(t)
-	values := musttest.Get(Of(nil, &model.Prediction{Value: []float64{1, 2}}, c))(t)
+	classes := musttest.Get(Compute(c.Classes, &model.Prediction{ClassIndices: []int{0, 1}}, c))(t)
+	values := musttest.Get(Compute(nil, &model.Prediction{Values: []float64{1, 2}}, c))(t)
 	for name, v := range map[string]float64{
 		"Hamming": classes.Hamming, "MeanSquaredError": classes.MeanSquaredError,
 		"Correlation": classes.Correlation, "MicroF1": values.MicroF1, "MacroF1": values.MacroF1, "Accuracy": values.Accuracy,
@@ -69,7 +69,7 @@ func TestScoreOfOther(t *testing.T) {
 
 func TestScoreLabels(t *testing.T) {
 	p := &model.Prediction{Labels: [][]int{{0}, {0, 1}, {}, {2}, nil, {}}}
-	s := musttest.Get(Of([]string{"x", "y", "z"}, p,
+	s := musttest.Get(Compute([]string{"x", "y", "z"}, p,
 		truth([]string{"y", "x"}, []int32{1}, []int32{0}, nil, []int32{0}, []int32{0}, []int32{1})))(t)
 	// x: true for 0, 5; predicted for 0, 1; right 0.  y: 1, 3; 1; 1.  z: predicted for 3.
 	if s.Documents != 5 || s.Correct != 2 || s.Confusion != nil {
@@ -84,7 +84,7 @@ func TestScoreLabels(t *testing.T) {
 
 func TestScoreValues(t *testing.T) {
 	c := truth([]string{"1", "2.5", "-4"}, []int32{0}, []int32{1}, []int32{2}, nil)
-	s := musttest.Get(Of(nil, &model.Prediction{Value: []float64{1.5, 2.5, -3, 99}}, c))(t)
+	s := musttest.Get(Compute(nil, &model.Prediction{Values: []float64{1.5, 2.5, -3, 99}}, c))(t)
 	within(t, "mean squared error", s.MeanSquaredError, (0.25+1)/3, 1e-15)
 	// Pearson's correlation is computed from centred values here, unlike in svm-predict's formula.
 	x, z := []float64{1.5, 2.5, -3}, []float64{1, 2.5, -4}
@@ -104,7 +104,7 @@ func TestScoreValues(t *testing.T) {
 	}
 	for _, other := range []string{"two", "NaN"} {
 		c.Classes[1] = other
-		musttest.Fails(Of(nil, &model.Prediction{Value: []float64{1, 2, 3, 4}}, c))(t,
+		musttest.WantError(Compute(nil, &model.Prediction{Values: []float64{1, 2, 3, 4}}, c))(t,
 			fmt.Sprintf("label %q", other), other)
 	}
 }
@@ -112,7 +112,7 @@ func TestScoreValues(t *testing.T) {
 // Two classes of truth with the same name count as one.
 func TestClassesOfOneName(t *testing.T) {
 	p := &model.Prediction{Labels: [][]int{{0}}}
-	s := musttest.Get(Of([]string{"a"}, p, truth([]string{"a", "a"}, []int32{0, 1})))(t)
+	s := musttest.Get(Compute([]string{"a"}, p, truth([]string{"a", "a"}, []int32{0, 1})))(t)
 	if s.Correct != 1 || s.Classes[0].Documents != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -131,7 +131,8 @@ func TestScoreProbabilities(t *testing.T) {
 		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}
 	p := [][]float64{{0.95, 0.05}, {0.2, 0.8}, {0.25, 0.75}, {0.99, 0.01}, {0.5, 0.5}, nil}
 	class := make([]int, len(p))
-	got := musttest.Get(Of([]string{"a", "b"}, &model.Prediction{Class: class, Probabilities: p}, truth))(t).Calibration
+	got := musttest.Get(Compute([]string{"a", "b"}, &model.Prediction{ClassIndices: class, Probabilities: p},
+		truth))(t).Calibration
 	// Bins (14/15, 1]: 0.95 right, 0.99 wrong; (11/15, 12/15]: 0.8 wrong, 0.75 right.
 	loss := -(math.Log(0.95) + math.Log(0.2) + math.Log(0.75)) / 3
 	ece := (math.Abs(0.95+0.99-1) + math.Abs(0.8+0.75-1)) / 4
@@ -139,11 +140,11 @@ func TestScoreProbabilities(t *testing.T) {
 	within(t, "expected calibration error", got.ECE, ece, 1e-12)
 	one := &corpus.Corpus{Classes: []string{"a"}, Labels: sparse.Labels{Offsets: []int64{0, 1}, IDs: []int32{0}}}
 	labels := &model.Prediction{Labels: [][]int{{}}, Probabilities: p[:1]}
-	got = musttest.Get(Of([]string{"a", "b"}, labels, one))(t).Calibration
+	got = musttest.Get(Compute([]string{"a", "b"}, labels, one))(t).Calibration
 	within(t, "log loss of labels", got.LogLoss, -math.Log(0.95), 1e-12)
 	within(t, "expected calibration error of labels", got.ECE, 0.05, 1e-12)
-	none := &model.Prediction{Class: class, Probabilities: make([][]float64, 6)}
-	if got := musttest.Get(Of([]string{"a", "b"}, none, truth))(t).Calibration; got != nil {
+	none := &model.Prediction{ClassIndices: class, Probabilities: make([][]float64, 6)}
+	if got := musttest.Get(Compute([]string{"a", "b"}, none, truth))(t).Calibration; got != nil {
 		t.Errorf("%v, of no probabilities", got)
 	}
 }

@@ -13,34 +13,39 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// byFold reports whether an embedding has column scales or supervised weights, so that each fold
+// needsFoldEmbedding reports whether an embedding has column scales or supervised weights, so that each fold
 // needs an embedding fitted to the other folds.
-func byFold(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
+func needsFoldEmbedding(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
-// heldOut predicts each fold with settings s, after training on the other folds.
-func (p *Problem) heldOut(ctx context.Context, s *Settings, d tune.Division) (f *folded, t *together, err error) {
-	w := &work{Evaluator: Evaluator{Settings: *s, Division: d}, cells: []solver.Regularization{s.numbers()},
-		stage: "training without a part", left: 1}
-	err = w.run(ctx, p, []kernel.Kernel{s.Kernel}, func(g *folded, _ int, out []*outcome) (err error) {
+// predictHeldOut predicts each fold with settings s, after training on the other folds.
+func (p *Problem) predictHeldOut(
+	ctx context.Context, s *Settings, d tune.Division,
+) (f *foldedProblem, t *mergedFolds, err error) {
+	w := &validationRun{Evaluator: Evaluator{Settings: *s, Division: d},
+		cells: []solver.Regularization{s.regularization()},
+		stage: "training without a part", kernelsLeft: 1}
+	err = w.run(ctx, p, []kernel.Kernel{s.Kernel}, func(g *foldedProblem, _ int, out []*outcome) (err error) {
 		f = g
-		t, err = g.together(out[0])
+		t, err = g.mergeFolds(out[0])
 		return err
 	})
 	return f, t, err
 }
 
-// ofOthers holds held-out predictions: the predicted documents were used neither to train the
+// heldOutPredictions holds held-out predictions: the predicted documents were used neither to train the
 // binary classifiers nor to fit their embedding.
-type ofOthers struct {
-	thresholds *solver.Thresholds
-	parts      *folded // folds for a calibration; nil if the calibration uses the matrix of all documents
-	found      *together
+type heldOutPredictions struct {
+	thresholds  *solver.Thresholds
+	folds       *foldedProblem // folds for a calibration; nil if the calibration uses the matrix of all documents
+	predictions *mergedFolds
 }
 
-// supervised computes held-out predictions for thresholds and calibration if the embedding is
+// predictSupervised computes held-out predictions for thresholds and calibration if the embedding is
 // supervised. Each fold then needs an embedding that isn't fitted to the labels of held-out
 // documents.
-func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) (known ofOthers, err error) {
+func (p *Problem) predictSupervised(
+	ctx context.Context, s *Settings, calibrated bool,
+) (known heldOutPredictions, err error) {
 	if !p.Embedding().Supervised() {
 		return known, nil
 	}
@@ -48,8 +53,8 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 		return known, fmt.Errorf("svm: probabilities with the supervised embedding %s require calibration, which needs "+
 			"at least 5 documents, 2 classes with at least 2 documents each, and at most 2^27 decision values", p.Embedding())
 	}
-	if s.Thresholds && s.Scheme == solver.Labels {
-		_, out, err := p.heldOut(ctx, s, tune.Division{Folds: thresholdFolds, Seed: s.Seed})
+	if s.TuneThresholds && s.Scheme == solver.MultiLabel {
+		_, out, err := p.predictHeldOut(ctx, s, tune.Division{Folds: thresholdFolds, Seed: s.Seed})
 		if err != nil {
 			return known, err
 		}
@@ -57,35 +62,37 @@ func (p *Problem) supervised(ctx context.Context, s *Settings, calibrated bool) 
 	}
 	if calibrated {
 		own := *s
-		own.Thresholds, own.Probabilities = false, true
-		known.parts, known.found, err = p.heldOut(ctx, &own, calibrationRuns)
+		own.TuneThresholds, own.Probabilities = false, true
+		known.folds, known.predictions, err = p.predictHeldOut(ctx, &own, calibrationRuns)
 	}
 	return known, err
 }
 
-// apart implements run for embeddings that are fitted per fold. It predicts each fold with an
+// validateByFold implements run for embeddings that are fitted per fold. It predicts each fold with an
 // embedding fitted to the other folds.
-func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) error {
+func (w *validationRun) validateByFold(
+	ctx context.Context, p *Problem, kernels []kernel.Kernel, keep outcomeFunc,
+) error {
 	f, err := p.divide(&w.Settings, w.Division, false)
 	if err != nil {
 		return err
 	}
-	folds := w.only
+	folds := w.selectedFolds
 	if folds == nil {
-		folds = run.Numbers(0, f.folds)
+		folds = run.Range(0, f.folds)
 	}
-	defer func(only []int) { w.only = only }(w.only)
-	w.left += len(kernels) * (len(folds) - 1)
+	defer func(only []int) { w.selectedFolds = only }(w.selectedFolds)
+	w.kernelsLeft += len(kernels) * (len(folds) - 1)
 	found := make([][]*outcome, len(kernels)) // found[kernel][cell]
 	for _, fold := range folds {
-		w.only = []int{fold}
-		err := w.without(ctx, p, f, kernels, func(_ *folded, k int, out []*outcome) error {
+		w.selectedFolds = []int{fold}
+		err := w.validateFold(ctx, p, f, kernels, func(_ *foldedProblem, k int, out []*outcome) error {
 			if found[k] == nil {
 				found[k] = out
 				return nil
 			}
 			for cell, o := range found[k] {
-				o.folds[fold], o.busy = out[cell].folds[fold], o.busy+out[cell].busy
+				o.folds[fold], o.workerTime = out[cell].folds[fold], o.workerTime+out[cell].workerTime
 			}
 			return nil
 		})
@@ -101,27 +108,29 @@ func (w *work) apart(ctx context.Context, p *Problem, kernels []kernel.Kernel, k
 	return nil
 }
 
-// without validates the single fold in w.only, with an embedding fitted to the other folds.
-func (w *work) without(ctx context.Context, p *Problem, f *folded, kernels []kernel.Kernel, keep keeper) error {
+// validateFold validates the single fold in w.only, with an embedding fitted to the other folds.
+func (w *validationRun) validateFold(
+	ctx context.Context, p *Problem, f *foldedProblem, kernels []kernel.Kernel, keep outcomeFunc,
+) error {
 	c := p.truth()
-	c.Documents = p.raw(inCorpus(p.corpus.order, run.Numbers(0, p.Len())))
+	c.Documents = p.rawDocuments(inCorpusOrder(p.corpus.order, run.Range(0, p.Len())))
 	c.Vocabulary, c.Tokenizer = p.corpus.Vocabulary, p.corpus.Tokenizer
 	var others []int
-	for doc, part := range inCorpus(f.corpus, f.parts) {
-		if part != w.only[0] {
+	for doc, part := range inCorpusOrder(f.corpusIndex, f.foldOf) {
+		if part != w.selectedFolds[0] {
 			others = append(others, doc)
 		}
 	}
 	opt := p.opt
 	if opt.MemoryBytes > 0 {
-		opt.HeldBytes = p.bound.held + p.Engine().Info().Bytes + c.Documents.Bytes()
+		opt.HeldBytes = p.sizes.held + p.Engine().Info().Bytes + c.Documents.Bytes()
 	}
 	own, err := newProblem(ctx, c, corpus.Fit(p.Embedding(), c.Select(others)), opt)
 	if err != nil {
 		return err
 	}
-	own.apart = true
+	own.heldOutFold = true
 	err = w.run(ctx, own, kernels, keep)
-	w.DotProducts += own.Cache().Computed
+	w.DotProducts += own.CacheStats().PairsComputed
 	return errors.Join(err, own.Engine().Close())
 }

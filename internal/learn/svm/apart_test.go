@@ -54,7 +54,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 				}
 				own := musttest.Get(NewProblem(t.Context(), c.Select(train), s.Kernel.Embedding(), Options{}))(t)
 				m, _, err := own.Train(t.Context(), s)
-				musttest.Do(t, err)
+				musttest.NoError(t, err)
 				predictor := musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)
 				found := musttest.Get(predictor.Predict(t.Context(), c.Select(test).Documents))(t)
 				tol := func(int) float64 { return 1e-4 } // both are within the tolerance of one optimum
@@ -68,11 +68,11 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 					tol = func(i int) float64 { return 1e-4 + 1e-6*size*x.Norms[i] }
 				}
 				for i, doc := range test {
-					if v.Class != nil && v.Class[doc] != found.Class[i] {
-						t.Errorf("%s: document %d is of class %d, expected %d", spec, doc, v.Class[doc], found.Class[i])
+					if v.Class != nil && v.Class[doc] != found.ClassIndices[i] {
+						t.Errorf("%s: document %d is of class %d, expected %d", spec, doc, v.Class[doc], found.ClassIndices[i])
 					}
-					if v.Value != nil && !(abs(v.Value[doc]-found.Value[i]) <= tol(i)) {
-						t.Errorf("%s: document %d has the value %v, expected %v", spec, doc, v.Value[doc], found.Value[i])
+					if v.Value != nil && !(abs(v.Value[doc]-found.Values[i]) <= tol(i)) {
+						t.Errorf("%s: document %d has the value %v, expected %v", spec, doc, v.Value[doc], found.Values[i])
 					}
 				}
 			}
@@ -96,9 +96,9 @@ func TestScaledSearchInTasks(t *testing.T) {
 	}
 	p := musttest.Get(NewProblem(t.Context(), c, kernels[0].Embedding(), Options{}))(t)
 	want := musttest.Get(p.Search(t.Context(), s, g, nil))(t)
-	tasks := tasksOf(t, s, g, func(int, sparse.Embedding) int { return p.Terms() })
+	tasks := tasksOf(t, s, g, func(int, sparse.Embedding) int { return p.TermCount() })
 	got := musttest.Get(assembled(t, s, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
-		func(task int) (*TaskOutcome, error) { return tasks.Do(t.Context(), p, task) }))(t)
+		func(task int) (*TaskOutcome, error) { return tasks.Run(t.Context(), p, task) }))(t)
 	for i := range want.Points {
 		if !reflect.DeepEqual(comparable(&got.Points[i]), comparable(&want.Points[i])) {
 			t.Errorf("point %d is %+v, expected %+v", i, got.Points[i], want.Points[i])

@@ -22,7 +22,7 @@ func TestClosedPredictor(t *testing.T) {
 	m, _ := train(t, sixty(t), Settings{}, Options{})
 	d := &slowDevice{}
 	p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: newSlowDevice(d)}))(t)
-	if err := errors.Join(p.Holding(1).Close(), p.Close()); err != nil || d.closed != 1 {
+	if err := errors.Join(p.WithHeldBytes(1).Close(), p.Close()); err != nil || d.closed != 1 {
 		t.Errorf("error %v, the device was closed %d times, expected once", err, d.closed)
 	}
 }

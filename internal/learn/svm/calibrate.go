@@ -14,7 +14,7 @@ import (
 const calibrationFolds = 5
 
 // calibrationRuns defines the folds that calibrate probabilities.
-var calibrationRuns = tune.Division{Folds: calibrationFolds, Runs: true}
+var calibrationRuns = tune.Division{Folds: calibrationFolds, Consecutive: true}
 
 // thresholdFolds is the number of folds on which the thresholds of labels are tuned.
 const thresholdFolds = 3
@@ -26,12 +26,12 @@ const thresholdFolds = 3
 // A fold has consecutive documents of each class in corpus order. Related documents, such as the
 // messages of a thread or a week, are then mostly held out together.
 func (p *Problem) calibrate(
-	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known ofOthers,
-) (*score.Calibration, *Alternatives, error) {
-	f, out := known.parts, known.found
+	ctx context.Context, m solver.Matrix, s *Settings, c *solver.Classifier, known heldOutPredictions,
+) (*score.Calibration, *RejectionAlternatives, error) {
+	f, out := known.folds, known.predictions
 	if f == nil {
 		var err error
-		if f, out, err = p.inParts(ctx, m, *s, c); err != nil {
+		if f, out, err = p.predictByFold(ctx, m, *s, c); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -39,17 +39,17 @@ func (p *Problem) calibrate(
 	if err != nil {
 		return nil, nil, err
 	}
-	var others *Alternatives
-	if s.rejects() {
-		if c.Rejection, others, err = tuneRejection(answers, s.Reject); err != nil {
+	var others *RejectionAlternatives
+	if s.hasRejection() {
+		if c.Rejection, others, err = tuneRejection(answers, s.Rejection); err != nil {
 			return nil, nil, err
 		}
 	}
-	fit, err := f.fit(ctx, c, out.Decisions, -1)
+	fit, err := f.fit(ctx, c, out.DecisionValues, -1)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := f.temper(fit, out.Decisions, -1, way); err != nil {
+	if err := f.fitTemperature(fit, out.DecisionValues, -1, way); err != nil {
 		return nil, nil, err
 	}
 	c.Temperature = fit.Temperature
@@ -64,80 +64,81 @@ func (p *Problem) calibrate(
 	return found, others, nil
 }
 
-// inParts returns held-out decision values for a calibration. Classifiers for the folds are trained
+// predictByFold returns held-out decision values for a calibration. Classifiers for the folds are trained
 // on the matrix of all documents, with warm starts from c.
-func (p *Problem) inParts(
+func (p *Problem) predictByFold(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
-) (*folded, *together, error) {
-	s.Thresholds, s.Probabilities = false, true
+) (*foldedProblem, *mergedFolds, error) {
+	s.TuneThresholds, s.Probabilities = false, true
 	f, err := p.divide(&s, calibrationRuns, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	opt, err := p.solverOptions(Task{Settings: s, Folds: f.folds})
+	opt, err := p.solverOptions(PlannedRun{Settings: s, Folds: f.folds})
 	if err != nil {
 		return nil, nil, err
 	}
-	near := solver.WarmStart{Of: &solver.Validation{Fits: slices.Repeat([]*solver.Classifier{c}, f.folds)}, By: 1}
-	v, err := f.validate(ctx, m, []solver.Regularization{s.numbers()}, []solver.WarmStart{near}, opt)
+	near := solver.WarmStart{Validation: &solver.Validation{Classifiers: slices.Repeat([]*solver.Classifier{c},
+		f.folds)}, Factor: 1}
+	v, err := f.validate(ctx, m, []solver.Regularization{s.regularization()}, []solver.WarmStart{near}, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := f.together(f.outcome(v[0]))
+	out, err := f.mergeFolds(f.outcome(v[0]))
 	return f, out, err
 }
 
-func (p *Problem) calibrates(s *Settings) bool {
-	return Calibrates(&corpus.Corpus{Documents: &p.x.CSR, Labels: p.corpus.labels, Classes: p.corpus.Classes}, s.Scheme)
+func (p *Problem) canCalibrate(s *Settings) bool {
+	return CanCalibrate(&corpus.Corpus{Documents: &p.x.CSR, Labels: p.corpus.labels, Classes: p.corpus.Classes}, s.Scheme)
 }
 
-// Calibrates reports whether probabilities of a training run on corpus c can be calibrated, see
+// CanCalibrate reports whether probabilities of a training run on corpus c can be calibrated, see
 // [Problem.Train]. Calibration needs two documents of each of two classes or, for independent
 // labels, two documents with the same first label.
-func Calibrates(c *corpus.Corpus, scheme solver.Scheme) bool {
+func CanCalibrate(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
 	count, labelled, several := map[int32]int{}, 0, 0
 	for i := range documents {
-		if ids := c.Labels.Of(i); len(ids) > 0 {
+		if ids := c.Labels.Classes(i); len(ids) > 0 {
 			if count[ids[0]]++; count[ids[0]] == 2 {
 				several++
 			}
 			labelled++
 		}
 	}
-	_, machines := s.machines(int64(len(c.Classes)))
+	_, machines := s.classifierCounts(int64(len(c.Classes)))
 	const most = 1 << 27 // maximum number of decision values, which take 1 GiB
 	return labelled >= calibrationFolds && machines*int64(documents) <= most &&
-		(several > 1 || several > 0 && s.Scheme == solver.Labels)
+		(several > 1 || several > 0 && s.Scheme == solver.MultiLabel)
 }
 
-// ways lists the calibration methods. All methods couple the sigmoids of the binary classifiers.
+// calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary classifiers.
 // The second adds a temperature of the probabilities, and the third a temperature of the log odds.
-var ways = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
+var calibrationMethods = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration selects a calibration method by log loss. It returns the method's index in ways, and
 // the method's calibration. The sigmoids for a fold are fitted to the other folds. If s.Reject is
 // set, it also returns the answers.
-func (f *folded) calibration(
-	ctx context.Context, o *together,
+func (f *foldedProblem) calibration(
+	ctx context.Context, o *mergedFolds,
 ) (way int, found *score.Calibration, answers []answer, err error) {
-	tried := ways
+	tried := calibrationMethods
 	if !f.s.Calibrated || f.sets != nil {
-		tried = ways[:1]
+		tried = calibrationMethods[:1]
 	}
-	scores, given := make([]score.Reliability, len(tried)), make([][]answer, len(tried))
+	scores, given := make([]score.CalibrationAccumulator, len(tried)), make([][]answer, len(tried))
 	for part := range f.folds {
-		c, err := f.fit(ctx, o.fits[part], o.Decisions, part)
+		c, err := f.fit(ctx, o.classifiers[part], o.DecisionValues, part)
 		if err != nil {
 			return 0, nil, nil, err
 		}
 		p := make([]float64, c.Classes)
 		for w := range tried {
-			if err := f.temper(c, o.Decisions, part, w); err != nil {
+			if err := f.fitTemperature(c, o.DecisionValues, part, w); err != nil {
 				return 0, nil, nil, err
 			}
-			for i, own := range o.Decisions {
-				if own == nil || f.parts[i] != part {
+			for i, own := range o.DecisionValues {
+				if own == nil || f.foldOf[i] != part {
 					continue
 				}
 				if i%1024 == 0 && ctx.Err() != nil {
@@ -151,7 +152,7 @@ func (f *folded) calibration(
 					continue
 				}
 				confidence, right := scores[w].Add(p, f.labels[i:i+1])
-				if f.s.rejects() {
+				if f.s.hasRejection() {
 					given[w] = append(given[w], answer{confidence, right, part})
 				}
 			}
@@ -167,7 +168,7 @@ func (f *folded) calibration(
 
 // fit returns a classifier with sigmoids fitted to the decision values of all folds except fold
 // without. If without is -1, it uses all folds.
-func (f *folded) fit(
+func (f *foldedProblem) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
 ) (*solver.Classifier, error) {
 	fit := *c
@@ -182,7 +183,7 @@ func (f *folded) fit(
 		var values []float64
 		var signs []bool
 		for i, own := range decisions {
-			if sign := positive(i); own != nil && sign != 0 && f.parts[i] != without {
+			if sign := positive(i); own != nil && sign != 0 && f.foldOf[i] != without {
 				values, signs = append(values, own[m]), append(signs, sign > 0)
 			}
 		}
@@ -200,27 +201,27 @@ func (f *folded) fit(
 	return &fit, nil
 }
 
-// temper fits the temperature of calibration method way to the folds except fold without.
-func (f *folded) temper(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
-	if c.Temperature = nil; !ways[way].temperature {
+// fitTemperature fits the temperature of calibration method way to the folds except fold without.
+func (f *foldedProblem) fitTemperature(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
+	if c.Temperature = nil; !calibrationMethods[way].temperature {
 		return nil
 	}
 	some := slices.Clone(decisions)
 	for i := range some {
-		if f.parts[i] == without {
+		if f.foldOf[i] == without {
 			some[i] = nil
 		}
 	}
-	c.Temperature, err = solver.FitTemperature(c, ways[way].odds, some, f.labels)
+	c.Temperature, err = solver.FitTemperature(c, calibrationMethods[way].odds, some, f.labels)
 	return err
 }
 
 // signs yields a function for each binary classifier m. The function returns 1 for documents of the
 // positive class, -1 for documents of the negative class, and 0 for other documents.
-func (f *folded) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
+func (f *foldedProblem) signs(scheme solver.Scheme, classes int) func(func(m int, of func(i int) int) bool) {
 	return func(yield func(m int, of func(i int) int) bool) {
 		if scheme == solver.OneVsOne {
-			for m, pair := range solver.Pairs(classes) {
+			for m, pair := range solver.ClassPairs(classes) {
 				if !yield(m, func(i int) int {
 					switch f.labels[i] {
 					case pair[0]:

@@ -13,13 +13,13 @@ import (
 )
 
 // divided returns a problem of 90 documents in three classes, with weakly informative decisions.
-func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier, decisions [][]float64) {
+func divided(scheme solver.Scheme, seed uint64) (f *foldedProblem, c *solver.Classifier, decisions [][]float64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	c = &solver.Classifier{Scheme: scheme, Classes: 3, Functions: []*solver.DecisionFunction{{}, {}, {}}}
-	f = &folded{s: &Settings{Scheme: scheme, Calibrated: true}, folds: 3}
+	f = &foldedProblem{s: &Settings{Scheme: scheme, Calibrated: true}, folds: 3}
 	for i := range 90 {
-		f.parts = append(f.parts, i/3%3)
-		if scheme == solver.Labels {
+		f.foldOf = append(f.foldOf, i/3%3)
+		if scheme == solver.MultiLabel {
 			f.sets = append(f.sets, []int{i % 3})
 		} else {
 			f.labels = append(f.labels, i%3)
@@ -35,11 +35,11 @@ func divided(scheme solver.Scheme, seed uint64) (f *folded, c *solver.Classifier
 }
 
 // redrawn replaces the decision values for the documents of a part.
-func redrawn(f *folded, decisions [][]float64, part int) [][]float64 {
+func redrawn(f *foldedProblem, decisions [][]float64, part int) [][]float64 {
 	_, _, others := divided(f.s.Scheme, 9)
 	out := slices.Clone(decisions)
 	for i := range out {
-		if f.parts[i] == part {
+		if f.foldOf[i] == part {
 			out[i] = others[i]
 		}
 	}
@@ -49,12 +49,12 @@ func redrawn(f *folded, decisions [][]float64, part int) [][]float64 {
 // Sigmoids and temperatures for a part don't depend on the part's decision values, bit for bit.
 // Sigmoids and temperatures for new documents depend on all parts.
 func TestCalibrationIsOfOtherParts(t *testing.T) {
-	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.MultiLabel} {
 		f, c, decisions := divided(scheme, 3)
 		made := func(decisions [][]float64, without, way int) (sigmoids []solver.Sigmoid, at *solver.Temperature) {
 			fit := musttest.Get(f.fit(t.Context(), c, decisions, without))(t)
 			if f.sets == nil {
-				musttest.Do(t, f.temper(fit, decisions, without, way))
+				musttest.NoError(t, f.fitTemperature(fit, decisions, without, way))
 			}
 			for _, m := range fit.Functions {
 				sigmoids = append(sigmoids, *m.Sigmoid)
@@ -64,12 +64,12 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 		// tempered returns the temperature if other decision values keep the same sigmoids.
 		tempered := func(others [][]float64, without, way int) float64 {
 			fit := musttest.Get(f.fit(t.Context(), c, decisions, without))(t)
-			musttest.Do(t, f.temper(fit, others, without, way))
+			musttest.NoError(t, f.fitTemperature(fit, others, without, way))
 			return fit.Temperature.T
 		}
 		for part := range f.folds {
 			changed := redrawn(f, decisions, part)
-			for way := range ways {
+			for way := range calibrationMethods {
 				s, at := made(decisions, part, way)
 				others, then := made(changed, part, way)
 				if !slices.Equal(s, others) {
@@ -85,7 +85,7 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 						t.Errorf("%s: sigmoid %d of all is %v whatever part %d is", scheme, m, all[m], part)
 					}
 				}
-				if !ways[way].temperature || f.sets != nil {
+				if !calibrationMethods[way].temperature || f.sets != nil {
 					continue
 				}
 				if a, b := tempered(decisions, -1, way), tempered(changed, -1, way); a == b {
@@ -98,24 +98,24 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 
 // A calibration measures each document by probabilities fitted on the other parts.
 func TestCalibrationIsHeldOut(t *testing.T) {
-	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.MultiLabel} {
 		f, c, decisions := divided(scheme, 3)
-		tried := ways
+		tried := calibrationMethods
 		if f.sets != nil {
-			tried = ways[:1]
+			tried = calibrationMethods[:1]
 		}
 		best, loss := 0, math.Inf(1)
 		for way := range tried {
-			var sum score.Reliability
+			var sum score.CalibrationAccumulator
 			for part := range f.folds {
 				fit := musttest.Get(f.fit(t.Context(), c, decisions, part))(t)
-				musttest.Do(t, f.temper(fit, decisions, part, way))
+				musttest.NoError(t, f.fitTemperature(fit, decisions, part, way))
 				p := make([]float64, 3)
 				for i, own := range decisions {
-					if f.parts[i] != part {
+					if f.foldOf[i] != part {
 						continue
 					}
-					musttest.Do(t, fit.Probabilities(p, own))
+					musttest.NoError(t, fit.Probabilities(p, own))
 					if f.sets != nil {
 						sum.AddLabels(p, []int{i % 3})
 					} else {
@@ -128,7 +128,7 @@ func TestCalibrationIsHeldOut(t *testing.T) {
 			}
 		}
 		fits := slices.Repeat([]*solver.Classifier{c}, f.folds)
-		held := &together{Prediction: model.Prediction{Decisions: decisions}, fits: fits}
+		held := &mergedFolds{Prediction: model.Prediction{DecisionValues: decisions}, classifiers: fits}
 		way, found, _, err := f.calibration(t.Context(), held)
 		if err != nil || way != best || found.LogLoss != loss {
 			t.Errorf("%s: way %d, %+v, %v, expected way %d of log loss %v", scheme, way, found, err, best, loss)

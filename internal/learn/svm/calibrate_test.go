@@ -30,7 +30,7 @@ func TestCalibrated(t *testing.T) {
 		}
 	}
 	c, other := all.Select(trainOn), all.Select(test)
-	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.Labels} {
+	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.MultiLabel} {
 		t.Run(scheme.String(), func(t *testing.T) {
 			s := Settings{Scheme: scheme, C: 10, Probabilities: true}
 			scored := func(s Settings) (*score.Calibration, []float64, *Report) {
@@ -41,13 +41,14 @@ func TestCalibrated(t *testing.T) {
 					t.Fatalf("another model from its file, %v", err)
 				}
 				p := predict(t, m, other.Documents, Options{})
-				found := musttest.Get(score.Of(m.Classes, p, other))(t).Calibration
-				return found, lossesOf(m.Classes, p.Probabilities, scheme == solver.Labels, other), report
+				found := musttest.Get(score.Compute(m.Classes, p, other))(t).Calibration
+				return found, lossesOf(m.Classes, p.Probabilities, scheme == solver.MultiLabel, other), report
 			}
 			plain, before, none := scored(s)
 			s.Calibrated = true
 			got, after, report := scored(s)
-			if none.Calibration != nil || report.Calibration == nil || (report.Temperature == nil) != (scheme == solver.Labels) {
+			if none.Calibration != nil || report.Calibration == nil ||
+				(report.Temperature == nil) != (scheme == solver.MultiLabel) {
 				t.Fatalf("%+v of sigmoids alone, %+v and temperature %+v of calibrated ones", none.Calibration,
 					report.Calibration, report.Temperature)
 			}
@@ -90,7 +91,7 @@ func TestCalibrated(t *testing.T) {
 func lossesOf(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) []float64 {
 	out := make([]float64, len(p))
 	for i, own := range p {
-		is := slices.Index(classes, truth.Classes[truth.Labels.Of(i)[0]])
+		is := slices.Index(classes, truth.Classes[truth.Labels.Classes(i)[0]])
 		if !separate {
 			out[i] = -math.Log(own[is])
 			continue
@@ -139,7 +140,7 @@ func TestCalibratedThresholds(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=800,length=12,classes=4,seed=8", corpus.Options{})
 	var first [][]float64
 	for _, tuned := range []bool{false, true} {
-		m, report := train(t, c, Settings{Scheme: solver.Labels, Calibrated: true, Thresholds: tuned}, Options{})
+		m, report := train(t, c, Settings{Scheme: solver.MultiLabel, Calibrated: true, TuneThresholds: tuned}, Options{})
 		p := predict(t, m, c.Documents, Options{}).Probabilities
 		if !tuned {
 			first = p
@@ -175,9 +176,9 @@ func TestCalibratedOfFew(t *testing.T) {
 			}
 		}
 		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)
-		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.Labels} {
+		for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.MultiLabel} {
 			m, report := train(t, c, Settings{Scheme: scheme, Calibrated: true}, Options{})
-			want := n > 2 && (n < 5 || scheme == solver.Labels)
+			want := n > 2 && (n < 5 || scheme == solver.MultiLabel)
 			if (report.Calibration != nil) != want {
 				t.Errorf("%d documents, %s: calibration %+v", n+2, scheme, report.Calibration)
 			}
@@ -191,10 +192,10 @@ func TestCalibratedOfFew(t *testing.T) {
 // Documents are rejected by their largest probability, also after the model is written and read.
 func TestReject(t *testing.T) {
 	all := read(t, "synthetic:docs=600,terms=400,length=12,classes=4,seed=8", corpus.Options{})
-	c, other := all.Select(run.Numbers(0, 400)), all.Select(run.Numbers(400, 600))
-	m, report := train(t, c, Settings{C: 10, Reject: RejectionTarget{Coverage: 0.5}}, Options{})
+	c, other := all.Select(run.Range(0, 400)), all.Select(run.Range(400, 600))
+	m, report := train(t, c, Settings{C: 10, Rejection: RejectionTarget{Coverage: 0.5}}, Options{})
 	r := report.Rejection
-	if r == nil || r.Coverage != 0.5 || !(r.Error > 0 && r.Error < 1) {
+	if r == nil || r.Coverage != 0.5 || !(r.ErrorRate > 0 && r.ErrorRate < 1) {
 		t.Fatalf("rejection %+v, want one that covers half", r)
 	}
 	m, err := model.Read(t.Context(), bytes.NewReader(bytesOf(t, m)))
@@ -204,10 +205,10 @@ func TestReject(t *testing.T) {
 	p := predict(t, m, other.Documents, Options{})
 	some, votes := 0, 0
 	for i, own := range p.Probabilities {
-		if own[p.Class[i]] != slices.Max(own) {
-			t.Fatalf("document %d of class %d has probabilities %v, expected the most probable class", i, p.Class[i], own)
+		if own[p.ClassIndices[i]] != slices.Max(own) {
+			t.Fatalf("document %d of class %d has probabilities %v, expected the most probable class", i, p.ClassIndices[i], own)
 		}
-		if m.Classifier.Decide(p.Decisions[i]) != p.Class[i] {
+		if m.Classifier.PredictClass(p.DecisionValues[i]) != p.ClassIndices[i] {
 			votes++
 		}
 		if p.Rejected[i] != (slices.Max(own) < r.MinProbability) {
@@ -222,10 +223,10 @@ func TestReject(t *testing.T) {
 			some, votes)
 	}
 	for name, s := range map[string]Settings{
-		"labels":     {Scheme: solver.Labels, Reject: RejectionTarget{Coverage: 0.5}},
-		"two":        {Reject: RejectionTarget{Coverage: 0.5, Error: 0.1}},
-		"regression": {Type: model.EpsilonSVR, Reject: RejectionTarget{Coverage: 0.5}},
+		"labels":     {Scheme: solver.MultiLabel, Rejection: RejectionTarget{Coverage: 0.5}},
+		"two":        {Rejection: RejectionTarget{Coverage: 0.5, ErrorRate: 0.1}},
+		"regression": {Type: model.EpsilonSVR, Rejection: RejectionTarget{Coverage: 0.5}},
 	} {
-		musttest.Fails(problem(t, c, kernel.MustParse(DefaultKernel), Options{}).Train(t.Context(), s))(t, name)
+		musttest.WantError(problem(t, c, kernel.MustParse(DefaultKernel), Options{}).Train(t.Context(), s))(t, name)
 	}
 }

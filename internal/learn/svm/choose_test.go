@@ -47,12 +47,13 @@ func choose(
 	if from.C == nil {
 		from.C = []float64{s.C}
 	}
-	if from.Epsilon == nil || s.Type != model.EpsilonSVR {
-		from.Epsilon = []float64{s.Epsilon}
+	if from.Epsilons == nil || s.Type != model.EpsilonSVR {
+		from.Epsilons = []float64{s.Epsilon}
 	}
 	from.Measure, from.Nu, from.LowMemory = s.Measure(), s.Nu, opt.MemoryBytes > 0
-	from.Unit, from.Work, from.Folds = cmp.Or(from.Unit, 1), cmp.Or(from.Work, 1), cmp.Or(from.Folds, 5)
-	on := &Samples{Corpus: c, Settings: s, From: &from, Options: opt}
+	from.Unit, from.WorkBudget, from.FinalFolds = cmp.Or(from.Unit, 1), cmp.Or(from.WorkBudget, 1),
+		cmp.Or(from.FinalFolds, 5)
+	on := &SampleEvaluator{Corpus: c, Settings: s, Candidates: &from, Options: opt}
 	got, err := tune.Choose(ctx, c, from, on)
 	if got == nil {
 		return nil, err
@@ -83,8 +84,8 @@ func TestChoose(t *testing.T) {
 	var first *choice
 	for _, workers := range []int{1, 3} {
 		got, err := choose(t.Context(), c, Settings{Tolerance: 1e-4}, choices, Options{Workers: workers})
-		if err != nil || got.Why != "" {
-			t.Fatalf("%v, %q", err, got.Why)
+		if err != nil || got.Reason != "" {
+			t.Fatalf("%v, %q", err, got.Reason)
 		}
 		if first = untimed(got); workers == 1 {
 			continue
@@ -103,21 +104,21 @@ func TestChoose(t *testing.T) {
 		points int
 	}{{"kernel", 3}, {"scheme", 6}, {"C", 6}} {
 		r := first.Rounds[i]
-		if r.Compares != want.what || len(r.Points) != want.points || r.Documents != n {
-			t.Errorf("round %d compares %d points by %s on %d documents", i, len(r.Points), r.Compares, r.Documents)
+		if r.Parameter != want.what || len(r.Points) != want.points || r.DocumentCount != n {
+			t.Errorf("round %d compares %d points by %s on %d documents", i, len(r.Points), r.Parameter, r.DocumentCount)
 		}
 	}
 	last := first.Rounds[2]
-	best := last.Points[last.Best]
+	best := last.Points[last.BestIndex]
 	s := first.Settings
 	if s.C == 0.001 || s.Kernel != best.Kernel || s.C != best.C || s.Scheme != best.Scheme || s.Tolerance != 1e-4 {
 		t.Errorf("%+v, the best is %+v", s, best)
 	}
-	if first.Fits != (3+6+6)*tune.ChoiceFolds || first.DotProducts == 0 {
-		t.Errorf("%d fits, %d dot products", first.Fits, first.DotProducts)
+	if first.FitCount != (3+6+6)*tune.ChoiceFolds || first.DotProducts == 0 {
+		t.Errorf("%d fits, %d dot products", first.FitCount, first.DotProducts)
 	}
 	s.Tolerance = 1e-4
-	p := problem(t, c.Select(run.Numbers(0, n)), s.Kernel, Options{})
+	p := problem(t, c.Select(run.Range(0, n)), s.Kernel, Options{})
 	v := crossValidate(t, p, s, tune.ChoiceFolds, choices.Seed)
 	within(t, "accuracy", best.Mean, v.Mean, 0.01)
 }
@@ -127,7 +128,7 @@ func TestChooseNothing(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
 		Kernels: choices.Kernels, C: choices.C, Schemes: []solver.Scheme{solver.OneVsRest}}, Options{})
-	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Why, "200 classes") || got.Settings.C != 10 {
+	if err != nil || len(got.Rounds) > 0 || !strings.Contains(got.Reason, "200 classes") || got.Settings.C != 10 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -136,19 +137,19 @@ func TestChooseNothing(t *testing.T) {
 // are compared by micro F1.
 func TestChooseOthers(t *testing.T) {
 	got, err := choose(t.Context(), sixty(t), Settings{}, choices, Options{})
-	if err != nil || got.Why == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
+	if err != nil || got.Reason == "" || got.Settings.Kernel != choices.Kernels[0] || got.Settings.C != 10 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	search := choices
-	search.Final = 2
+	search.FinalistCount = 2
 	got, err = choose(t.Context(), sixty(t), Settings{}, search, Options{})
-	if err != nil || got.Why != "" || len(got.Rounds) != 4 {
+	if err != nil || got.Reason != "" || len(got.Rounds) != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	labels := choices
 	labels.Schemes = nil
-	got, err = choose(t.Context(), noisy(t), Settings{Scheme: solver.Labels}, labels, Options{})
-	if err != nil || got.Settings.Measure() != tune.MicroF1 || len(got.Rounds) != 2 || got.Scheme != solver.Labels {
+	got, err = choose(t.Context(), noisy(t), Settings{Scheme: solver.MultiLabel}, labels, Options{})
+	if err != nil || got.Settings.Measure() != tune.MicroF1 || len(got.Rounds) != 2 || got.Scheme != solver.MultiLabel {
 		t.Errorf("%+v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -181,8 +182,8 @@ func TestChooseSmallClasses(t *testing.T) {
 		}
 		c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
 		got, err := choose(t.Context(), c, Settings{}, choices, Options{})
-		if err != nil || (got.Why == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
-			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Why, err)
+		if err != nil || (got.Reason == "") != q.ok || (len(got.Rounds) == 3) != q.ok {
+			t.Errorf("%+v: %d rounds, %q, %v", q, len(got.Rounds), got.Reason, err)
 		}
 	}
 }
@@ -206,12 +207,12 @@ func TestChooseRegression(t *testing.T) {
 			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
-		from := tune.Candidates{MinC: true, Unit: 4 * by, Near: nearC,
+		from := tune.Candidates{PreferSmallC: true, Unit: 4 * by, Neighbours: nearC,
 			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
-			C:       []float64{0.04 * by, 0.4 * by}, Epsilon: []float64{0.4 * by, 40 * by}}
+			C:       []float64{0.04 * by, 0.4 * by}, Epsilons: []float64{0.4 * by, 40 * by}}
 		out := musttest.Get(choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)
-		if out.Settings.Measure() != tune.MeanSquaredError || out.Why != "" {
-			t.Fatalf("%s: by %s, %q", kind, out.Settings.Measure(), out.Why)
+		if out.Settings.Measure() != tune.MeanSquaredError || out.Reason != "" {
+			t.Fatalf("%s: by %s, %q", kind, out.Settings.Measure(), out.Reason)
 		}
 		return untimed(out)
 	}
@@ -221,18 +222,18 @@ func TestChooseRegression(t *testing.T) {
 		one, thousand := chosen(kind, 1), chosen(kind, 1024)
 		for i, round := range one.Rounds {
 			other := thousand.Rounds[i]
-			if round.Compares != want[i] || round.Best != other.Best || len(round.Points) != len(other.Points) {
-				t.Errorf("%s: round %d compares %s, %d is the best, of targets farther apart %d", kind, i, round.Compares,
-					round.Best, other.Best)
+			if round.Parameter != want[i] || round.BestIndex != other.BestIndex || len(round.Points) != len(other.Points) {
+				t.Errorf("%s: round %d compares %s, %d is the best, of targets farther apart %d", kind, i, round.Parameter,
+					round.BestIndex, other.BestIndex)
 			}
-			if round.Compares == "epsilon" && len(round.Points) != 4 {
+			if round.Parameter == "epsilon" && len(round.Points) != 4 {
 				t.Errorf("%d candidates by epsilon, expected two kernels with two each", len(round.Points))
 			}
-			best := round.Points[round.Best]
-			within(t, "an error", other.Points[other.Best].Mean/(1<<20), best.Mean, 0.01*best.Mean)
-			within(t, "chance", round.Chance(), best.Mean*math.Sqrt(2.0/n), 1e-12)
+			best := round.Points[round.BestIndex]
+			within(t, "an error", other.Points[other.BestIndex].Mean/(1<<20), best.Mean, 0.01*best.Mean)
+			within(t, "chance", round.StandardError(), best.Mean*math.Sqrt(2.0/n), 1e-12)
 			for _, p := range round.Points {
-				if best.Mean-p.Mean > round.Chance() {
+				if best.Mean-p.Mean > round.StandardError() {
 					t.Errorf("%s: the best errs by %v, another point by %v", kind, best.Mean, p.Mean)
 				}
 			}
@@ -266,7 +267,7 @@ func TestChooseStuck(t *testing.T) {
 	got := musttest.Get(choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Kernel: kernel.MustParse("linear")},
 		tune.Candidates{C: []float64{100, 1000}}, Options{}))(t)
 	last := got.Rounds[len(got.Rounds)-1]
-	if last.Compares != "C" || last.Points[0].Unfinished == 0 || last.Points[last.Best].Unfinished > 0 ||
+	if last.Parameter != "C" || last.Points[0].UnfinishedCount == 0 || last.Points[last.BestIndex].UnfinishedCount > 0 ||
 		!(got.Settings.C < 10) {
 		t.Errorf("C = %v by %+v", got.Settings.C, last)
 	}
@@ -291,7 +292,7 @@ func TestChooseSameTargets(t *testing.T) {
 		from := tune.Candidates{C: []float64{1, 10}}
 		got, err := choose(t.Context(), c, Settings{Type: model.EpsilonSVR, Tolerance: 1}, from, Options{})
 		few := n < 100
-		if err != nil || !few && len(got.Rounds) != 1 || few && got.Why != "90 documents are too few" {
+		if err != nil || !few && len(got.Rounds) != 1 || few && got.Reason != "90 documents are too few" {
 			t.Errorf("%d documents: %+v, %v", n, got, err)
 		}
 	}

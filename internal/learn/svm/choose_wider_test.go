@@ -17,8 +17,8 @@ import (
 func TestChooseWider(t *testing.T) {
 	c := noisy(t)
 	from := tune.Candidates{
-		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, Work: 100,
-		Terms: 2, Corpus: func(_ context.Context, cut int, docs []int) (*corpus.Corpus, error) {
+		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt"), C: []float64{1, 10}, Seed: 3, WorkBudget: 100,
+		TokenizerCount: 2, Corpus: func(_ context.Context, cut int, docs []int) (*corpus.Corpus, error) {
 			if cut != 1 {
 				t.Errorf("cut %d", cut)
 			}
@@ -27,21 +27,21 @@ func TestChooseWider(t *testing.T) {
 			}
 			return c.Select(docs), nil
 		},
-		Near: func(k kernel.Kernel) []kernel.Kernel {
+		Neighbours: func(k kernel.Kernel) []kernel.Kernel {
 			if k.String() == "diffusion:t=0.02" {
 				return kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt")
 			}
 			return nil
 		},
-		Final: 2, Folds: 4,
+		FinalistCount: 2, FinalFolds: 4,
 	}
 	got, err := choose(t.Context(), c, Settings{}, from, Options{})
 	if err != nil || len(got.Rounds) != 3 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for i, want := range []string{"kernel", "C", "all"} {
-		if got.Rounds[i].Compares != want {
-			t.Errorf("round %d compares by %s", i, got.Rounds[i].Compares)
+		if got.Rounds[i].Parameter != want {
+			t.Errorf("round %d compares by %s", i, got.Rounds[i].Parameter)
 		}
 	}
 	tried := func(r tune.Round) (all []float64) {
@@ -54,17 +54,17 @@ func TestChooseWider(t *testing.T) {
 		t.Errorf("tried C = %v, expected it to go on", all)
 	}
 	last := got.Rounds[2]
-	if last.Documents != c.Documents.Rows() || last.Folds != 4 || len(last.Points[0].Figures) != 4 ||
-		got.Terms != last.Points[last.Best].Terms || last.Points[0].Score == nil {
+	if last.DocumentCount != c.Documents.Rows() || last.Folds != 4 || len(last.Points[0].FoldValues) != 4 ||
+		got.Tokenizer != last.Points[last.BestIndex].Tokenizer || last.Points[0].Score == nil {
 		t.Errorf("%+v", last)
 	}
 	for i, p := range last.Points {
-		if p.Mean > last.Points[last.Best].Mean {
+		if p.Mean > last.Points[last.BestIndex].Mean {
 			t.Errorf("point %d is better than the best", i)
 		}
 	}
 	from.Kernels = kernelsFor("diffusion:t=0.02", "diffusion:t=0.01")
-	from.C, from.Terms, from.Final = nil, 0, 0
+	from.C, from.TokenizerCount, from.FinalistCount = nil, 0, 0
 	if got, err = choose(t.Context(), c, Settings{}, from, Options{}); err != nil || len(got.Rounds) != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -77,8 +77,8 @@ func TestChooseWider(t *testing.T) {
 func TestChooseSecondTerms(t *testing.T) {
 	c := noisy(t)
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
-		Kernels: kernelsFor("diffusion:t=2", "diffusion:t=8", "linear:embed=tfidf-l2", "linear:embed=tf-l2"),
-		Terms:   2, Work: 100, MinC: true,
+		Kernels:        kernelsFor("diffusion:t=2", "diffusion:t=8", "linear:embed=tfidf-l2", "linear:embed=tf-l2"),
+		TokenizerCount: 2, WorkBudget: 100, PreferSmallC: true,
 		Corpus: func(_ context.Context, _ int, docs []int) (*corpus.Corpus, error) {
 			if docs == nil {
 				return c, nil
@@ -86,14 +86,14 @@ func TestChooseSecondTerms(t *testing.T) {
 			return c.Select(docs), nil
 		},
 	}, Options{})
-	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Compares != "kernel" {
+	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Parameter != "kernel" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	terms, kernels := got.Rounds[0], got.Rounds[1]
-	second := 1 - terms.Points[terms.Best].Terms
+	second := 1 - terms.Points[terms.BestIndex].Tokenizer
 	var others []string
 	for _, p := range kernels.Points {
-		if p.Terms == second {
+		if p.Tokenizer == second {
 			others = append(others, p.Kernel.String())
 		}
 	}
@@ -104,10 +104,10 @@ func TestChooseSecondTerms(t *testing.T) {
 
 // Balanced weights compensate for class sizes in each scheme, and keep explicit weights.
 func TestBalanced(t *testing.T) {
-	c := noisy(t).Select(run.Numbers(0, 200))
+	c := noisy(t).Select(run.Range(0, 200))
 	count := make([]int, len(c.Classes))
 	for i := range 200 {
-		count[c.Labels.Of(i)[0]]++
+		count[c.Labels.Classes(i)[0]]++
 	}
 	p := problem(t, c, kernelsFor("linear:embed=tfidf-l2")[0], Options{})
 	given := map[string]float64{c.Classes[0]: 7}
@@ -130,11 +130,11 @@ func TestBalanced(t *testing.T) {
 // The round of C compares kernels near the best, once.
 func TestChooseFiner(t *testing.T) {
 	from := tune.Candidates{
-		Kernels: kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Seed: 3, Work: 100,
-		Finer: func(k kernel.Kernel) []kernel.Kernel { return kernelsFor("diffusion:t=4", "diffusion:t=1") },
+		Kernels: kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Seed: 3, WorkBudget: 100,
+		FinerNeighbours: func(k kernel.Kernel) []kernel.Kernel { return kernelsFor("diffusion:t=4", "diffusion:t=1") },
 	}
 	got, err := choose(t.Context(), noisy(t), Settings{}, from, Options{})
-	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Compares != "C" {
+	if err != nil || len(got.Rounds) != 2 || got.Rounds[1].Parameter != "C" {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	tried := map[string]int{}

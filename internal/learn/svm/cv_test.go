@@ -40,21 +40,23 @@ type validated struct {
 func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64) *validated {
 	t.Helper()
 	s = musttest.Get(p.withKernel(s).Resolve())(t)
-	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
+	s.Kernel = kernel.Resolve(s.Kernel, p.TermCount())
 	own := Evaluator{Settings: s, Division: tune.Division{Folds: folds, Seed: seed}}
-	w := &work{Evaluator: own, cells: []solver.Regularization{s.numbers()}, stage: "validating", left: 1}
-	v, before := &validated{}, p.Cache().Computed
-	musttest.Do(t, w.run(t.Context(), p, []kernel.Kernel{s.Kernel}, func(f *folded, _ int, out []*outcome) error {
-		o, err := f.together(out[0])
-		if err != nil {
+	w := &validationRun{Evaluator: own, cells: []solver.Regularization{s.regularization()}, stage: "validating",
+		kernelsLeft: 1}
+	v, before := &validated{}, p.CacheStats().PairsComputed
+	musttest.NoError(t, w.run(t.Context(), p, []kernel.Kernel{s.Kernel},
+		func(f *foldedProblem, _ int, out []*outcome) error {
+			o, err := f.mergeFolds(out[0])
+			if err != nil {
+				return err
+			}
+			v.Fold, v.Value = inCorpusOrder(f.corpusIndex, f.foldOf), inCorpusOrder(f.corpusIndex, o.Values)
+			v.Labels, v.Class = inCorpusOrder(f.corpusIndex, o.Labels), inCorpusOrder(f.corpusIndex, o.ClassIndices)
+			v.Result, err = f.result(t.Context(), out[0])
 			return err
-		}
-		v.Fold, v.Value = inCorpus(f.corpus, f.parts), inCorpus(f.corpus, o.Value)
-		v.Labels, v.Class = inCorpus(f.corpus, o.Labels), inCorpus(f.corpus, o.Class)
-		v.Result, err = f.result(t.Context(), out[0])
-		return err
-	}))
-	v.DotProducts = p.Cache().Computed - before + w.DotProducts
+		}))
+	v.DotProducts = p.CacheStats().PairsComputed - before + w.DotProducts
 	return v
 }
 
@@ -98,33 +100,33 @@ func TestCrossValidateByHand(t *testing.T) {
 			own := predict(t, m, c.Select(held).Documents, Options{})
 			rightHere := 0
 			for r, i := range held {
-				if int(c.Labels.Of(i)[0]) == v.Class[i] {
+				if int(c.Labels.Classes(i)[0]) == v.Class[i] {
 					rightHere++
 				}
-				if own.Class[r] == v.Class[i] {
+				if own.ClassIndices[r] == v.Class[i] {
 					continue
 				}
 				differ++
 				nearest := math.Inf(1)
-				for _, d := range own.Decisions[r] {
+				for _, d := range own.DecisionValues[r] {
 					nearest = min(nearest, math.Abs(d))
 				}
 				if scheme == solver.OneVsOne && nearest > 0.01 {
-					t.Errorf("document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.Class[r],
-						own.Decisions[r])
+					t.Errorf("document %d has class %d, by hand %d with decisions %v", i, v.Class[i], own.ClassIndices[r],
+						own.DecisionValues[r])
 				}
 			}
 			right += rightHere
-			within(t, "a fold's accuracy", v.Figures[fold], float64(rightHere)/float64(len(held)), 1e-12)
+			within(t, "a fold's accuracy", v.FoldValues[fold], float64(rightHere)/float64(len(held)), 1e-12)
 		}
 		if differ > 3 || right < 450 || right > 570 || v.Score.Correct != right {
 			t.Errorf("%v: %d documents differ, %d are right, %d scored right", scheme, differ, right, v.Score.Correct)
 		}
 		mean, sd := 0.0, 0.0
-		for _, f := range v.Figures {
+		for _, f := range v.FoldValues {
 			mean += f / 4
 		}
-		for _, f := range v.Figures {
+		for _, f := range v.FoldValues {
 			sd += (f - mean) * (f - mean) / 3
 		}
 		within(t, "the mean", v.Mean, mean, 1e-12)
@@ -142,9 +144,9 @@ func TestCrossValidateIsDetermined(t *testing.T) {
 	same := func(what string, got *validated) {
 		t.Helper()
 		if !reflect.DeepEqual(got.Class, want.Class) || got.Iterations != want.Iterations ||
-			!reflect.DeepEqual(got.Figures, want.Figures) {
-			t.Errorf("%s: another result: %v after %d steps, expected %v after %d", what, got.Figures, got.Iterations,
-				want.Figures, want.Iterations)
+			!reflect.DeepEqual(got.FoldValues, want.FoldValues) {
+			t.Errorf("%s: another result: %v after %d steps, expected %v after %d", what, got.FoldValues, got.Iterations,
+				want.FoldValues, want.Iterations)
 		}
 	}
 	same("3 workers", crossValidate(t, problem(t, c, k, Options{Workers: 3}), s, 5, 3))
@@ -182,8 +184,8 @@ func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	bytes := p.Engine().Info().Bytes + 4*int64(p.Len())*int64(p.Len()) + 8<<20
 	for ; ; bytes += 1 << 19 {
 		q, err := NewProblem(context.Background(), c, k.Embedding(), Options{MemoryBytes: bytes, Workers: 2})
-		if err == nil && q.cached.Whole() {
-			if q.spare() >= mappedBytes(int64(q.Len())) {
+		if err == nil && q.cached.FitsInMemory() {
+			if q.spareBytes() >= foldMatrixBytes(int64(q.Len())) {
 				t.Fatal("no bound between one matrix and two")
 			}
 			return bytes
@@ -200,7 +202,7 @@ func TestCrossValidateOthers(t *testing.T) {
 		Labels: sparse.Labels{Offsets: []int64{0}},
 	}
 	for i := range c.Documents.Rows() {
-		own := c.Labels.Of(i)
+		own := c.Labels.Classes(i)
 		switch {
 		case i%9 == 0:
 			several.Labels.Add()
@@ -210,14 +212,14 @@ func TestCrossValidateOthers(t *testing.T) {
 			several.Labels.Add(own...)
 		}
 	}
-	s := Settings{Kernel: k, Scheme: solver.Labels, C: 3}
+	s := Settings{Kernel: k, Scheme: solver.MultiLabel, C: 3}
 	v := crossValidate(t, problem(t, several, k, Options{}), s, 3, 1)
 	var both, given, of int
 	for i, labels := range v.Labels {
 		given += len(labels)
-		of += len(several.Labels.Of(i))
+		of += len(several.Labels.Classes(i))
 		for _, l := range labels {
-			if slices.Contains(several.Labels.Of(i), int32(l)) {
+			if slices.Contains(several.Labels.Classes(i), int32(l)) {
 				both++
 			}
 		}
@@ -225,7 +227,7 @@ func TestCrossValidateOthers(t *testing.T) {
 	within(t, "micro F1", v.Score.MicroF1, float64(2*both)/float64(given+of), 1e-12)
 	if v.Measure != tune.MicroF1 || v.Score.Documents != 600 || !(v.Mean > 0.6) ||
 		!(math.Abs(v.Mean-v.Score.MicroF1) < 0.05) {
-		t.Errorf("%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.Figures, v.Score.MicroF1,
+		t.Errorf("%v: mean %v of %v, together %v of %d documents", v.Measure, v.Mean, v.FoldValues, v.Score.MicroF1,
 			v.Score.Documents)
 	}
 	m, _ := train(t, several.Select(without(v, 1)), s, Options{})
@@ -250,13 +252,13 @@ func TestCrossValidateOthers(t *testing.T) {
 		v := crossValidate(t, problem(t, numbers, k, Options{}), s, 3, 1)
 		var sum, constant float64
 		for i, z := range v.Value {
-			d, e := z-target[c.Labels.Of(i)[0]], 1-target[c.Labels.Of(i)[0]]
+			d, e := z-target[c.Labels.Classes(i)[0]], 1-target[c.Labels.Classes(i)[0]]
 			sum += d * d
 			constant += e * e
 		}
 		within(t, "the mean squared error", v.Score.MeanSquaredError, sum/600, 1e-9)
 		if v.Measure != tune.MeanSquaredError || !(v.Mean < constant/600/2) || !(math.Abs(v.Mean-sum/600) < 1e-2) {
-			t.Errorf("%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.Figures, sum/600,
+			t.Errorf("%s: %v %v of %v, together %v; %v for a constant", s.Type, v.Measure, v.Mean, v.FoldValues, sum/600,
 				constant/600)
 		}
 	}
@@ -280,9 +282,9 @@ func TestCrossValidateRefuses(t *testing.T) {
 		"labels that aren't numbers": {Settings{Type: model.EpsilonSVR}, 5},
 		"a class that isn't there":   {Settings{Weights: map[string]float64{"x": 2}}, 5},
 	} {
-		musttest.Fails(p.Search(context.Background(), run.s, Grid{Folds: run.folds}, nil))(t, what)
+		musttest.WantError(p.Search(context.Background(), run.s, Grid{Folds: run.folds}, nil))(t, what)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	musttest.Fails(p.Search(ctx, Settings{}, Grid{}, nil))(t, "cancelled", context.Canceled)
+	musttest.WantError(p.Search(ctx, Settings{}, Grid{}, nil))(t, "cancelled", context.Canceled)
 }

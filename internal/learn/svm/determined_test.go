@@ -32,12 +32,12 @@ func TestModelIsDetermined(t *testing.T) {
 	for _, s := range settings {
 		t.Run(fmt.Sprintf("%s/%s", s.Type, s.Scheme), func(t *testing.T) {
 			first, report := train(t, c, s, Options{Workers: 1})
-			want := musttest.Written(t, first.Write)
+			want := musttest.Output(t, first.Write)
 			for what, opt := range map[string]Options{
 				"again": {Workers: 1}, "two workers": {Workers: 2}, "five workers": {Workers: 5},
-				"once": {Workers: 2, Once: true},
+				"once": {Workers: 2, SingleUse: true},
 			} {
-				if m, _ := train(t, c, s, opt); musttest.Written(t, m.Write) != want {
+				if m, _ := train(t, c, s, opt); musttest.Output(t, m.Write) != want {
 					t.Errorf("%s: another model", what)
 				}
 			}
@@ -46,8 +46,8 @@ func TestModelIsDetermined(t *testing.T) {
 				opt := Options{CacheBytes: 2 * n * n * part, Workers: 2} // each worker takes scratch space from it
 				p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 				_, small, err := p.Train(t.Context(), s)
-				musttest.Do(t, err)
-				if p.cached.Whole() {
+				musttest.NoError(t, err)
+				if p.cached.FitsInMemory() {
 					t.Fatal("the matrix is kept whole: the test doesn't reach what it should")
 				}
 				within(t, "the objective in less memory", small.Objective, report.Objective,
@@ -68,24 +68,24 @@ func TestRowsOfOneProblem(t *testing.T) {
 	}
 	n := int64(c.Documents.Rows())
 	s := Settings{C: 10, Tolerance: 1e-6}
-	_, report := train(t, c, s, Options{Once: true})
-	opt := Options{CacheBytes: 2 * n * n, Once: true, Tasks: []Task{{Settings: s}}}
+	_, report := train(t, c, s, Options{SingleUse: true})
+	opt := Options{CacheBytes: 2 * n * n, SingleUse: true, PlannedRuns: []PlannedRun{{Settings: s}}}
 	p := problem(t, c, kernel.MustParse(DefaultKernel), opt)
 	_, small, err := p.Train(t.Context(), s)
-	musttest.Do(t, err)
-	if p.cached.Whole() || p.budget.tiles != p.bound.scratch() || p.budget.rows != opt.CacheBytes-p.budget.tiles {
-		t.Errorf("whole %v, budget %+v", p.cached.Whole(), p.budget)
+	musttest.NoError(t, err)
+	if p.cached.FitsInMemory() || p.budget.tiles != p.sizes.scratch() || p.budget.rows != opt.CacheBytes-p.budget.tiles {
+		t.Errorf("whole %v, budget %+v", p.cached.FitsInMemory(), p.budget)
 	}
 	within(t, "the objective in less memory", small.Objective, report.Objective, 1e-9*math.Abs(report.Objective))
-	opt.Tasks[0].Settings.Probabilities = true
+	opt.PlannedRuns[0].Settings.Probabilities = true
 	if p := problem(t, c, kernel.MustParse(DefaultKernel), opt); p.budget.tiles != opt.CacheBytes/2 {
 		t.Errorf("%d bytes of tiles for a training with folds", p.budget.tiles)
 	}
 	large := read(t, "synthetic:docs=33000,terms=50,length=2,classes=2,seed=11", corpus.Options{})
 	for once, whole := range map[bool]bool{true: false, false: true} {
-		opt := Options{MemoryBytes: 8 << 30, Once: once, Tasks: []Task{{Settings: s}}}
-		if p := problem(t, large, kernel.MustParse(DefaultKernel), opt); p.cached.Whole() != whole {
-			t.Errorf("33,000 documents, once %v: matrix whole %v, expected %v", once, p.cached.Whole(), whole)
+		opt := Options{MemoryBytes: 8 << 30, SingleUse: once, PlannedRuns: []PlannedRun{{Settings: s}}}
+		if p := problem(t, large, kernel.MustParse(DefaultKernel), opt); p.cached.FitsInMemory() != whole {
+			t.Errorf("33,000 documents, once %v: matrix whole %v, expected %v", once, p.cached.FitsInMemory(), whole)
 		}
 	}
 }
@@ -99,9 +99,9 @@ func TestTrainProgress(t *testing.T) {
 		stages[p.Stage]++
 		end = p
 	}}
-	p := musttest.Get(NewProblem(t.Context(), c, sparse.Sphere, opt))(t)
+	p := musttest.Get(NewProblem(t.Context(), c, sparse.SphereEmbedding, opt))(t)
 	_, report, err := p.Train(t.Context(), Settings{C: 10})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	if stages["embedding"] == 0 || stages["preparing the engine"] == 0 || stages["training"] == 0 {
 		t.Errorf("stages %v", stages)
 	}
@@ -141,7 +141,7 @@ func TestWarnings(t *testing.T) {
 		if i < 3 {
 			bare.Labels.Add()
 		} else {
-			bare.Labels.Add(docs.Labels.Of(i)...)
+			bare.Labels.Add(docs.Labels.Classes(i)...)
 		}
 	}
 	empty := *docs
@@ -159,7 +159,7 @@ func TestWarnings(t *testing.T) {
 	}{
 		"nothing":   {docs, Settings{Kernel: kernel.MustParse("rbf:gamma=1")}, nil},
 		"labels":    {&bare, Settings{}, []string{"3 documents without labels are ignored"}},
-		"no labels": {&bare, Settings{Scheme: solver.Labels}, nil},
+		"no labels": {&bare, Settings{Scheme: solver.MultiLabel}, nil},
 		"empty":     {&empty, Settings{}, []string{"1 documents are empty after embedding"}},
 		"indefinite": {
 			docs, Settings{Kernel: kernel.MustParse("sigmoid:gamma=1,r=-1")},

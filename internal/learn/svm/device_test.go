@@ -62,24 +62,24 @@ func valueOf(p *device.Program, c float32, x, y float64) float32 {
 	return float32(p.Eval(c, x, y))
 }
 
-func (d *slowDevice) Rows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
+func (d *slowDevice) ComputeRows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	d.mu.Lock()
-	d.requests = append(d.requests, len(r.Docs))
+	d.requests = append(d.requests, len(r.RowIndices))
 	d.mu.Unlock()
 	from, c := d.x, d.c
-	if r.From != nil {
-		cross, err := d.e.Rows(ctx, plainC(d.x), engine.Request{Test: r.From}, nil)
+	if r.RowDocuments != nil {
+		cross, err := d.e.Rows(ctx, plainC(d.x), engine.Request{TestDocuments: r.RowDocuments}, nil)
 		if err != nil {
 			return err
 		}
-		from, c = r.From, cross.Data
+		from, c = r.RowDocuments, cross.Data
 	}
 	b := &device.Tile{
-		Rows: len(r.Docs), Lo: r.Lo, Hi: r.Hi, Mapped: r.Program != nil, RowStride: r.Hi - r.Lo, ColStride: 1,
+		Rows: len(r.RowIndices), Lo: r.Lo, Hi: r.Hi, ProgramApplied: r.Program != nil, RowStride: r.Hi - r.Lo, ColStride: 1,
 	}
-	for _, i := range r.Docs {
+	for _, i := range r.RowIndices {
 		for j := r.Lo; j < r.Hi; j++ {
-			b.Value = append(b.Value, valueOf(r.Program, c[i*d.x.Rows()+j], from.Norms[i], d.x.Norms[j]))
+			b.Values = append(b.Values, valueOf(r.Program, c[i*d.x.Rows()+j], from.Norms[i], d.x.Norms[j]))
 		}
 	}
 	return visit(b)
@@ -90,7 +90,7 @@ func TestProblemGivesDeviceBack(t *testing.T) {
 	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", corpus.Options{})
 	d := &slowDevice{}
 	if _, err := NewProblem(
-		t.Context(), c, sparse.Sphere, Options{Device: newSlowDevice(d), CacheBytes: 1000},
+		t.Context(), c, sparse.SphereEmbedding, Options{Device: newSlowDevice(d), CacheBytes: 1000},
 	); err == nil || d.closed != 1 {
 		t.Errorf("error %v, the device is closed %d times", err, d.closed)
 	}

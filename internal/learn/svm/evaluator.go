@@ -19,7 +19,7 @@ func (s *Settings) Measure() tune.Measure {
 	switch {
 	case s.Type == model.EpsilonSVR || s.Type == model.NuSVR:
 		return tune.MeanSquaredError
-	case s.Scheme == solver.Labels:
+	case s.Scheme == solver.MultiLabel:
 		return tune.MicroF1
 	}
 	return tune.Accuracy
@@ -45,70 +45,73 @@ type Evaluator struct {
 	// problem is no longer in use.
 	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
 
-	// Outcomes, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
+	// Outcome, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
 	// computed.
-	Outcomes func(task int) (*TaskOutcome, error)
+	Outcome func(task int) (*TaskOutcome, error)
 
-	DotProducts int64         // number of computed dot products
-	Separate    int64         // number of dot products for separate evaluations of candidates and folds
-	Gram        time.Duration // time to compute tiles
-	Solve       time.Duration // all other time
+	DotProducts         int64         // number of computed dot products
+	SeparateDotProducts int64         // number of dot products for separate evaluations of candidates and folds
+	GramTime            time.Duration // time to compute tiles
+	SolveTime           time.Duration // all other time
 }
 
-// part is a set of kernels that are validated together: they share tokenizer, embedding and cells.
-type part struct {
-	cut       int
-	embedding sparse.Embedding
-	scheme    solver.Scheme
-	cells     []solver.Regularization
-	kernels   []kernel.Kernel
-	at        [][]int // at[kernel][cell] is the index of the candidate
+// kernelGroup is a set of kernels that are validated together: they share tokenizer, embedding and cells.
+type kernelGroup struct {
+	tokenizer      int
+	embedding      sparse.Embedding
+	scheme         solver.Scheme
+	cells          []solver.Regularization
+	kernels        []kernel.Kernel
+	candidateIndex [][]int // at[kernel][cell] is the index of the candidate
 }
 
-// partsOf groups candidates by tokenizer, embedding, scheme, and cells (values of C, nu, epsilon).
-func partsOf(all []tune.Candidate) (parts []*part) {
-	var each []*part // parts with one kernel
+// groupCandidates groups candidates by tokenizer, embedding, scheme, and cells (values of C, nu, epsilon).
+func groupCandidates(all []tune.Candidate) (parts []*kernelGroup) {
+	var each []*kernelGroup // parts with one kernel
 	for i, o := range all {
-		at := slices.IndexFunc(each, func(p *part) bool {
-			return p.cut == o.Terms && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
+		at := slices.IndexFunc(each, func(p *kernelGroup) bool {
+			return p.tokenizer == o.Tokenizer && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
 		})
 		if at < 0 {
 			at = len(each)
-			each = append(each, &part{cut: o.Terms, embedding: o.Kernel.Embedding(), scheme: o.Scheme,
-				kernels: []kernel.Kernel{o.Kernel}, at: make([][]int, 1)})
+			each = append(each, &kernelGroup{tokenizer: o.Tokenizer, embedding: o.Kernel.Embedding(), scheme: o.Scheme,
+				kernels: []kernel.Kernel{o.Kernel}, candidateIndex: make([][]int, 1)})
 		}
 		p := each[at]
-		p.cells, p.at[0] = append(p.cells, o.Regularization), append(p.at[0], i)
+		p.cells, p.candidateIndex[0] = append(p.cells, o.Regularization), append(p.candidateIndex[0], i)
 	}
 	for _, o := range each {
-		at := slices.IndexFunc(parts, func(p *part) bool {
-			return p.shares(o) && p.scheme == o.scheme && slices.Equal(p.cells, o.cells)
+		at := slices.IndexFunc(parts, func(p *kernelGroup) bool {
+			return p.sharesProblem(o) && p.scheme == o.scheme && slices.Equal(p.cells, o.cells)
 		})
 		if at < 0 {
 			parts = append(parts, o)
 			continue
 		}
-		parts[at].kernels, parts[at].at = append(parts[at].kernels, o.kernels...), append(parts[at].at, o.at...)
+		parts[at].kernels, parts[at].candidateIndex = append(parts[at].kernels, o.kernels...),
+			append(parts[at].candidateIndex, o.candidateIndex...)
 	}
 	order := slices.Clone(parts)
-	slices.SortStableFunc(order, func(a, b *part) int { // parts with the same problem are consecutive
-		return cmp.Compare(slices.IndexFunc(parts, a.shares), slices.IndexFunc(parts, b.shares))
+	slices.SortStableFunc(order, func(a, b *kernelGroup) int { // parts with the same problem are consecutive
+		return cmp.Compare(slices.IndexFunc(parts, a.sharesProblem), slices.IndexFunc(parts, b.sharesProblem))
 	})
 	return order
 }
 
-// shares reports whether two parts have the same tokenizer and embedding, so that they share a
+// sharesProblem reports whether two parts have the same tokenizer and embedding, so that they share a
 // problem.
-func (p *part) shares(o *part) bool { return p.cut == o.cut && p.embedding == o.embedding }
+func (p *kernelGroup) sharesProblem(o *kernelGroup) bool {
+	return p.tokenizer == o.tokenizer && p.embedding == o.embedding
+}
 
-// inPath sorts kernels and their candidates into the order of validation, and resolves default
+// sortByPath sorts kernels and their candidates into the order of validation, and resolves default
 // values of gamma.
-func (p *part) inPath(terms int) {
+func (p *kernelGroup) sortByPath(terms int) {
 	for i, k := range p.kernels {
 		p.kernels[i] = kernel.Resolve(k, terms)
 	}
-	order := inPath(p.kernels)
-	p.kernels, p.at = run.Pick(p.kernels, order), run.Pick(p.at, order)
+	order := pathOrder(p.kernels)
+	p.kernels, p.candidateIndex = run.Select(p.kernels, order), run.Select(p.candidateIndex, order)
 }
 
 // Evaluate implements tune.Evaluator.
@@ -116,52 +119,55 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	w := &work{Evaluator: *v, stage: "searching"}
-	defer func() { v.DotProducts, v.Separate, v.Gram, v.Solve = w.DotProducts, w.Separate, w.Gram, w.Solve }()
+	w := &validationRun{Evaluator: *v, stage: "searching"}
+	defer func() {
+		v.DotProducts, v.SeparateDotProducts, v.GramTime, v.SolveTime = w.DotProducts, w.SeparateDotProducts, w.GramTime,
+			w.SolveTime
+	}()
 	if len(all) == 1 {
 		w.stage = "validating"
 	}
-	parts := partsOf(all)
+	parts := groupCandidates(all)
 	for _, part := range parts {
-		w.left += len(part.kernels)
+		w.kernelsLeft += len(part.kernels)
 	}
 	var p *Problem
 	tasks := 0 // number of tasks whose outcomes are known
 	for i, part := range parts {
-		if i == 0 || !part.shares(parts[i-1]) {
+		if i == 0 || !part.sharesProblem(parts[i-1]) {
 			var err error
-			if p, err = v.Problem(ctx, part.cut, part.embedding); err != nil {
+			if p, err = v.Problem(ctx, part.tokenizer, part.embedding); err != nil {
 				return err
 			}
 		}
-		part.inPath(p.Terms())
+		part.sortByPath(p.TermCount())
 		w.cells, w.Settings.Scheme = part.cells, part.scheme
-		keep := func(f *folded, k int, out []*outcome) error {
+		keep := func(f *foldedProblem, k int, out []*outcome) error {
 			for cell, o := range out {
 				r, err := f.result(ctx, o)
 				if err != nil {
 					return err
 				}
 				if len(all) > 1 {
-					r.ByFold = nil // ByFold may be large
+					r.FoldScores = nil // ByFold may be large
 				}
-				w.Separate += f.separate(o)
-				at := part.at[k][cell]
+				w.SeparateDotProducts += f.separateDotProducts(o)
+				at := part.candidateIndex[k][cell]
 				q := all[at]
 				q.Kernel = part.kernels[k]
 				done(at, tune.Point{Candidate: q, Result: r})
 			}
 			return nil
 		}
-		if v.Outcomes != nil {
+		if v.Outcome != nil {
 			if err := w.gather(ctx, p, part, &tasks, keep); err != nil {
 				return err
 			}
 			continue
 		}
-		before := p.Cache().Computed
+		before := p.CacheStats().PairsComputed
 		err := w.run(ctx, p, part.kernels, keep)
-		w.DotProducts += p.Cache().Computed - before
+		w.DotProducts += p.CacheStats().PairsComputed - before
 		if err != nil {
 			return err
 		}
@@ -169,51 +175,51 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 	return nil
 }
 
-// work is a validation of several kernels and cells on one division into folds.
-type work struct {
+// validationRun is a validation of several kernels and cells on one division into folds.
+type validationRun struct {
 	Evaluator
-	cells []solver.Regularization
-	stage string // stage of progress
-	only  []int  // folds to validate, see folded; at most one fold if each fold has its own embedding
+	cells         []solver.Regularization
+	stage         string // stage of progress
+	selectedFolds []int  // folds to validate, see folded; at most one fold if each fold has its own embedding
 
 	relay
-	before int64 // number of problems solved for earlier kernels
-	left   int   // number of kernels that aren't validated yet
+	before      int64 // number of problems solved for earlier kernels
+	kernelsLeft int   // number of kernels that aren't validated yet
 }
 
-// keeper receives the outcomes of a kernel, one per cell (values of C, nu and epsilon).
-type keeper func(f *folded, kernel int, out []*outcome) error
+// outcomeFunc receives the outcomes of a kernel, one per cell (values of C, nu and epsilon).
+type outcomeFunc func(f *foldedProblem, kernel int, out []*outcome) error
 
 // run validates kernels with the problem's embedding, and passes the outcomes of each kernel to
 // keep. The kernels must be resolved and in the order of inPath.
-func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep keeper) (err error) {
-	if byFold(p.Embedding()) && !p.apart {
-		return w.apart(ctx, p, kernels, keep)
+func (w *validationRun) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep outcomeFunc) (err error) {
+	if needsFoldEmbedding(p.Embedding()) && !p.heldOutFold {
+		return w.validateByFold(ctx, p, kernels, keep)
 	}
-	f, err := p.fold(&w.Settings, w.Division, !p.apart)
+	f, err := p.fold(&w.Settings, w.Division, !p.heldOutFold)
 	if err != nil {
 		return err
 	}
-	f.only = w.only
-	opt, err := p.solverOptions(Task{w.Settings, w.Folds, len(w.cells)})
+	f.selectedFolds = w.selectedFolds
+	opt, err := p.solverOptions(PlannedRun{w.Settings, w.Folds, len(w.cells)})
 	if err != nil {
 		return err
 	}
 	begin := time.Now()
-	if err := p.Build(ctx); err != nil {
+	if err := p.ComputeTiles(ctx); err != nil {
 		return err
 	}
-	w.Gram += time.Since(begin)
+	w.GramTime += time.Since(begin)
 	begin = time.Now()
-	defer func() { w.Solve += time.Since(begin) }()
+	defer func() { w.SolveTime += time.Since(begin) }()
 	p.training.Store(true)
 	defer p.training.Store(false)
 	ctx, report := w.relay.start(ctx, p.opt.Progress)
 	defer report.Finish(&err)
 	opt.Progress = func(s solver.Progress) {
 		w.note(Progress{
-			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.left)*int64(s.Problems),
-			Part: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s),
+			Stage: w.stage, Done: w.before + int64(s.Solved), Total: w.before + int64(w.kernelsLeft)*int64(s.Problems),
+			PartialWork: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s),
 		})
 	}
 	var way path
@@ -222,11 +228,11 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 		if err != nil {
 			return err
 		}
-		found, err := f.validate(ctx, m, w.cells, way.lead(k), opt)
+		found, err := f.validate(ctx, m, w.cells, way.warmStarts(k), opt)
 		if err != nil {
 			return err
 		}
-		w.left--
+		w.kernelsLeft--
 		w.before = w.last().Done
 		var out []*outcome
 		for _, v := range found {
@@ -235,13 +241,13 @@ func (w *work) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, kee
 		if err := keep(f, i, out); err != nil {
 			return err
 		}
-		way.add(k, found[w.first()])
+		way.add(k, found[w.firstCell()])
 	}
 	return nil
 }
 
-// first returns the index of the cell solved first. Warm starts for the next kernel use this cell.
-func (w *work) first() int {
+// firstCell returns the index of the cell solved first. Warm starts for the next kernel use this cell.
+func (w *validationRun) firstCell() int {
 	best := 0
 	for i, c := range w.cells {
 		b := w.cells[best]

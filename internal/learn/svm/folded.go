@@ -14,35 +14,35 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// folded is a problem divided into folds. Documents are in the order of the matrix: by class, and
+// foldedProblem is a problem divided into folds. Documents are in the order of the matrix: by class, and
 // within a class by fold. Slices with an element per document have this order.
-type folded struct {
+type foldedProblem struct {
 	p     *Problem
 	s     *Settings
 	folds int
 
-	order  []int // document i is order[i] of the problem
-	corpus []int // document i is corpus[i] of the corpus
-	parts  []int // fold of each document, -1 if it is left out
+	order       []int // document i is order[i] of the problem
+	corpusIndex []int // document i is corpus[i] of the corpus
+	foldOf      []int // fold of each document, -1 if it is left out
 
 	labels  []int     // one class per document
 	sets    [][]int   // independent labels of each document
 	targets []float64 // targets of a regression
 
-	only []int // folds to validate; nil for all
+	selectedFolds []int // folds to validate; nil for all
 
 	inMemory bool      // a matrix in this order fits into memory
 	sorted   bool      // documents of a fold are contiguous
 	data     []float32 // the matrix in this order
 }
 
-// mappedBytes returns the memory of a matrix of n documents in the order of folds.
-func mappedBytes(n int64) int64 { return 4*n*n + 8*n }
+// foldMatrixBytes returns the memory of a matrix of n documents in the order of folds.
+func foldMatrixBytes(n int64) int64 { return 4*n*n + 8*n }
 
 // fold splits a problem into folds. If together is set, the documents of a fold are contiguous
 // within each class, unless there is too little memory for a matrix in this order.
-func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, error) {
-	inMemory := p.cached.Whole() && p.spare() >= mappedBytes(int64(p.Len()))
+func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*foldedProblem, error) {
+	inMemory := p.cached.FitsInMemory() && p.spareBytes() >= foldMatrixBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)
 	if err == nil {
 		f.inMemory = inMemory
@@ -53,9 +53,9 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*folded, er
 // divide splits the documents into folds, stratified by class except in regression: documents are
 // shuffled with the seed and assigned to folds in turn. The folds depend only on the corpus, its
 // order and the seed. The order of documents in f also depends on sorted.
-func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, error) {
-	f := &folded{p: p, s: s, sorted: sorted}
-	n, separate := p.Len(), s.Scheme == solver.Labels
+func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProblem, error) {
+	f := &foldedProblem{p: p, s: s, sorted: sorted}
+	n, separate := p.Len(), s.Scheme == solver.MultiLabel
 	var err error
 	switch {
 	case s.Type == model.OneClass:
@@ -63,9 +63,9 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 	case !s.Type.Classifies():
 		f.targets, err = p.targets()
 	case separate:
-		f.sets = p.several()
+		f.sets = p.labelSets()
 	default:
-		f.labels, err = p.single()
+		f.labels, err = p.singleClasses()
 	}
 	if err != nil {
 		return nil, err
@@ -89,9 +89,10 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 			return part[da] - part[db]
 		})
 	}
-	f.corpus = run.Pick(p.corpus.order, f.order)
-	f.parts = run.Pick(part, f.corpus)
-	f.labels, f.sets, f.targets = run.Pick(f.labels, f.order), run.Pick(f.sets, f.order), run.Pick(f.targets, f.order)
+	f.corpusIndex = run.Select(p.corpus.order, f.order)
+	f.foldOf = run.Select(part, f.corpusIndex)
+	f.labels, f.sets, f.targets = run.Select(f.labels, f.order), run.Select(f.sets, f.order),
+		run.Select(f.targets, f.order)
 	return f, nil
 }
 
@@ -100,7 +101,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*folded, er
 //
 // A validation reads each value about twenty times, so kernel values are stored. In the order of f,
 // the training documents of a class are two contiguous ranges of a row.
-func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
+func (f *foldedProblem) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {
 	case err != nil:
@@ -112,7 +113,7 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 	}
 	n := len(f.order)
 	if f.data == nil {
-		if f.data, err = tiles.MakeContext(ctx, n*n); err != nil {
+		if f.data, err = tiles.MakeFloatsContext(ctx, n*n); err != nil {
 			return nil, err
 		}
 	}
@@ -137,16 +138,17 @@ func (f *folded) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, er
 }
 
 // trial describes the validation of f to the solver. Thresholds are tuned when all folds are done.
-func (f *folded) trial() *solver.Trial {
-	return &solver.Trial{
-		Labels: f.labels, Sets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
-		Folds: f.parts, Decisions: (f.s.Probabilities || f.s.Thresholds) && f.targets == nil, Only: f.only,
+func (f *foldedProblem) trial() *solver.CrossValidation {
+	return &solver.CrossValidation{
+		Labels: f.labels, LabelSets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
+		Folds: f.foldOf, StoreDecisions: (f.s.Probabilities || f.s.TuneThresholds) && f.targets == nil,
+		OnlyFolds: f.selectedFolds,
 	}
 }
 
 // validate predicts each fold after training on the other folds, for all cells. near holds warm
 // starts from validations with other kernels.
-func (f *folded) validate(
+func (f *foldedProblem) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {
 	var pars []solver.Parameters
@@ -157,28 +159,28 @@ func (f *folded) validate(
 		if err != nil {
 			return nil, err
 		}
-		par.DocumentWeights = run.Pick(par.DocumentWeights, f.order)
+		par.DocumentWeights = run.Select(par.DocumentWeights, f.order)
 		pars = append(pars, par)
 	}
 	if f.targets != nil && len(near) > 0 {
-		near = []solver.WarmStart{{Of: near[0].Of, By: 1}}
+		near = []solver.WarmStart{{Validation: near[0].Validation, Factor: 1}}
 	}
-	return f.trial().Validate(ctx, m, pars, near, opt)
+	return f.trial().Run(ctx, m, pars, near, opt)
 }
 
 // truth returns the labels, groups and weights of the documents, in the order of the corpus.
 func (p *Problem) truth() *corpus.Corpus {
 	c := &corpus.Corpus{Source: p.corpus.Source, Classes: p.corpus.Classes, Groups: p.corpus.groups,
-		Weights: inCorpus(p.corpus.order, p.corpus.weights)}
-	for _, i := range inCorpus(p.corpus.order, run.Numbers(0, p.Len())) {
-		c.Labels.Add(p.corpus.labels.Of(i)...)
+		Weights: inCorpusOrder(p.corpus.order, p.corpus.weights)}
+	for _, i := range inCorpusOrder(p.corpus.order, run.Range(0, p.Len())) {
+		c.Labels.Add(p.corpus.labels.Classes(i)...)
 	}
 	return c
 }
 
-// inCorpus sorts values into corpus order: value i is for document at[i]. It returns nil if values
+// inCorpusOrder sorts values into corpus order: value i is for document at[i]. It returns nil if values
 // is nil.
-func inCorpus[T any](at []int, values []T) []T {
+func inCorpusOrder[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil
 	}

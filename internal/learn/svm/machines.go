@@ -9,12 +9,12 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// ClassPairs returns the indices of a training run's binary classifiers, in groups that are
+// ClassifierGroups returns the indices of a training run's binary classifiers, in groups that are
 // independent of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of
 // classes. Classifiers that depend on each other, for example through a shared calibration, form
 // one group. It computes no kernel values. It fails like [Problem.Train] for invalid settings or
 // labels.
-func (p *Problem) ClassPairs(s Settings) ([][]int, error) {
+func (p *Problem) ClassifierGroups(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (p *Problem) ClassPairs(s Settings) ([][]int, error) {
 }
 
 func (p *Problem) groups(s *Settings) ([][]int, error) {
-	if err := p.suits(s.Kernel); err != nil {
+	if err := p.checkKernel(s.Kernel); err != nil {
 		return nil, err
 	}
 	t, err := p.solverTraining(s)
@@ -31,7 +31,7 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 		return nil, err
 	}
 	groups, err := t.Groups(p.Len(), p.inMemory())
-	if err == nil && s.Calibrated && p.calibrates(s) {
+	if err == nil && s.Calibrated && p.canCalibrate(s) {
 		all := slices.Concat(groups...)
 		slices.Sort(all)
 		groups = [][]int{all}
@@ -39,23 +39,23 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory reports whether [gram.train] returns a matrix with all rows in memory.
+// inMemory reports whether [gram.trainingMatrix] returns a matrix with all rows in memory.
 func (p *Problem) inMemory() bool {
-	return p.values != nil || p.opt.Once && p.cached.Whole()
+	return p.values != nil || p.opt.SingleUse && p.cached.FitsInMemory()
 }
 
-// TrainFunctions trains some binary classifiers: whole groups of [Problem.ClassPairs]. The results
+// TrainClassifiers trains some binary classifiers: whole groups of [Problem.ClassifierGroups]. The results
 // equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support vectors
 // have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
 //
 // If the classifiers use only some classes, it computes only the matrix of these classes'
 // documents.
-func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
+func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	s, err := p.resolve(s)
 	if err != nil {
 		return nil, err
 	}
-	if s.Calibrated && p.calibrates(&s) {
+	if s.Calibrated && p.canCalibrate(&s) {
 		groups, err := p.groups(&s)
 		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
 			err = fmt.Errorf("svm: calibration requires all binary classifiers, got %d of %d", len(machines),
@@ -66,10 +66,10 @@ func (p *Problem) TrainFunctions(ctx context.Context, s Settings, machines []int
 		}
 		machines = nil
 	}
-	return p.machines(ctx, &s, machines, &Report{})
+	return p.trainClassifiers(ctx, &s, machines, &Report{})
 }
 
-// Assemble makes a model of binary classifiers that [Problem.TrainFunctions] trained with the same
+// Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the same
 // settings, on this problem or on other problems of the same corpus. The model and the report equal
 // the results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or
 // trained on other documents, if a part has another scheme, or if ClassPairs fails.
@@ -130,10 +130,10 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	if err := whole.Validate(); err != nil {
 		return nil, nil, fmt.Errorf("svm: the parts: %w", err)
 	}
-	report := &Report{Warnings: p.before(&s), Thresholds: whole.Thresholds, Temperature: whole.Temperature,
+	report := &Report{Warnings: p.warningsBefore(&s), Thresholds: whole.Thresholds, Temperature: whole.Temperature,
 		Rejection: whole.Rejection}
 	out := p.model(whole, &s)
-	report.count(whole, out)
-	report.Warnings = append(report.Warnings, p.after(report)...)
+	report.addClassifiers(whole, out)
+	report.Warnings = append(report.Warnings, p.warningsAfter(report)...)
 	return out, report, nil
 }

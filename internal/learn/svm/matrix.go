@@ -9,41 +9,41 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gram is the Gram matrix of a kernel on a problem's documents. Initially only the diagonal is
+// gramMatrix is the Gram matrix of a kernel on a problem's documents. Initially only the diagonal is
 // computed.
-type gram struct {
+type gramMatrix struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
 }
 
 // gram returns the matrix of a resolved kernel. It fails if the kernel requires another embedding
 // than the problem has.
-func (p *Problem) gram(k kernel.Kernel) (gram, error) {
+func (p *Problem) gram(k kernel.Kernel) (gramMatrix, error) {
 	if p.values != nil {
-		return gram{p: p}, nil
+		return gramMatrix{p: p}, nil
 	}
 	m, err := p.cached.Matrix(k)
-	return gram{p: p, rows: m}, err
+	return gramMatrix{p: p, rows: m}, err
 }
 
-// train returns the matrix to train on, and a function that frees it. If docs isn't nil, the matrix
+// trainingMatrix returns the matrix to train on, and a function that frees it. If docs isn't nil, the matrix
 // has only these documents. train computes the matrix if the whole matrix fits into memory.
-func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
+func (g gramMatrix) trainingMatrix(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {
 		m, err := g.dense(nil)
 		return m, keep, err
 	}
 	if docs != nil {
-		some, err := g.rows.Of(ctx, docs)
+		some, err := g.rows.Submatrix(ctx, docs)
 		if err != nil {
 			return nil, nil, err
 		}
 		m, err := solver.NewDense(some.N, some.Data)
 		return m, keep, err
 	}
-	if g.p.opt.Once {
-		ready, err := g.rows.Ready(ctx)
+	if g.p.opt.SingleUse {
+		ready, err := g.rows.Materialise(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -57,7 +57,7 @@ func (g gram) train(ctx context.Context, docs []int) (solver.Matrix, func(), err
 
 // dense returns a precomputed matrix. Document i of the matrix is order[i] of the problem, or i if
 // order is nil.
-func (g gram) dense(order []int) (solver.Matrix, error) {
+func (g gramMatrix) dense(order []int) (solver.Matrix, error) {
 	n, data := g.p.Len(), g.p.values
 	if !slices.IsSorted(order) {
 		data = make([]float32, n*n)
@@ -70,8 +70,8 @@ func (g gram) dense(order []int) (solver.Matrix, error) {
 	return solver.NewDense(n, data)
 }
 
-// suits returns an error unless the problem has values of the kernel.
-func (p *Problem) suits(k kernel.Kernel) error {
+// checkKernel returns an error unless the problem has values of the kernel.
+func (p *Problem) checkKernel(k kernel.Kernel) error {
 	_, err := p.gram(k)
 	return err
 }

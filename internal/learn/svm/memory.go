@@ -28,7 +28,7 @@ const (
 
 	// Each worker has a buffer for rows from which columns are dropped. The buffer has gatherRows
 	// rows, or gatherLeast bytes if that is more.
-	gatherRows, gatherLeast = 64, 4 << 20
+	gatherRows, minGatherBytes = 64, 4 << 20
 
 	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
 	// of all problems.
@@ -39,31 +39,31 @@ const (
 	// computing the whole matrix took 30 of 43 s, mostly for the first write to the matrix.
 	largeBytes = 4 << 30
 
-	// setRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
-	setRows = 256
+	// workingSetRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
+	workingSetRows = 256
 
 	// The fraction 1/garbagePart of the memory limit is left for uncollected garbage. Without this
 	// reserve, a limit of 900 MiB was exceeded by 4 MiB.
-	garbagePart = 50
+	garbageDivisor = 50
 
-	// machineBytes is the memory for each document of each binary classifier: the document's
+	// classifierBytes is the memory for each document of each binary classifier: the document's
 	// position and sign (9 bytes). A support vector also has a coefficient and an index, in lists
 	// with up to twice the needed capacity, and an index in the model (8).
-	machineBytes = 9 + 2*16 + 8
+	classifierBytes = 9 + 2*16 + 8
 
 	termBytes = 24 // memory per term of the vocabulary
 )
 
-// Task describes a training run or a validation, to estimate the memory that it needs.
-type Task struct {
-	Settings Settings // only Type, Scheme, Thresholds, Probabilities and Calibrated matter
-	Folds    int      // number of folds of a validation; 0 for training
-	Cells    int      // number of combinations of C, Nu and Epsilon validated together; default 1
+// PlannedRun describes a training run or a validation, to estimate the memory that it needs.
+type PlannedRun struct {
+	Settings            Settings // only Type, Scheme, Thresholds, Probabilities and Calibrated matter
+	Folds               int      // number of folds of a validation; 0 for training
+	RegularizationCount int      // number of combinations of C, Nu and Epsilon validated together; default 1
 }
 
-// machines returns the maximum number of binary classifiers per document, and the number of all
+// classifierCounts returns the maximum number of binary classifiers per document, and the number of all
 // binary classifiers.
-func (s *Settings) machines(classes int64) (each, all int64) {
+func (s *Settings) classifierCounts(classes int64) (each, all int64) {
 	switch {
 	case !s.Type.Classifies():
 		return 1, 1
@@ -73,28 +73,28 @@ func (s *Settings) machines(classes int64) (each, all int64) {
 	return max(classes, 1), max(classes, 1)
 }
 
-// sizes holds the numbers that determine a problem's memory, before or after the problem is
+// memorySizes holds the numbers that determine a problem's memory, before or after the problem is
 // created. Unknown sizes are replaced by upper bounds.
-type sizes struct {
+type memorySizes struct {
 	n, values, classes, panel, workers int64
 
-	held   int64 // memory of the process, including the problem's copies of corpus data, but no embedded documents
-	engine int64
-	kept   int64 // memory of the engine, estimated until the engine exists
-	making int64 // maximum memory before the engine exists
-	apart  int64 // additional memory while folds have their own problems; 0 if folds share the problem
+	held         int64 // memory of the process, including the problem's copies of corpus data, but no embedded documents
+	engine       int64
+	engineHeld   int64 // memory of the engine, estimated until the engine exists
+	enginePeak   int64 // maximum memory before the engine exists
+	foldProblems int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
 	supervised bool // the embedding is supervised, so thresholds and calibrations need a problem per fold, too
 }
 
-// sizes returns upper bounds for a problem with the given numbers of documents and values. embedder
+// memorySizes returns upper bounds for a problem with the given numbers of documents and values. embedder
 // must be fitted.
-func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) sizes {
+func (o *Options) memorySizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) memorySizes {
 	k, _ := kernels(o.ISA) // the caller has checked o.ISA
-	values += int64(documents) * int64(embedder.Filled())
-	z := sizes{
-		n: int64(documents), values: values, classes: int64(len(c.Classes)), panel: int64(k.Panel),
-		workers: int64(run.Workers(o.Workers)),
+	values += int64(documents) * int64(embedder.FilledCount())
+	z := memorySizes{
+		n: int64(documents), values: values, classes: int64(len(c.Classes)), panel: int64(k.PanelWidth),
+		workers: int64(run.NumWorkers(o.Workers)),
 	}
 	z.held = o.HeldBytes + 16*int64(c.Documents.Rows()) + 4*int64(len(c.Labels.IDs)) + 8*int64(len(c.Weights)) + 8 +
 		embedder.Bytes()
@@ -103,37 +103,38 @@ func (o *Options) sizes(c *corpus.Corpus, embedder *sparse.Embedder, documents i
 			z.held += 16 + int64(len(s))
 		}
 	}
-	longest := c.Documents.LongestRow() + embedder.Filled()
+	longest := c.Documents.MaxRowLen() + embedder.FilledCount()
 	z.setEngine(embedder.Cols(), longest)
-	z.kept = engine.HeldBytes(documents, embedder.Cols(), values, longest, int(z.workers))
-	z.making = max(o.HeldBytes+8*(z.n+1)+8*values+engine.NewBytes(documents, embedder.Cols(), values), o.least)
+	z.engineHeld = engine.EstimatedBytes(documents, embedder.Cols(), values, longest, int(z.workers))
+	z.enginePeak = max(o.HeldBytes+8*(z.n+1)+8*values+engine.MaxEngineBytes(documents, embedder.Cols(), values),
+		o.minBytes)
 	z.supervised = embedder.Supervised()
-	if byFold(embedder.Embedding) { // see work.apart
-		z.apart = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and a copy to fit embeddings
+	if needsFoldEmbedding(embedder.Embedding) { // see work.apart
+		z.foldProblems = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and a copy to fit embeddings
 	}
 	return z
 }
 
 // setEngine bounds the bytes of the engine, given its columns and the longest document.
-func (z *sizes) setEngine(columns, longest int) {
-	z.engine = engine.NewBytes(int(z.n), columns, z.values) +
+func (z *memorySizes) setEngine(columns, longest int) {
+	z.engine = engine.MaxEngineBytes(int(z.n), columns, z.values) +
 		z.workers*engine.ScratchBytes(int(z.n), columns, z.values, longest)
 }
 
-// set returns the memory of a working set.
-func (z *sizes) set() int64 { return 4 * z.n * min(setRows, z.n) }
+// workingSet returns the memory of a working set.
+func (z *memorySizes) workingSet() int64 { return 4 * z.n * min(workingSetRows, z.n) }
 
-// whole returns the memory of the matrix.
-func (z *sizes) whole() int64 { return 4*z.n*z.n + z.n }
+// matrix returns the memory of the matrix.
+func (z *memorySizes) matrix() int64 { return 4*z.n*z.n + z.n }
 
 // model returns the maximum memory of a model, in which all documents are support vectors with raw
 // values.
-func (z *sizes) model() int64 { return 8*z.values + 24*z.n }
+func (z *memorySizes) model() int64 { return 8*z.values + 24*z.n }
 
-// fixed returns the memory that the process holds during training, except tiles, rows, garbage and
+// fixedBytes returns the memory that the process holds during training, except tiles, rows, garbage and
 // memory per binary classifier.
-func (z *sizes) fixed() int64 {
-	return z.held + z.engine + (documentBytes*z.n+max(gatherLeast, 4*gatherRows*z.n))*z.workers
+func (z *memorySizes) fixedBytes() int64 {
+	return z.held + z.engine + (documentBytes*z.n+max(minGatherBytes, 4*gatherRows*z.n))*z.workers
 }
 
 // rowShare returns how much of the row memory a task uses for other data. Training takes
@@ -144,11 +145,11 @@ func (z *sizes) fixed() int64 {
 //     may use it, for all cells of a kernel and for one cell of each of the two previous kernels;
 //   - 80 bytes per document and 4 per coefficient, for the columns of a prediction;
 //   - a panel of kernel values and the sums of the binary classifiers, in each worker.
-func (z *sizes) rowShare(t Task) int64 {
-	each, machines := t.Settings.machines(z.classes)
+func (z *memorySizes) rowShare(t PlannedRun) int64 {
+	each, machines := t.Settings.classifierCounts(z.classes)
 	if t.Folds == 0 {
-		list := each * machineBytes
-		if t.Settings.Thresholds {
+		list := each * classifierBytes
+		if t.Settings.TuneThresholds {
 			list += 16 * each
 		}
 		if t.Settings.Calibrated {
@@ -157,61 +158,63 @@ func (z *sizes) rowShare(t Task) int64 {
 		}
 		return list * z.n
 	}
-	cells := int64(max(t.Cells, 1))
+	cells := int64(max(t.RegularizationCount, 1))
 	bytes := z.n*each*int64(t.Folds-1)*16*(cells+2) + z.n*each*9 + z.n*80 + z.n*each*cells*4 +
 		(z.panel*4*z.n+z.panel*8*machines*cells)*z.workers
-	if t.Settings.Thresholds || t.Settings.Probabilities { // decision values and calibration
+	if t.Settings.TuneThresholds || t.Settings.Probabilities { // decision values and calibration
 		bytes += z.n * machines * (8*cells + 48)
 	}
 	return bytes
 }
 
-// rows returns the minimum memory for rows: a working set, and the data of the largest task.
-func (z *sizes) rows(tasks []Task) int64 {
+// minRowBytes returns the minimum memory for rows: a working set, and the data of the largest task.
+func (z *memorySizes) minRowBytes(tasks []PlannedRun) int64 {
 	most := int64(0)
 	for _, t := range tasks {
 		most = max(most, z.rowShare(t))
 	}
-	return z.set() + most
+	return z.workingSet() + most
 }
 
-// shared returns the minimum memory for rows and tiles together, including scratch space for tiles.
-func (z *sizes) shared(tasks []Task) int64 { return z.rows(tasks) + z.set() + z.scratch() }
+// minSharedBytes returns the minimum memory for rows and tiles together, including scratch space for tiles.
+func (z *memorySizes) minSharedBytes(tasks []PlannedRun) int64 {
+	return z.minRowBytes(tasks) + z.workingSet() + z.scratch()
+}
 
 // scratch returns the scratch space for tiles of all workers.
-func (z *sizes) scratch() int64 { return z.workers << 18 }
+func (z *memorySizes) scratch() int64 { return z.workers << 18 }
 
 // rereads reports whether a task solves several problems, which read the same tiles. A single
 // problem caches its rows, so tiles are read only once.
-func (z *sizes) rereads(t Task) bool {
+func (z *memorySizes) rereads(t PlannedRun) bool {
 	s := &t.Settings
-	_, all := s.machines(z.classes)
-	return all > 1 || t.Folds > 0 || s.Calibrated || s.Probabilities || s.Thresholds
+	_, all := s.classifierCounts(z.classes)
+	return all > 1 || t.Folds > 0 || s.Calibrated || s.Probabilities || s.TuneThresholds
 }
 
-// need returns an upper bound on the Options.MemoryBytes that tasks need.
-func (z *sizes) need(o *Options, tasks []Task) int64 {
+// requiredBytes returns an upper bound on the Options.MemoryBytes that tasks need.
+func (z *memorySizes) requiredBytes(o *Options, tasks []PlannedRun) int64 {
 	if z.supervised {
 		tasks = slices.Clone(tasks)
 		for _, t := range tasks {
 			switch {
 			case t.Folds > 0:
 			case t.Settings.Calibrated:
-				tasks = append(tasks, Task{t.Settings, calibrationFolds, 1})
-			case t.Settings.Thresholds:
-				tasks = append(tasks, Task{t.Settings, thresholdFolds, 1})
+				tasks = append(tasks, PlannedRun{t.Settings, calibrationFolds, 1})
+			case t.Settings.TuneThresholds:
+				tasks = append(tasks, PlannedRun{t.Settings, thresholdFolds, 1})
 			}
 		}
 	}
-	bytes := z.fixed() + z.model() + z.shared(tasks)
-	if o.least > 0 { // the matrix is stored whole
-		bytes += z.whole()
+	bytes := z.fixedBytes() + z.model() + z.minSharedBytes(tasks)
+	if o.minBytes > 0 { // the matrix is stored whole
+		bytes += z.matrix()
 	}
-	making := z.making
-	if slices.ContainsFunc(tasks, func(t Task) bool { return t.Folds > 0 }) {
-		making, bytes = making+z.apart, bytes+z.apart
+	making := z.enginePeak
+	if slices.ContainsFunc(tasks, func(t PlannedRun) bool { return t.Folds > 0 }) {
+		making, bytes = making+z.foldProblems, bytes+z.foldProblems
 	}
-	return max(making, bytes+bytes/(garbagePart-1)+1)
+	return max(making, bytes+bytes/(garbageDivisor-1)+1)
 }
 
 // plan divides the remaining memory between tiles and rows. A matrix that fits is stored whole,
@@ -219,28 +222,28 @@ func (z *sizes) need(o *Options, tasks []Task) int64 {
 // more than half if the tasks need more. If only one problem is solved, rows get all memory,
 // because tiles are then read only once.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
-	z := &p.bound
+	z := &p.sizes
 	z.engine = e.Info().Bytes
-	z.kept = z.engine
-	left, rows := p.opt.CacheBytes, z.rows(p.opt.Tasks)
+	z.engineHeld = z.engine
+	left, rows := p.opt.CacheBytes, z.minRowBytes(p.opt.PlannedRuns)
 	if p.opt.MemoryBytes > 0 {
-		free := p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - z.fixed() - z.model()
+		free := p.opt.MemoryBytes - p.opt.MemoryBytes/garbageDivisor - z.fixedBytes() - z.model()
 		if left == 0 || free < left {
 			left = free
 		}
 	} else if left == 0 {
-		left = z.whole() + max(smallRows, rows)
+		left = z.matrix() + max(smallRows, rows)
 	}
-	whole := z.whole()+max(rows, 2*z.set())+1<<20 <= left // a validation also keeps solutions
-	single := p.opt.Once && len(p.opt.Tasks) > 0 && !slices.ContainsFunc(p.opt.Tasks, z.rereads)
-	if single && z.whole() > largeBytes && p.opt.MemoryBytes > 0 && p.opt.Device == nil && p.opt.least == 0 {
+	whole := z.matrix()+max(rows, 2*z.workingSet())+1<<20 <= left // a validation also keeps solutions
+	single := p.opt.SingleUse && len(p.opt.PlannedRuns) > 0 && !slices.ContainsFunc(p.opt.PlannedRuns, z.rereads)
+	if single && z.matrix() > largeBytes && p.opt.MemoryBytes > 0 && p.opt.Device == nil && p.opt.minBytes == 0 {
 		whole = false
 	}
 	switch {
-	case left < z.shared(p.opt.Tasks) || p.opt.least > 0 && !whole:
-		return budget{}, p.tooLarge()
+	case left < z.minSharedBytes(p.opt.PlannedRuns) || p.opt.minBytes > 0 && !whole:
+		return budget{}, p.memoryError()
 	case whole:
-		return budget{tiles: z.whole(), rows: min(left-z.whole(), max(smallRows, rows))}, nil
+		return budget{tiles: z.matrix(), rows: min(left-z.matrix(), max(smallRows, rows))}, nil
 	}
 	tiles := min(left/2, left-rows)
 	if single {
@@ -249,71 +252,72 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// TrainBytes estimates the Options.MemoryBytes that suffice for a task, before documents are read.
-func TrainBytes(s corpus.Size, workers int, t Task) int64 {
-	z := sizesOf(s, workers)
+// EstimateBytes estimates the Options.MemoryBytes that suffice for a task, before documents are read.
+func EstimateBytes(s corpus.Size, workers int, t PlannedRun) int64 {
+	z := corpusSizes(s, workers)
 	z.held += termBytes * int64(s.Terms)
-	z.engine = engine.HeldBytes(s.Documents, s.Terms, z.values, s.Longest, int(z.workers))
-	z.making = 8*z.n + 8*z.values + engine.NewBytes(s.Documents, s.Terms+1, z.values)
-	return z.need(&Options{}, []Task{t})
+	z.engine = engine.EstimatedBytes(s.Documents, s.Terms, z.values, s.LongestRow, int(z.workers))
+	z.enginePeak = 8*z.n + 8*z.values + engine.MaxEngineBytes(s.Documents, s.Terms+1, z.values)
+	return z.requiredBytes(&Options{}, []PlannedRun{t})
 }
 
-func sizesOf(s corpus.Size, workers int) sizes {
+func corpusSizes(s corpus.Size, workers int) memorySizes {
 	k, _ := kernels("")
-	return sizes{n: int64(s.Documents), values: s.Values, classes: int64(s.Classes), panel: int64(k.Panel),
-		workers: int64(run.Workers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
+	return memorySizes{n: int64(s.Documents), values: s.Values, classes: int64(s.Classes), panel: int64(k.PanelWidth),
+		workers: int64(run.NumWorkers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
-// tooLarge returns an error with the memory that suffices for the problem's tasks and the tasks in
+// memoryError returns an error with the memory that suffices for the problem's tasks and the tasks in
 // more.
-func (p *Problem) tooLarge(more ...Task) error {
-	tasks, z := slices.Concat(p.opt.Tasks, more), p.bound
-	z.engine = z.kept
-	what := fmt.Sprintf("training on %d documents", p.bound.n)
+func (p *Problem) memoryError(more ...PlannedRun) error {
+	tasks, z := slices.Concat(p.opt.PlannedRuns, more), p.sizes
+	z.engine = z.engineHeld
+	what := fmt.Sprintf("training on %d documents", p.sizes.n)
 	for _, t := range tasks {
 		if t.Folds > 0 {
-			what = fmt.Sprintf("validating %d folds of %d documents", t.Folds, p.bound.n)
+			what = fmt.Sprintf("validating %d folds of %d documents", t.Folds, p.sizes.n)
 		}
 	}
 	if p.opt.MemoryBytes == 0 {
 		return fmt.Errorf("svm: %s needs %s of memory for tiles and rows, but the limit is %s", what,
-			run.FormatNeed(p.bound.shared(tasks)), run.FormatBytes(p.opt.CacheBytes))
+			run.FormatBytesCeil(p.sizes.minSharedBytes(tasks)), run.FormatBytes(p.opt.CacheBytes))
 	}
-	need := z.need(&p.opt, tasks)
+	need := z.requiredBytes(&p.opt, tasks)
 	for _, t := range more { // plan ignored these tasks, and rows may have only half of the remaining memory
-		need += z.rowShare(t) + z.rowShare(t)/(garbagePart-1)
+		need += z.rowShare(t) + z.rowShare(t)/(garbageDivisor-1)
 	}
-	return &run.MemoryError{What: "svm: " + what, Need: need, Limit: p.opt.MemoryBytes, Enough: true}
+	return &run.MemoryError{Computation: "svm: " + what, NeedBytes: need, LimitBytes: p.opt.MemoryBytes, IsTotalNeed: true}
 }
 
 // solverOptions returns the solver options for a task. The budget for rows is reduced by the task's
 // other memory in excess of the spare memory.
-func (p *Problem) solverOptions(t Task) (solver.Options, error) {
+func (p *Problem) solverOptions(t PlannedRun) (solver.Options, error) {
 	k, _ := kernels(p.opt.ISA) // the engine has checked the ISA
 	opt := solver.Options{
-		Tolerance: t.Settings.Tolerance, KeepAll: t.Settings.Shrinking.String() == "0", Workers: p.Engine().Info().Workers,
-		RowBytes: p.budget.rows, Kernels: k, Progress: p.solving, MaxIterations: t.Settings.steps,
+		Tolerance: t.Settings.Tolerance, DisableShrinking: t.Settings.Shrinking.String() == "0",
+		Workers:  p.Engine().Info().Workers,
+		RowBytes: p.budget.rows, Kernels: k, Progress: p.reportSolver, MaxIterations: t.Settings.maxSteps,
 	}
 	if p.opt.MemoryBytes == 0 {
 		return opt, nil
 	}
-	z, spare := &p.bound, int64(0)
+	z, spare := &p.sizes, int64(0)
 	if t.Folds == 0 { // a validation needs the spare memory for a matrix
-		spare = max(p.spare()-z.model(), 0)
+		spare = max(p.spareBytes()-z.model(), 0)
 	}
 	opt.RowBytes -= max(z.rowShare(t)-spare, 0)
-	if opt.RowBytes < z.set() && opt.RowBytes < p.budget.rows {
-		return opt, p.tooLarge(t)
+	if opt.RowBytes < z.workingSet() && opt.RowBytes < p.budget.rows {
+		return opt, p.memoryError(t)
 	}
 	return opt, nil
 }
 
-// spare returns the memory that remains after tiles and rows.
-func (p *Problem) spare() int64 {
+// spareBytes returns the memory that remains after tiles and rows.
+func (p *Problem) spareBytes() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return math.MaxInt64
 	}
-	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbagePart - p.bound.fixed() - p.budget.tiles - p.budget.rows
+	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbageDivisor - p.sizes.fixedBytes() - p.budget.tiles - p.budget.rows
 }
 
 // engineBytes returns the memory limit of the engine, 0 for none.
@@ -327,25 +331,25 @@ func (p *Problem) engineBytes() int64 {
 // rowsAtATime returns the batch size for predictions: a number of documents that suits the engine
 // and fits into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
-	rows, e := chunkDocuments, p.decides()
+	rows, e := chunkDocuments, p.decisionEngine()
 	if e != nil {
 		rows = e.Info().BatchRows
 	}
-	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.width()) {
-		need := p.needs(docs, rows, e)
+	for limit := p.opt.MemoryBytes; limit > 0; rows = max(rows/2, p.batchDocuments()) {
+		need := p.requiredBytes(docs, rows, e)
 		if need <= limit {
 			break
 		}
-		if rows <= p.width() || e == nil && p.w == nil {
-			return 0, p.tooLarge(need)
+		if rows <= p.batchDocuments() || e == nil && p.w == nil {
+			return 0, p.memoryError(need)
 		}
 	}
 	return rows, nil
 }
 
-// needs returns the memory for predicting docs with batch size rows, using engine e, weights or
+// requiredBytes returns the memory for predicting docs with batch size rows, using engine e, weights or
 // neither.
-func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
+func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)
 	if p.m.Type.Classifies() {
@@ -355,8 +359,8 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 		need += p.p.Bytes()
 	}
 	if p.rows > 0 {
-		workers := int64(run.Workers(p.opt.Workers))
-		return need + workers*(4*int64(p.rows)*int64(len(p.m.SupportDoc))+p.p.SumsBytes(p.rows))
+		workers := int64(run.NumWorkers(p.opt.Workers))
+		return need + workers*(4*int64(p.rows)*int64(len(p.m.SupportDocs))+p.p.AccumulatorBytes(p.rows))
 	}
 	if e == nil && p.w == nil {
 		return need
@@ -368,19 +372,19 @@ func (p *Predictor) needs(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 		most = max(most, docs.Offsets[end]-docs.Offsets[first])
 	}
 	if e == nil {
-		p.own.mu.Lock()
-		defer p.own.mu.Unlock()
-		if p.own.e != nil {
-			need += p.own.e.Info().Bytes
+		p.support.mu.Lock()
+		defer p.support.mu.Unlock()
+		if p.support.e != nil {
+			need += p.support.e.Info().Bytes
 		}
-		return need + p.w.Bytes() + int64(run.Workers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
+		return need + p.w.Bytes() + int64(run.NumWorkers(p.opt.Workers))*sparse.EmbeddedBytes(rows, most)
 	}
 	about := e.Info()
-	batch := e.CrossBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
-	return need + about.Bytes + int64(about.Batches)*(batch+int64(about.BatchWorkers)*p.p.SumsBytes(p.width()))
+	batch := e.EachTileBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
+	return need + about.Bytes + int64(about.ConcurrentBatches)*(batch+int64(about.BatchWorkers)*p.p.AccumulatorBytes(p.batchDocuments()))
 }
 
-func (p *Predictor) tooLarge(need int64) error {
+func (p *Predictor) memoryError(need int64) error {
 	what := fmt.Sprintf("svm: predicting with %d support vectors", p.m.Support.Rows())
-	return &engine.MemoryError{What: what, Need: need, Limit: p.opt.MemoryBytes}
+	return &engine.MemoryError{Computation: what, NeedBytes: need, LimitBytes: p.opt.MemoryBytes}
 }

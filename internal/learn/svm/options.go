@@ -30,24 +30,24 @@ type Options struct {
 	// caller's corpus. It is subtracted from MemoryBytes.
 	HeldBytes int64
 
-	// Tasks are the intended uses of the problem. Memory is divided so that all tasks fit, and
+	// PlannedRuns are the intended uses of the problem. Memory is divided so that all tasks fit, and
 	// errors of NewProblem name the memory that suffices for all tasks. [tune.Choose] fails at the
 	// start if documents need more memory for Tasks. Default: any tasks that fit.
-	Tasks []Task
-	least int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
+	PlannedRuns []PlannedRun
+	minBytes    int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 
 	// CacheBytes limits tiles and rows together, for measurements and tests. Default: the remaining
 	// MemoryBytes or, without a memory limit, as much as is useful.
 	CacheBytes int64
 
-	// Once means that the problem serves only one training run: it caches kernel values instead of
+	// SingleUse means that the problem serves only one training run: it caches kernel values instead of
 	// values of c. Results don't depend on it. Default: the problem serves any number of training
 	// runs, validations and searches, and computes each dot product once.
-	Once bool
+	SingleUse bool
 
-	// Unnamed means that the kernel may have been chosen automatically. Reports then don't warn
+	// AutomaticKernel means that the kernel may have been chosen automatically. Reports then don't warn
 	// that the kernel may not be positive definite.
-	Unnamed bool
+	AutomaticKernel bool
 
 	// Progress is called at least once a second, never concurrently. If it panics, the work ends
 	// with an *engine.PanicError. Default: none.
@@ -58,7 +58,7 @@ type Options struct {
 type Progress struct {
 	Stage       string          // "computing tiles", "training", …
 	Done, Total int64           // pairs of documents or solved problems of the stage; Total is 0 if unknown
-	Part        float64         // estimated work done beyond Done
+	PartialWork float64         // estimated work done beyond Done
 	Solver      solver.Progress // set during training
 	HitRate     float64         // fraction of requested rows that were cached, NaN if none were requested
 }

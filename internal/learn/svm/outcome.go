@@ -29,13 +29,13 @@ type FoldOutcome struct {
 
 // outcome is the result of validating one kernel and one cell.
 type outcome struct {
-	folds []*FoldOutcome // nil for folds that weren't validated
-	busy  time.Duration  // total time of workers
+	folds      []*FoldOutcome // nil for folds that weren't validated
+	workerTime time.Duration  // total time of workers
 }
 
-// held lists the documents of a fold, in the order of f.
-func (f *folded) held(fold int) (docs []int) {
-	for i, part := range f.parts {
+// documentsOf lists the documents of a fold, in the order of f.
+func (f *foldedProblem) documentsOf(fold int) (docs []int) {
+	for i, part := range f.foldOf {
 		if part == fold {
 			docs = append(docs, i)
 		}
@@ -43,15 +43,15 @@ func (f *folded) held(fold int) (docs []int) {
 	return docs
 }
 
-func (f *folded) outcome(v *solver.Validation) *outcome {
-	o := &outcome{folds: make([]*FoldOutcome, f.folds), busy: v.Busy}
+func (f *foldedProblem) outcome(v *solver.Validation) *outcome {
+	o := &outcome{folds: make([]*FoldOutcome, f.folds), workerTime: v.SolverTime}
 	for fold := range o.folds {
-		if f.only != nil && !slices.Contains(f.only, fold) {
+		if f.selectedFolds != nil && !slices.Contains(f.selectedFolds, fold) {
 			continue
 		}
-		docs, fit := f.held(fold), v.Fits[fold]
-		out := &FoldOutcome{Class: run.Pick(v.Predicted, docs), Labels: run.Pick(v.Sets, docs),
-			Values: run.Pick(v.Values, docs), Decisions: run.Pick(v.Decisions, docs), Support: len(fit.Support())}
+		docs, fit := f.documentsOf(fold), v.Classifiers[fold]
+		out := &FoldOutcome{Class: run.Select(v.PredictedClasses, docs), Labels: run.Select(v.LabelSets, docs),
+			Values: run.Select(v.Estimates, docs), Decisions: run.Select(v.Decisions, docs), Support: len(fit.Support())}
 		for m, machine := range fit.Functions {
 			if machine == nil {
 				out.Missing = append(out.Missing, m)
@@ -67,23 +67,23 @@ func (f *folded) outcome(v *solver.Validation) *outcome {
 	return o
 }
 
-// together holds the predictions of all folds, in the order of f.
-type together struct {
+// mergedFolds holds the predictions of all folds, in the order of f.
+type mergedFolds struct {
 	model.Prediction
-	thresholds *solver.Thresholds
-	fits       []*solver.Classifier // classifier of each fold; a binary classifier without documents is nil
+	thresholds  *solver.Thresholds
+	classifiers []*solver.Classifier // classifier of each fold; a binary classifier without documents is nil
 }
 
-// together merges the folds of an outcome, and tunes the thresholds that settings request.
-func (f *folded) together(o *outcome) (t *together, err error) {
-	t = &together{}
-	_, machines := f.s.machines(f.p.bound.classes)
+// mergeFolds merges the folds of an outcome, and tunes the thresholds that settings request.
+func (f *foldedProblem) mergeFolds(o *outcome) (t *mergedFolds, err error) {
+	t = &mergedFolds{}
+	_, machines := f.s.classifierCounts(f.p.sizes.classes)
 	for fold, own := range o.folds {
-		docs := f.held(fold)
-		place(&t.Class, len(f.parts), docs, own.Class)
-		place(&t.Labels, len(f.parts), docs, own.Labels)
-		place(&t.Value, len(f.parts), docs, own.Values)
-		place(&t.Decisions, len(f.parts), docs, own.Decisions)
+		docs := f.documentsOf(fold)
+		scatter(&t.ClassIndices, len(f.foldOf), docs, own.Class)
+		scatter(&t.Labels, len(f.foldOf), docs, own.Labels)
+		scatter(&t.Values, len(f.foldOf), docs, own.Values)
+		scatter(&t.DecisionValues, len(f.foldOf), docs, own.Decisions)
 		fit := &solver.Classifier{Scheme: f.s.Scheme, Classes: len(f.p.corpus.Classes),
 			Functions: make([]*solver.DecisionFunction, machines)}
 		for m := range fit.Functions {
@@ -91,21 +91,21 @@ func (f *folded) together(o *outcome) (t *together, err error) {
 				fit.Functions[m] = &solver.DecisionFunction{}
 			}
 		}
-		t.fits = append(t.fits, fit)
+		t.classifiers = append(t.classifiers, fit)
 	}
-	for i, part := range f.parts {
-		if part < 0 && t.Class != nil {
-			t.Class[i] = -1
+	for i, part := range f.foldOf {
+		if part < 0 && t.ClassIndices != nil {
+			t.ClassIndices[i] = -1
 		}
 	}
-	if f.s.Thresholds {
-		t.thresholds, t.Labels, err = solver.TuneThresholds(t.Decisions, f.sets, f.parts)
+	if f.s.TuneThresholds {
+		t.thresholds, t.Labels, err = solver.TuneThresholds(t.DecisionValues, f.sets, f.foldOf)
 	}
 	return t, err
 }
 
-// place copies the results of a fold into a slice of all n documents.
-func place[T any](all *[]T, n int, docs []int, found []T) {
+// scatter copies the results of a fold into a slice of all n documents.
+func scatter[T any](all *[]T, n int, docs []int, found []T) {
 	if found != nil && *all == nil {
 		*all = make([]T, n)
 	}
@@ -114,23 +114,24 @@ func place[T any](all *[]T, n int, docs []int, found []T) {
 	}
 }
 
-func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
-	t, err := f.together(o)
+func (f *foldedProblem) result(ctx context.Context, o *outcome) (*tune.Result, error) {
+	t, err := f.mergeFolds(o)
 	if err != nil {
 		return nil, err
 	}
-	p := &model.Prediction{Class: inCorpus(f.corpus, t.Class), Labels: inCorpus(f.corpus, t.Labels),
-		Value: inCorpus(f.corpus, t.Value)}
-	r, err := tune.NewResult(f.p.truth(), p, inCorpus(f.corpus, f.parts), f.folds)
+	p := &model.Prediction{ClassIndices: inCorpusOrder(f.corpusIndex, t.ClassIndices),
+		Labels: inCorpusOrder(f.corpusIndex, t.Labels),
+		Values: inCorpusOrder(f.corpusIndex, t.Values)}
+	r, err := tune.NewResult(f.p.truth(), p, inCorpusOrder(f.corpusIndex, f.foldOf), f.folds)
 	if err != nil {
 		return nil, err
 	}
-	r.Elapsed = o.busy
+	r.Elapsed = o.workerTime
 	for _, fit := range o.folds {
-		r.SupportByFold = append(r.SupportByFold, fit.Support)
-		r.Support += float64(fit.Support) / float64(f.folds)
+		r.FoldSupportVectorCounts = append(r.FoldSupportVectorCounts, fit.Support)
+		r.MeanSupportVectorCount += float64(fit.Support) / float64(f.folds)
 		r.Iterations += fit.Iterations
-		r.Unfinished += fit.Unfinished
+		r.UnfinishedCount += fit.Unfinished
 	}
 	if f.s.Probabilities {
 		_, r.Score.Calibration, _, err = f.calibration(ctx, t)
@@ -138,12 +139,12 @@ func (f *folded) result(ctx context.Context, o *outcome) (*tune.Result, error) {
 	return r, err
 }
 
-// separate returns the number of dot products if each fold of an outcome were computed separately:
+// separateDotProducts returns the number of dot products if each fold of an outcome were computed separately:
 // all pairs of training documents, and all pairs of a held-out document and a support vector.
-func (f *folded) separate(o *outcome) (n int64) {
+func (f *foldedProblem) separateDotProducts(o *outcome) (n int64) {
 	for fold, own := range o.folds {
 		var held, others int64
-		for _, part := range f.parts {
+		for _, part := range f.foldOf {
 			switch {
 			case part == fold:
 				held++
@@ -157,9 +158,9 @@ func (f *folded) separate(o *outcome) (n int64) {
 }
 
 // check returns an error unless own is an outcome of this fold of f.
-func (f *folded) check(own *FoldOutcome, fold int) error {
-	n, classes := len(f.held(fold)), len(f.p.corpus.Classes)
-	_, most := f.s.machines(f.p.bound.classes)
+func (f *foldedProblem) check(own *FoldOutcome, fold int) error {
+	n, classes := len(f.documentsOf(fold)), len(f.p.corpus.Classes)
+	_, most := f.s.classifierCounts(f.p.sizes.classes)
 	machines := int(most)
 	number := func(is bool) int {
 		if is {
@@ -168,7 +169,7 @@ func (f *folded) check(own *FoldOutcome, fold int) error {
 		return 0
 	}
 	want := []int{number(f.labels != nil), number(f.sets != nil), number(f.targets != nil),
-		number((f.s.Probabilities || f.s.Thresholds) && f.targets == nil)}
+		number((f.s.Probabilities || f.s.TuneThresholds) && f.targets == nil)}
 	bad := func(most int) func(int) bool { return func(c int) bool { return c < 0 || c >= most } }
 	set := func(own []int) bool {
 		increasing := slices.IsSorted(own) && len(slices.Compact(slices.Clone(own))) == len(own)

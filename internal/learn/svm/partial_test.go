@@ -17,13 +17,13 @@ func TestPairsShareTiles(t *testing.T) {
 	c := read(t, "synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4", corpus.Options{})
 	k := kernel.MustParse(DefaultKernel)
 	p := problem(t, c, k, Options{CacheBytes: 2 * 4 * n * n / 6, Workers: 1})
-	if p.cached.Whole() {
+	if p.cached.FitsInMemory() {
 		t.Fatal("the whole matrix fits")
 	}
 	if _, _, err := p.Train(t.Context(), Settings{Kernel: k, C: 10}); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Cache().Computed; !(got <= 6*n*n/5) {
+	if got := p.CacheStats().PairsComputed; !(got <= 6*n*n/5) {
 		t.Errorf("%d dot products, expected at most %d for %d pairs of documents and %d classes", got, 6*n*n/5,
 			n*(n+1)/2, classes)
 	}

@@ -30,11 +30,11 @@ func parametersOf(k kernel.Kernel) (text string, numbers []float64) {
 	return strings.Join(words, " "), numbers
 }
 
-// inPath returns the order of kernels in which similar kernels are consecutive: kernels with the
+// pathOrder returns the order of kernels in which similar kernels are consecutive: kernels with the
 // same text are sorted by their numbers, widest kernel first. Problems with wide kernels are the
 // fastest to solve without a warm start. With eight values of t from 0.1 to 2 on 20 Newsgroups, an
 // evaluation took 27 s in ascending order of t, and 24 s in descending order.
-func inPath(kernels []kernel.Kernel) (order []int) {
+func pathOrder(kernels []kernel.Kernel) (order []int) {
 	var texts []string
 	groups, numbers := map[string][]int{}, make([][]float64, len(kernels))
 	for i, k := range kernels {
@@ -47,7 +47,7 @@ func inPath(kernels []kernel.Kernel) (order []int) {
 	for _, text := range texts {
 		group := groups[text]
 		slices.SortStableFunc(group, func(a, b int) int { return slices.Compare(numbers[a], numbers[b]) })
-		if width(kernels[group[0]]) < width(kernels[group[len(group)-1]]) {
+		if kernelWidth(kernels[group[0]]) < kernelWidth(kernels[group[len(group)-1]]) {
 			slices.Reverse(group)
 		}
 		order = append(order, group...)
@@ -55,38 +55,38 @@ func inPath(kernels []kernel.Kernel) (order []int) {
 	return order
 }
 
-// width returns the kernel value of two unit vectors at an angle of 60 degrees, relative to the
+// kernelWidth returns the kernel value of two unit vectors at an angle of 60 degrees, relative to the
 // value of equal vectors.
-func width(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
+func kernelWidth(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
 // path keeps the last two kernels and the validations with these kernels.
 type path struct {
-	kernels [2]kernel.Kernel // last kernel first
-	found   [2]*solver.Validation
+	kernels     [2]kernel.Kernel // last kernel first
+	validations [2]*solver.Validation
 }
 
 func (p *path) add(k kernel.Kernel, v *solver.Validation) {
-	p.kernels[1], p.found[1] = p.kernels[0], p.found[0]
-	p.kernels[0], p.found[0] = k, v
+	p.kernels[1], p.validations[1] = p.kernels[0], p.validations[0]
+	p.kernels[0], p.validations[0] = k, v
 }
 
-// farthest limits how far a path is extrapolated beyond the last kernel, in units of the last step.
-const farthest = 2
+// maxExtrapolation limits how far a path is extrapolated beyond the last kernel, in units of the last step.
+const maxExtrapolation = 2
 
-// lead returns warm starts for kernel k. If k and the last kernel differ in only one number, the
+// warmStarts returns warm starts for kernel k. If k and the last kernel differ in only one number, the
 // warm starts are the last kernel's solutions. If the last two kernels differ in the same number,
 // too, lead adds an extrapolation. Steps between positive numbers are differences of logarithms.
 //
 // With the diffusion kernel on 20 Newsgroups (eight values of t from 0.1 to 2, five folds, C = 1),
 // warm starts from the last kernel reduced the iterations to 75%, extrapolation from the last two
 // kernels to 63%, and from the last three to 75%.
-func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
-	which, last, now := step(p.kernels[0], k)
+func (p *path) warmStarts(k kernel.Kernel) []solver.WarmStart {
+	which, last, now := changedParameter(p.kernels[0], k)
 	if which < 0 {
 		return nil
 	}
-	at := []solver.WarmStart{{Of: p.found[0], By: 1}}
-	before, x, y := step(p.kernels[1], p.kernels[0])
+	at := []solver.WarmStart{{Validation: p.validations[0], Factor: 1}}
+	before, x, y := changedParameter(p.kernels[1], p.kernels[0])
 	if before != which {
 		return at
 	}
@@ -95,15 +95,15 @@ func (p *path) lead(k kernel.Kernel) []solver.WarmStart {
 		scale = math.Log
 	}
 	by := (scale(now) - scale(last)) / (scale(y) - scale(x))
-	if !(by > 0 && by <= farthest) {
+	if !(by > 0 && by <= maxExtrapolation) {
 		return at
 	}
-	return []solver.WarmStart{{Of: p.found[0], By: 1 + by}, {Of: p.found[1], By: -by}}
+	return []solver.WarmStart{{Validation: p.validations[0], Factor: 1 + by}, {Validation: p.validations[1], Factor: -by}}
 }
 
-// step returns the index of the only number in which two kernels differ, and the two values. The
+// changedParameter returns the index of the only number in which two kernels differ, and the two values. The
 // index is -1 if the kernels differ in any other way.
-func step(a, b kernel.Kernel) (which int, from, to float64) {
+func changedParameter(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0
 	}

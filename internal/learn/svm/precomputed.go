@@ -32,7 +32,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 		return nil, fmt.Errorf("svm: Gram matrix must be square, got %d rows and %d columns", n, m.Cols)
 	}
 	opt.Device, opt.CacheBytes = nil, 0
-	opt.least = opt.HeldBytes + m.Bytes() + mappedBytes(int64(n))
+	opt.minBytes = opt.HeldBytes + m.Bytes() + foldMatrixBytes(int64(n))
 	names := *c
 	names.Vocabulary, names.Documents = nil, &sparse.CSR{Cols: n, Offsets: make([]int64, n+1)}
 	p, err := NewProblem(ctx, &names, sparse.Embedding{}, opt)
@@ -41,7 +41,7 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 	}
 	var digest sync.WaitGroup
 	digest.Go(func() { p.corpus.Digest = c.Digest() })
-	p.values, err = square(ctx, m, p.corpus.order)
+	p.values, err = denseSymmetric(ctx, m, p.corpus.order)
 	digest.Wait()
 	return p, err
 }
@@ -50,8 +50,8 @@ func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Proble
 // value.
 const asymmetry = 1e-5
 
-// square returns m as a dense symmetric matrix, with rows and columns in the given order.
-func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) {
+// denseSymmetric returns m as a dense symmetric matrix, with rows and columns in the given order.
+func denseSymmetric(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) {
 	n := m.Rows()
 	at := make([]int, n) // position of each document
 	for i, doc := range order {
@@ -77,7 +77,7 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 				for j := left; j < min(left+block, i); j++ {
 					lower, upper := &out[i*n+j], &out[j*n+i]
 					if !(math.Abs(float64(*lower)-float64(*upper)) <= asymmetry*greatest) {
-						return nil, skew(order[i], order[j], *lower, *upper)
+						return nil, asymmetryError(order[i], order[j], *lower, *upper)
 					}
 					if order[i] > order[j] { // use the value in the earlier row of the file
 						*lower = *upper
@@ -91,7 +91,7 @@ func square(ctx context.Context, m *sparse.CSR, order []int) ([]float32, error) 
 	return out, nil
 }
 
-func skew(i, j int, ij, ji float32) error {
+func asymmetryError(i, j int, ij, ji float32) error {
 	if i > j {
 		i, j, ij, ji = j, i, ji, ij
 	}
@@ -99,26 +99,26 @@ func skew(i, j int, ij, ji float32) error {
 		ij, i+1, j+1, ji, j+1, i+1)
 }
 
-// precomputed prepares a predictor for a model of a precomputed kernel.
-func (p *Predictor) precomputed(loops *asm.Kernels) error {
-	for s, doc := range p.m.SupportDoc {
+// setPrecomputed prepares a predictor for a model of a precomputed kernel.
+func (p *Predictor) setPrecomputed(loops *asm.Kernels) error {
+	for s, doc := range p.m.SupportDocs {
 		if doc < 0 || doc >= math.MaxUint32 {
 			return fmt.Errorf("svm: training document of support vector %d must be between 0 and %d, got %d", s,
 				uint32(math.MaxUint32-1), doc)
 		}
 		p.columns = max(p.columns, int(doc)+1)
 	}
-	p.rows = loops.Panel
-	if p.m.Documents > 0 {
-		p.columns = p.m.Documents
+	p.rows = loops.PanelWidth
+	if p.m.NumDocuments > 0 {
+		p.columns = p.m.NumDocuments
 	}
 	return nil
 }
 
-// hasColumns returns an error unless documents are rows of kernel values with the training
+// checkColumns returns an error unless documents are rows of kernel values with the training
 // documents.
-func (p *Predictor) hasColumns(docs *sparse.CSR) error {
-	if known := p.m.Documents > 0; docs.Cols < p.columns || known && docs.Cols > p.columns {
+func (p *Predictor) checkColumns(docs *sparse.CSR) error {
+	if known := p.m.NumDocuments > 0; docs.Cols < p.columns || known && docs.Cols > p.columns {
 		atLeast := "at least "
 		if known {
 			atLeast = ""
@@ -129,9 +129,9 @@ func (p *Predictor) hasColumns(docs *sparse.CSR) error {
 	return nil
 }
 
-// valuesChunk predicts documents first <= i < end from their kernel values.
-func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
-	support := p.m.SupportDoc
+// predictPrecomputed predicts documents first <= i < end from their kernel values.
+func (p *predictionRun) predictPrecomputed(ctx context.Context, first, end int) error {
+	support := p.m.SupportDocs
 	values := make([]float32, min(p.rows, end-first)*len(support))
 	for ; first < end; first += p.rows {
 		if ctx.Err() != nil {
@@ -153,10 +153,10 @@ func (p *predicting) valuesChunk(ctx context.Context, first, end int) error {
 				to[s] = row[k]
 			}
 		}
-		sums := p.sums.of(first, true, p.rows)
+		sums := p.pool.get(first, true, p.rows)
 		sums.AddRows(values, objects)
-		err := p.results(sums, first, objects)
-		if p.sums.end(first, p.rows); err != nil {
+		err := p.setResults(sums, first, objects)
+		if p.pool.release(first, p.rows); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 	y := musttest.Get(embedder.Transform(p.test.Documents))(t)
 	e := musttest.Get(engine.New(x, engine.Options{}))(t)
 	square := musttest.Get(e.Gram(ctx, k, nil))(t)
-	cross := musttest.Get(e.Rows(ctx, k, engine.Request{Test: y}, nil))(t)
+	cross := musttest.Get(e.Rows(ctx, k, engine.Request{TestDocuments: y}, nil))(t)
 	own := *p.train
 	own.Vocabulary = nil
 	own.Documents = musttest.Get(sparse.FromDense(square.N, square.N, square.Data))(t)
@@ -66,7 +66,7 @@ func TestPrecomputed(t *testing.T) {
 		for c := range 100 {
 			tolerance = max(tolerance, kernel.Tolerance(k, float64(c)/100, 1, 1))
 		}
-		documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{Once: true}))(t)
+		documents := musttest.Get(svm.NewProblem(ctx, p.train, k.Embedding(), svm.Options{SingleUse: true}))(t)
 		matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{MemoryBytes: 256 << 20}))(t)
 		for _, s := range []svm.Settings{
 			{C: 10}, {C: 1, Scheme: solver.OneVsRest}, {C: 1, Probabilities: true, Seed: 7}, {Type: model.NuSVC, Nu: 0.2},
@@ -76,17 +76,17 @@ func TestPrecomputed(t *testing.T) {
 				own := s
 				own.Kernel = k
 				want, _, err := documents.Train(ctx, own)
-				musttest.Do(t, err)
+				musttest.NoError(t, err)
 				got, report, err := matrix.Train(ctx, s)
-				musttest.Do(t, err)
+				musttest.NoError(t, err)
 				if len(report.Warnings) > 0 {
 					t.Errorf("warnings %q", report.Warnings)
 				}
 				if !reflect.DeepEqual(got.Classifier, want.Classifier) {
 					t.Fatal("other machines than from the documents")
 				}
-				if got.Kernel != model.Precomputed || !reflect.DeepEqual(got.SupportDoc, want.SupportDoc) {
-					t.Fatalf("kernel %s of support vectors %v, expected %v", got.Kernel, got.SupportDoc, want.SupportDoc)
+				if got.Kernel != model.Precomputed || !reflect.DeepEqual(got.SupportDocs, want.SupportDocs) {
+					t.Fatalf("kernel %s of support vectors %v, expected %v", got.Kernel, got.SupportDocs, want.SupportDocs)
 				}
 				found := predictions(t, got, p.cross)
 				near(t, "from the documents", found, predictions(t, want, p.test.Documents), func(machine int) float64 {
@@ -111,9 +111,9 @@ func TestPrecomputed(t *testing.T) {
 // near checks that decision values agree within a tolerance for each binary classifier.
 func near(t *testing.T, what string, got, want *model.Prediction, tolerance func(machine int) float64) {
 	t.Helper()
-	for i, row := range got.Decisions {
+	for i, row := range got.DecisionValues {
 		for j, v := range row {
-			if w := want.Decisions[i][j]; !(math.Abs(v-w) <= tolerance(j)) {
+			if w := want.DecisionValues[i][j]; !(math.Abs(v-w) <= tolerance(j)) {
 				t.Fatalf("%s: decision %d of document %d is %v, expected %v", what, j, i, v, w)
 			}
 		}
@@ -130,7 +130,7 @@ func predictions(t *testing.T, m *model.Model, docs *sparse.CSR) *model.Predicti
 func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 	t.Helper()
 	if !libsvm {
-		return musttest.Get(model.Read(t.Context(), strings.NewReader(musttest.Written(t, m.Write))))(t)
+		return musttest.Get(model.Read(t.Context(), strings.NewReader(musttest.Output(t, m.Write))))(t)
 	}
 	var b bytes.Buffer
 	musttest.Get(m.WriteLIBSVM(t.Context(), &b, false))(t)
@@ -146,15 +146,15 @@ func TestPrecomputedFolds(t *testing.T) {
 	matrix := musttest.Get(svm.NewPrecomputed(ctx, p.matrix, svm.Options{}))(t)
 	want := musttest.Get(documents.Search(ctx, svm.Settings{Kernel: k, C: 3}, svm.Grid{Folds: 4}, nil))(t).Points[0]
 	got := musttest.Get(matrix.Search(ctx, svm.Settings{C: 3}, svm.Grid{Folds: 4}, nil))(t).Points[0]
-	if !reflect.DeepEqual(got.Score.Confusion, want.Score.Confusion) || !slices.Equal(got.Figures, want.Figures) {
+	if !reflect.DeepEqual(got.Score.Confusion, want.Score.Confusion) || !slices.Equal(got.FoldValues, want.FoldValues) {
 		t.Error("other predictions than from the documents")
 	}
 	grid := svm.Grid{C: []float64{1, 10}, Folds: 3}
 	found := musttest.Get(matrix.Search(ctx, svm.Settings{}, grid, nil))(t)
 	from := musttest.Get(documents.Search(ctx, svm.Settings{Kernel: k}, grid, nil))(t)
 	for i := range from.Points {
-		if !reflect.DeepEqual(found.Points[i].Figures, from.Points[i].Figures) {
-			t.Errorf("figures %v, expected %v", found.Points[i].Figures, from.Points[i].Figures)
+		if !reflect.DeepEqual(found.Points[i].FoldValues, from.Points[i].FoldValues) {
+			t.Errorf("figures %v, expected %v", found.Points[i].FoldValues, from.Points[i].FoldValues)
 		}
 	}
 }
@@ -173,15 +173,15 @@ func TestPrecomputedErrors(t *testing.T) {
 		"2 rows and 3 columns":                                docs(2, 3, 1, 0, 0, 0, 1, 0),
 		"0.25 in row 1, column 2, but 0.5 in row 2, column 1": docs(2, 2, 1, 0.25, 0.5, 1),
 	} {
-		musttest.Fails(svm.NewPrecomputed(ctx, c, svm.Options{}))(t, "a wrong matrix", want)
+		musttest.WantError(svm.NewPrecomputed(ctx, c, svm.Options{}))(t, "a wrong matrix", want)
 	}
 	good := docs(2, 2, 1, 0.25, 0.25, 1)
-	musttest.Fails(svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}))(t, "a matrix in 100 bytes")
+	musttest.WantError(svm.NewPrecomputed(ctx, good, svm.Options{MemoryBytes: 100}))(t, "a matrix in 100 bytes")
 	p := musttest.Get(svm.NewPrecomputed(ctx, good, svm.Options{}))(t)
 	m, _, err := p.Train(ctx, svm.Settings{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
-	musttest.Fails(predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents))(t,
+	musttest.WantError(predictor.Predict(ctx, docs(1, 3, 1, 1, 1).Documents))(t,
 		"a row of 3 values", "rows must have 2 kernel values, one per training document, got 3")
 }
 
@@ -189,15 +189,15 @@ func TestPrecomputedErrors(t *testing.T) {
 func TestOwnKernel(t *testing.T) {
 	ctx := context.Background()
 	own := func(name string) kernel.Kernel {
-		return musttest.Get(kernel.New(kernel.Custom{Name: name, Embedding: sparse.Sphere,
+		return musttest.Get(kernel.New(kernel.Custom{Name: name, Embedding: sparse.SphereEmbedding,
 			Eval:       func(c, _, _ float64) float64 { return 1 / (1 + 2*c) },
-			Properties: kernel.Properties{Definite: kernel.Positive}}))(t)
+			Properties: kernel.Properties{Definiteness: kernel.PositiveDefinite}}))(t)
 	}
 	student := own("student-1")
 	p := newPrecomputed(t, student)
 	problem := musttest.Get(svm.NewProblem(ctx, p.train, student.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: student})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	m = reread(t, m, false)
 	_, err = svm.NewPredictor(t.Context(), m, svm.Options{Kernels: []kernel.Kernel{own("student-2")}})
 	if err == nil || !strings.Contains(err.Error(), `"student-1"`) || !strings.Contains(err.Error(), "Kernels") {
@@ -208,6 +208,6 @@ func TestOwnKernel(t *testing.T) {
 	musttest.Get(predictor.Predict(ctx, p.test.Documents))(t)
 	for _, name := range []string{"linear", "diffusion : t=3", "precomputed"} {
 		eval := func(c, _, _ float64) float64 { return c }
-		musttest.Fails(kernel.New(kernel.Custom{Name: name, Eval: eval}))(t, "a user-defined kernel called "+name)
+		musttest.WantError(kernel.New(kernel.Custom{Name: name, Eval: eval}))(t, "a user-defined kernel called "+name)
 	}
 }

@@ -29,7 +29,7 @@ type Predictor struct {
 
 	rows, columns int // for a precomputed kernel: documents per batch, kernel values per document
 
-	own *supportEngine // shared with predictors from Holding
+	support *supportEngine // shared with predictors from Holding
 }
 
 // NewPredictor embeds the support vectors of a model and makes an engine on them. If the kernel is
@@ -38,13 +38,13 @@ type Predictor struct {
 // vectors of a precomputed kernel have no document indices, if more memory is needed than allowed,
 // if the device fails, and within a second after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
-	p := &Predictor{m: m, opt: opt, own: &supportEngine{}}
+	p := &Predictor{m: m, opt: opt, support: &supportEngine{}}
 	k, err := p.kernel()
 	if err != nil {
 		return nil, err
 	}
 	p.k = kernel.Resolve(k, len(m.Embedder.Terms))
-	columns := run.Numbers(0, m.Support.Rows())
+	columns := run.Range(0, m.Support.Rows())
 	loops, err := kernels(opt.ISA)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 		return p, nil
 	}
 	if kernel.IsPrecomputed(k) {
-		return p, p.precomputed(loops)
+		return p, p.setPrecomputed(loops)
 	}
 	if p.hasWeights() {
 		p.w, err = WeightsOf(ctx, m, p.k, opt.Workers)
@@ -76,26 +76,26 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 
 // Close frees device memory, if any. It is idempotent. Predictions must not run during or after it.
 func (p *Predictor) Close() error {
-	p.own.mu.Lock()
-	defer p.own.mu.Unlock()
-	if p.own.e == nil {
+	p.support.mu.Lock()
+	defer p.support.mu.Unlock()
+	if p.support.e == nil {
 		return nil
 	}
-	e := p.own.e
-	p.own.e = nil
+	e := p.support.e
+	p.support.e = nil
 	return e.Close()
 }
 
 // kernels returns the assembly kernels of an instruction set. For "" it returns the best kernels.
 func kernels(isa string) (*asm.Kernels, error) {
 	if isa == "" {
-		return asm.Best(), nil
+		return asm.BestKernels(), nil
 	}
-	return asm.For(asm.ISA(isa))
+	return asm.KernelsFor(asm.ISA(isa))
 }
 
-// Holding returns a predictor with the same engine, for another value of Options.HeldBytes.
-func (p *Predictor) Holding(bytes int64) *Predictor {
+// WithHeldBytes returns a predictor with the same engine, for another value of Options.HeldBytes.
+func (p *Predictor) WithHeldBytes(bytes int64) *Predictor {
 	q := *p
 	q.opt.HeldBytes = bytes
 	return &q
@@ -121,7 +121,7 @@ const chunkDocuments = 256
 // after ctx is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
-		if err := p.hasColumns(docs); err != nil {
+		if err := p.checkColumns(docs); err != nil {
 			return nil, err
 		}
 	}
@@ -129,8 +129,8 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 	if err != nil {
 		return nil, err
 	}
-	r := &predicting{Predictor: p, e: p.decides(), docs: docs, out: p.room(docs.Rows())}
-	r.sums = summing{p: p.p, under: map[int]*solver.Sums{}, free: map[int][]*solver.Sums{}}
+	r := &predictionRun{Predictor: p, e: p.decisionEngine(), docs: docs, out: p.newPrediction(docs.Rows())}
+	r.pool = sumPool{p: p.p, inUse: map[int]*solver.Accumulator{}, free: map[int][]*solver.Accumulator{}}
 	ctx, r.report = startReporter(ctx, p.opt.Progress, "predicting", int64(docs.Rows()))
 	err = r.run(ctx, rows)
 	if r.report.Finish(&err); err != nil {
@@ -147,29 +147,29 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 	if e == nil || err != nil {
 		return nil, err
 	}
-	x, err := p.m.Embedder.TransformRows(ctx, docs, run.Numbers(0, docs.Rows()), 1)
+	x, err := p.m.Embedder.TransformRows(ctx, docs, run.Range(0, docs.Rows()), 1)
 	if err != nil {
 		return nil, err
 	}
-	return e.Rows(ctx, p.k, engine.Request{Test: x}, nil)
+	return e.Rows(ctx, p.k, engine.Request{TestDocuments: x}, nil)
 }
 
-type predicting struct {
+type predictionRun struct {
 	*Predictor
 	e      *engine.Engine // nil if predictions don't use kernel values
 	docs   *sparse.CSR
 	out    *model.Prediction
 	report *run.Reporter
-	sums   summing
+	pool   sumPool
 }
 
-func (p *predicting) run(ctx context.Context, rows int) error {
+func (p *predictionRun) run(ctx context.Context, rows int) error {
 	n, atOnce := p.docs.Rows(), 1
 	if p.rows > 0 || p.w != nil {
-		atOnce = run.Workers(p.opt.Workers)
+		atOnce = run.NumWorkers(p.opt.Workers)
 	}
 	if p.e != nil {
-		atOnce = p.e.Info().Batches
+		atOnce = p.e.Info().ConcurrentBatches
 	}
 	var most atomic.Int64 // documents per chunk; halved if device memory doesn't suffice
 	most.Store(int64(rows))
@@ -178,9 +178,9 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 		for end := min(first+rows, n); first < end; {
 			size := int(most.Load())
 			to := min(first+size, end)
-			err := p.chunk(ctx, first, to)
-			if errors.Is(err, device.ErrMemory) && size > p.width() {
-				most.CompareAndSwap(int64(size), int64(max(size/2, p.width())))
+			err := p.predictChunk(ctx, first, to)
+			if errors.Is(err, device.ErrMemory) && size > p.batchDocuments() {
+				most.CompareAndSwap(int64(size), int64(max(size/2, p.batchDocuments())))
 				continue
 			}
 			if err != nil {
@@ -192,61 +192,61 @@ func (p *predicting) run(ctx context.Context, rows int) error {
 	})
 }
 
-func (p *predicting) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
-	return p.m.Embedder.TransformRows(ctx, p.docs, run.Numbers(first, end), workers)
+func (p *predictionRun) embed(ctx context.Context, first, end, workers int) (*sparse.Embedded, error) {
+	return p.m.Embedder.TransformRows(ctx, p.docs, run.Range(first, end), workers)
 }
 
-// summing keeps the sums of unfinished panels of documents, indexed by first document.
-type summing struct {
+// sumPool keeps the sums of unfinished panels of documents, indexed by first document.
+type sumPool struct {
 	p *solver.Predictor
 
 	mu    sync.Mutex
-	under map[int]*solver.Sums
-	free  map[int][]*solver.Sums // unused sums for panels of each width
+	inUse map[int]*solver.Accumulator
+	free  map[int][]*solver.Accumulator // unused sums for panels of each width
 }
 
-// of returns the sums of a panel of up to width documents, reset if begins is true.
-func (s *summing) of(panel int, begins bool, width int) *solver.Sums {
+// get returns the sums of a panel of up to width documents, reset if begins is true.
+func (s *sumPool) get(panel int, begins bool, width int) *solver.Accumulator {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sums := s.under[panel]
+	sums := s.inUse[panel]
 	if free := s.free[width]; sums == nil && len(free) > 0 {
 		sums, s.free[width] = free[len(free)-1], free[:len(free)-1]
 	} else if sums == nil {
-		sums = s.p.NewSums(width)
+		sums = s.p.NewAccumulator(width)
 	}
-	s.under[panel] = sums
+	s.inUse[panel] = sums
 	if begins {
-		sums.Start()
+		sums.Reset()
 	}
 	return sums
 }
 
-// end releases the sums of a panel for reuse.
-func (s *summing) end(panel, width int) {
+// release releases the sums of a panel for reuse.
+func (s *sumPool) release(panel, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free[width] = append(s.free[width], s.under[panel])
-	delete(s.under, panel)
+	s.free[width] = append(s.free[width], s.inUse[panel])
+	delete(s.inUse, panel)
 }
 
-// decides returns the engine whose kernel values predictions use, or nil.
-func (p *Predictor) decides() *engine.Engine {
+// decisionEngine returns the engine whose kernel values predictions use, or nil.
+func (p *Predictor) decisionEngine() *engine.Engine {
 	if p.w != nil {
 		return nil
 	}
 	return p.Engine()
 }
 
-// width returns the number of documents that are predicted together.
-func (p *Predictor) width() int {
-	if e := p.decides(); e != nil {
-		return e.Info().Kernels.Panel
+// batchDocuments returns the number of documents that are predicted together.
+func (p *Predictor) batchDocuments() int {
+	if e := p.decisionEngine(); e != nil {
+		return e.Info().Kernels.PanelWidth
 	}
 	return max(p.rows, 1)
 }
 
-func (p *Predictor) room(n int) *model.Prediction {
+func (p *Predictor) newPrediction(n int) *model.Prediction {
 	rows := func(width int) [][]float64 {
 		all := make([]float64, n*width)
 		out := make([][]float64, n)
@@ -255,16 +255,16 @@ func (p *Predictor) room(n int) *model.Prediction {
 		}
 		return out
 	}
-	out := &model.Prediction{Decisions: rows(len(p.m.Classifier.Functions))}
+	out := &model.Prediction{DecisionValues: rows(len(p.m.Classifier.Functions))}
 	switch {
 	case !p.m.Type.Classifies():
-		out.Value = make([]float64, n)
-	case p.m.Classifier.Scheme == solver.Labels:
+		out.Values = make([]float64, n)
+	case p.m.Classifier.Scheme == solver.MultiLabel:
 		out.Labels = make([][]int, n)
 	default:
-		out.Class = make([]int, n)
+		out.ClassIndices = make([]int, n)
 	}
-	if p.m.Type.Classifies() && probable(p.m) {
+	if p.m.Type.Classifies() && hasProbabilities(p.m) {
 		out.Probabilities = rows(len(p.m.Classes))
 		if p.m.Classifier.Rejection != nil {
 			out.Rejected = make([]bool, n)
@@ -273,7 +273,7 @@ func (p *Predictor) room(n int) *model.Prediction {
 	return out
 }
 
-func probable(m *model.Model) bool {
+func hasProbabilities(m *model.Model) bool {
 	some := false
 	for _, machine := range m.Classifier.Functions {
 		if machine != nil && machine.Sigmoid == nil {
@@ -284,19 +284,19 @@ func probable(m *model.Model) bool {
 	return some
 }
 
-func (p *predicting) chunk(ctx context.Context, first, end int) error {
+func (p *predictionRun) predictChunk(ctx context.Context, first, end int) error {
 	if p.rows > 0 {
-		return p.valuesChunk(ctx, first, end)
+		return p.predictPrecomputed(ctx, first, end)
 	}
 	if p.w != nil {
-		return p.weightsChunk(ctx, first, end)
+		return p.predictByWeights(ctx, first, end)
 	}
 	if p.e == nil {
-		sums := p.sums.of(first, true, p.width())
-		defer p.sums.end(first, p.width())
+		sums := p.pool.get(first, true, p.batchDocuments())
+		defer p.pool.release(first, p.batchDocuments())
 		for i := first; i < end; i++ {
-			sums.Start()
-			if err := p.results(sums, i, 1); err != nil {
+			sums.Reset()
+			if err := p.setResults(sums, i, 1); err != nil {
 				return err
 			}
 		}
@@ -308,21 +308,21 @@ func (p *predicting) chunk(ctx context.Context, first, end int) error {
 		return err
 	}
 	last := p.e.Len()
-	return p.e.Each(ctx, p.k, engine.Request{Test: x, Workers: workers}, func(t *engine.Tile) error {
-		panel := first + t.Column
-		sums := p.sums.of(panel, t.First == 0, t.Width)
-		if sums.Add(t.First, t.C); t.First+t.Rows < last {
+	return p.e.EachTile(ctx, p.k, engine.Request{TestDocuments: x, Workers: workers}, func(t *engine.Tile) error {
+		panel := first + t.FirstColumn
+		sums := p.pool.get(panel, t.FirstRow == 0, t.Stride)
+		if sums.Add(t.FirstRow, t.Values); t.FirstRow+t.Rows < last {
 			return nil
 		}
-		defer p.sums.end(panel, t.Width)
-		return p.results(sums, panel, t.Cols)
+		defer p.pool.release(panel, t.Stride)
+		return p.setResults(sums, panel, t.Cols)
 	})
 }
 
-// results sets the decision values and predictions of documents from first on, from sums.
-func (p *predicting) results(sums *solver.Sums, first, documents int) error {
+// setResults sets the decision values and predictions of documents from first on, from sums.
+func (p *predictionRun) setResults(sums *solver.Accumulator, first, documents int) error {
 	for r := range documents {
-		sums.Result(r, p.out.Decisions[first+r])
+		sums.Result(r, p.out.DecisionValues[first+r])
 		if err := p.decide(first + r); err != nil {
 			return err
 		}
@@ -332,28 +332,28 @@ func (p *predicting) results(sums *solver.Sums, first, documents int) error {
 }
 
 // decide computes the prediction of document i from its decision values.
-func (p *predicting) decide(i int) error {
+func (p *predictionRun) decide(i int) error {
 	c, out := &p.m.Classifier, p.out
-	decisions := out.Decisions[i]
+	decisions := out.DecisionValues[i]
 	if out.Probabilities != nil {
 		if err := c.Probabilities(out.Probabilities[i], decisions); err != nil {
 			return err
 		}
 	}
 	switch {
-	case out.Value != nil:
-		out.Value[i] = decisions[0]
+	case out.Values != nil:
+		out.Values[i] = decisions[0]
 	case out.Labels != nil:
-		out.Labels[i] = c.LabelsOf([]int{}, decisions)
+		out.Labels[i] = c.PredictLabels([]int{}, decisions)
 	default:
-		out.Class[i] = c.Decide(decisions)
+		out.ClassIndices[i] = c.PredictClass(decisions)
 		if out.Probabilities == nil {
 			break
 		}
 		own := out.Probabilities[i]
 		most := slices.Max(own)
-		if own[out.Class[i]] < most {
-			out.Class[i] = slices.Index(own, most)
+		if own[out.ClassIndices[i]] < most {
+			out.ClassIndices[i] = slices.Index(own, most)
 		}
 		if out.Rejected != nil {
 			out.Rejected[i] = most < c.Rejection.MinProbability

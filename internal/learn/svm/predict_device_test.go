@@ -32,7 +32,7 @@ func TestPredictOnDevice(t *testing.T) {
 	}{
 		{DefaultKernel, text, Settings{Probabilities: true, C: 10}},
 		{"rbf:gamma=0.05", text, Settings{Scheme: solver.OneVsRest}},
-		{"linear:embed=tfidf-l2", text, Settings{Scheme: solver.Labels}},
+		{"linear:embed=tfidf-l2", text, Settings{Scheme: solver.MultiLabel}},
 		{"arccos:n=0,bias=0.3", text, Settings{}}, // has no program
 		{"chi2", two, Settings{Type: model.NuSVC, Nu: 0.3}},
 		{"js", numbers, Settings{Type: model.EpsilonSVR}},
@@ -51,14 +51,14 @@ func TestPredictOnDevice(t *testing.T) {
 					test.Documents.Rows())
 			}
 			sameUpTo(t, tc.s.Kernel, m, test.Documents, got, want)
-			if !slices.Equal(got.Class, want.Class) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) ||
-				len(got.Value) != len(want.Value) ||
+			if !slices.Equal(got.ClassIndices, want.ClassIndices) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) ||
+				len(got.Values) != len(want.Values) ||
 				len(got.Probabilities) != len(want.Probabilities) {
 				t.Errorf("classes, labels or probabilities differ from the processor's")
 			}
-			for i := range got.Value {
-				if got.Value[i] != got.Decisions[i][0] {
-					t.Errorf("document %d: value %v, decision %v", i, got.Value[i], got.Decisions[i][0])
+			for i := range got.Values {
+				if got.Values[i] != got.DecisionValues[i][0] {
+					t.Errorf("document %d: value %v, decision %v", i, got.Values[i], got.DecisionValues[i][0])
 				}
 			}
 			if err := p.Close(); err != nil || d.closed != 1 {
@@ -76,8 +76,8 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 	x := musttest.Get(m.Embedder.Transform(docs))(t)
 	k = kernel.Resolve(k, len(m.Embedder.Terms))
 	e := musttest.Get(engine.New(support, engine.Options{}))(t)
-	c := musttest.Get(e.Rows(t.Context(), plainC(support), engine.Request{Test: x}, nil))(t)
-	for i := range want.Decisions {
+	c := musttest.Get(e.Rows(t.Context(), plainC(support), engine.Request{TestDocuments: x}, nil))(t)
+	for i := range want.DecisionValues {
 		for j, machine := range m.Classifier.Functions {
 			tol, size := 0.0, math.Abs(machine.Rho)
 			for s, row := range machine.Support {
@@ -87,7 +87,7 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 				size += math.Abs(machine.Coef[s]) * (math.Abs(k.Eval(v, x.Norms[i], support.Norms[row])) + err)
 			}
 			tol += 2 * float64(len(machine.Support)) * 0x1p-52 * size // two float64 sums of that many terms
-			within(t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], want.Decisions[i][j], tol)
+			within(t, fmt.Sprintf("document %d, machine %d", i, j), got.DecisionValues[i][j], want.DecisionValues[i][j], tol)
 		}
 	}
 }
@@ -102,24 +102,24 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		d := &slowDevice{}
 		p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: newSlowDevice(d), Workers: workers}))(t)
-		least := p.needs(test.Documents, p.Engine().Info().Kernels.Panel, p.Engine())
-		if whole := p.needs(test.Documents, batchRows, p.Engine()); whole <= least {
+		least := p.requiredBytes(test.Documents, p.Engine().Info().Kernels.PanelWidth, p.Engine())
+		if whole := p.requiredBytes(test.Documents, batchRows, p.Engine()); whole <= least {
 			t.Fatalf("%d bytes for all documents at a time, %d for a panel", whole, least)
 		}
 		p.opt.MemoryBytes = least
 		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
-		if panels := (n + p.Engine().Info().Kernels.Panel - 1) / p.Engine().Info().Kernels.Panel; len(d.requests) != panels {
+		if panels := (n + p.Engine().Info().Kernels.PanelWidth - 1) / p.Engine().Info().Kernels.PanelWidth; len(d.requests) != panels {
 			t.Errorf("%d workers: %d calls of the device, want one for each of %d panels", workers,
 				len(d.requests), panels)
 		}
-		for i := range want.Decisions {
-			if !slices.Equal(got.Decisions[i], want.Decisions[i]) {
+		for i := range want.DecisionValues {
+			if !slices.Equal(got.DecisionValues[i], want.DecisionValues[i]) {
 				t.Fatalf("%d workers: decision values of document %d differ", workers, i)
 			}
 		}
 		p.opt.MemoryBytes = least - 1
 		memory := (*engine.MemoryError)(nil)
-		if _, err := p.Predict(t.Context(), test.Documents); !errors.As(err, &memory) || memory.Need != least {
+		if _, err := p.Predict(t.Context(), test.Documents); !errors.As(err, &memory) || memory.NeedBytes != least {
 			t.Errorf("error %v, want one that says %d bytes", err, least)
 		}
 	}
@@ -139,7 +139,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 			return &small{own.(device.Accelerator), most}, err
 		}}))(t)
 		got, err := p.Predict(t.Context(), test.Documents)
-		if most < p.Engine().Info().Kernels.Panel {
+		if most < p.Engine().Info().Kernels.PanelWidth {
 			if !errors.Is(err, device.ErrMemory) {
 				t.Errorf("room for %d documents: error %v, expected a lack of memory", most, err)
 			}
@@ -162,7 +162,7 @@ func TestPredictOnSmallDevice(t *testing.T) {
 		own, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &small{own.(device.Accelerator), 7}, err
 	}}))(t)
-	musttest.Fails(p.Predict(t.Context(), test.Documents))(t, "a device without memory", device.ErrMemory)
+	musttest.WantError(p.Predict(t.Context(), test.Documents))(t, "a device without memory", device.ErrMemory)
 }
 
 // small is a device with memory for only some documents.
@@ -171,11 +171,11 @@ type small struct {
 	most int
 }
 
-func (d *small) Rows(ctx context.Context, r *device.Request, visit func(*device.Tile) error) error {
-	if len(r.Docs) > d.most {
-		return fmt.Errorf("%d documents: %w", len(r.Docs), device.ErrMemory)
+func (d *small) ComputeRows(ctx context.Context, r *device.Request, visit func(*device.Tile) error) error {
+	if len(r.RowIndices) > d.most {
+		return fmt.Errorf("%d documents: %w", len(r.RowIndices), device.ErrMemory)
 	}
-	return d.Accelerator.Rows(ctx, r, visit)
+	return d.Accelerator.ComputeRows(ctx, r, visit)
 }
 
 // Devices that fail, can't be made or are missing give errors, as does the end of the context.
@@ -186,22 +186,22 @@ func TestPredictWithoutDevice(t *testing.T) {
 	none := func(err error) func(context.Context, *sparse.Embedded) (engine.Device, error) {
 		return func(context.Context, *sparse.Embedded) (engine.Device, error) { return nil, err }
 	}
-	musttest.Fails(NewPredictor(t.Context(), m, Options{Device: none(broken)}))(t, "an error of the device", broken)
+	musttest.WantError(NewPredictor(t.Context(), m, Options{Device: none(broken)}))(t, "an error of the device", broken)
 	want := predict(t, m, test.Documents, Options{})
 	if got := predict(t, m, test.Documents, Options{Device: none(nil)}); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Error("without a device predictions aren't those of the processor")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(NewPredictor(ctx, m, Options{}))(t, "after the end of the context", context.Canceled)
+	musttest.WantError(NewPredictor(ctx, m, Options{}))(t, "after the end of the context", context.Canceled)
 	p := musttest.Get(NewPredictor(t.Context(), m, Options{Device: func(
 		ctx context.Context, x *sparse.Embedded,
 	) (engine.Device, error) {
 		d, err := newSlowDevice(&slowDevice{})(ctx, x)
 		return &failing{d.(device.Accelerator), broken}, err
 	}}))(t)
-	musttest.Fails(p.Predict(t.Context(), test.Documents))(t, "an error of the device", broken)
-	musttest.Fails(p.Predict(ctx, test.Documents))(t, "after the end of the context", context.Canceled)
+	musttest.WantError(p.Predict(t.Context(), test.Documents))(t, "an error of the device", broken)
+	musttest.WantError(p.Predict(ctx, test.Documents))(t, "after the end of the context", context.Canceled)
 }
 
 // failing is a device that computes nothing.
@@ -210,6 +210,6 @@ type failing struct {
 	err error
 }
 
-func (d *failing) Rows(context.Context, *device.Request, func(*device.Tile) error) error {
+func (d *failing) ComputeRows(context.Context, *device.Request, func(*device.Tile) error) error {
 	return d.err
 }

@@ -44,10 +44,10 @@ func TestDecisionsAreTheSum(t *testing.T) {
 								c[i][row], x.Norms[i], support.Norms[row],
 							))
 						}
-						within(t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], want, slack+1e-9)
+						within(t, fmt.Sprintf("document %d, machine %d", i, j), got.DecisionValues[i][j], want, slack+1e-9)
 					}
-					if want := m.Classifier.Decide(got.Decisions[i]); got.Class[i] != want {
-						t.Fatalf("document %d has class %d, expected %d", i, got.Class[i], want)
+					if want := m.Classifier.PredictClass(got.DecisionValues[i]); got.ClassIndices[i] != want {
+						t.Fatalf("document %d has class %d, expected %d", i, got.ClassIndices[i], want)
 					}
 				}
 			})
@@ -64,15 +64,15 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 		want := predict(t, m, test.Documents, Options{ISA: string(isa), Workers: 1})
 		for _, workers := range []int{2, 5} {
 			got := predict(t, m, test.Documents, Options{ISA: string(isa), Workers: workers})
-			for i := range want.Decisions {
-				if !slices.Equal(got.Decisions[i], want.Decisions[i]) {
+			for i := range want.DecisionValues {
+				if !slices.Equal(got.DecisionValues[i], want.DecisionValues[i]) {
 					t.Fatalf("%s, %d workers: decision values of document %d differ", isa, workers, i)
 				}
 			}
 		}
 		last := test.Documents.Rows() - 1
 		alone := predict(t, m, test.Documents.SelectRows([]int{last}), Options{ISA: string(isa)})
-		if !slices.Equal(alone.Decisions[0], want.Decisions[last]) {
+		if !slices.Equal(alone.DecisionValues[0], want.DecisionValues[last]) {
 			t.Errorf("%s: a document alone has other decision values than among others", isa)
 		}
 	}
@@ -80,14 +80,14 @@ func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 
 func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 	c := read(t, "synthetic:docs=20,terms=100,length=10,classes=2,seed=3", corpus.Options{})
-	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.Sphere.Fit(c.Documents),
+	m := &model.Model{Type: model.CSVC, Kernel: DefaultKernel, Embedder: sparse.SphereEmbedding.Fit(c.Documents),
 		Origin:     archive.Origin{Classes: []string{"a", "b"}},
 		Classifier: solver.Classifier{Scheme: solver.OneVsOne, Classes: 2, Functions: []*solver.DecisionFunction{{Rho: 0.5}}},
 		Support:    &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}}
 	p := predict(t, m, c.Documents, Options{})
-	for i, d := range p.Decisions {
-		if d[0] != -0.5 || p.Class[i] != 1 {
-			t.Fatalf("document %d: %v, class %d, expected -0.5 and class 1", i, d, p.Class[i])
+	for i, d := range p.DecisionValues {
+		if d[0] != -0.5 || p.ClassIndices[i] != 1 {
+			t.Fatalf("document %d: %v, class %d, expected -0.5 and class 1", i, d, p.ClassIndices[i])
 		}
 	}
 }
@@ -95,12 +95,13 @@ func TestPredictorNeedsNoSupportVectors(t *testing.T) {
 func TestPredictSaysWhatItNeeds(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=600,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})
-	musttest.Fails(NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}))(t, "1000 bytes", "the limit is")
+	musttest.WantError(NewPredictor(t.Context(), m, Options{MemoryBytes: 1000}))(t, "1000 bytes", "the limit is")
 	p := musttest.Get(NewPredictor(t.Context(), m, Options{MemoryBytes: 1 << 20, HeldBytes: 600 << 10}))(t)
-	musttest.Fails(p.Predict(context.Background(), test.Documents))(t, "1 MiB", "the limit is 1 MiB")
+	musttest.WantError(p.Predict(context.Background(), test.Documents))(t, "1 MiB", "the limit is 1 MiB")
 	p = musttest.Get(NewPredictor(t.Context(), m, Options{MemoryBytes: 64 << 20, HeldBytes: 60 << 20}))(t)
-	musttest.Fails(p.Holding(64<<20).Predict(context.Background(), test.Documents))(t, "64 MiB", "the limit is 64 MiB")
-	if _, err := p.Holding(0).Predict(context.Background(), test.Documents); err != nil {
+	musttest.WantError(p.WithHeldBytes(64<<20).Predict(context.Background(), test.Documents))(t, "64 MiB",
+		"the limit is 64 MiB")
+	if _, err := p.WithHeldBytes(0).Predict(context.Background(), test.Documents); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,7 +29,7 @@ func TestPredictTexts(t *testing.T) {
 	k := kernel.MustParse("diffusion:t=0.5")
 	problem := musttest.Get(svm.NewProblem(ctx, c, k.Embedding(), svm.Options{}))(t)
 	m, _, err := problem.Train(ctx, svm.Settings{Kernel: k})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	p := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 	want := musttest.Get(p.Predict(ctx, c.Documents))(t)
 	counter := musttest.Get(corpus.NewCounter(m.Tokenizer, m.Vocabulary))(t)
@@ -47,8 +47,9 @@ func TestPredictTexts(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if got.Class[0] != want.Class[i] || !reflect.DeepEqual(got.Decisions[0], want.Decisions[i]) {
-					t.Errorf("text %d: %v, expected %v", i, got.Decisions[0], want.Decisions[i])
+				if got.ClassIndices[0] != want.ClassIndices[i] || !reflect.DeepEqual(got.DecisionValues[0],
+					want.DecisionValues[i]) {
+					t.Errorf("text %d: %v, expected %v", i, got.DecisionValues[0], want.DecisionValues[i])
 				}
 			}
 		})

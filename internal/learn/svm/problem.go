@@ -22,12 +22,12 @@ type Problem struct {
 	opt    Options
 	corpus dataset
 	x      *sparse.Embedded
-	cached *engine.Cached
-	bound  sizes // includes upper bounds for the engine until it exists
+	cached *engine.Cache
+	sizes  memorySizes // includes upper bounds for the engine until it exists
 	budget budget
 	values []float32 // precomputed matrix in the problem's order, or nil
 
-	apart bool // the embedding wasn't fitted to the fold to predict, see work.apart
+	heldOutFold bool // the embedding wasn't fitted to the fold to predict, see work.apart
 
 	training atomic.Bool // the solver reports progress, so the engine's progress is ignored
 }
@@ -60,21 +60,21 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("svm: the corpus has no documents")
 	}
-	if name, twice := archive.Repeated(c.Classes); twice {
+	if name, twice := archive.FindDuplicate(c.Classes); twice {
 		return nil, fmt.Errorf("svm: class names of %s must be unique, but %q occurs twice", c.Source, name)
 	}
 	p := &Problem{opt: opt}
-	p.bound = opt.sizes(c, embedder, c.Documents.Rows(), c.Documents.NNZ()+int64(c.Documents.EmptyRows()))
-	if opt.MemoryBytes > 0 && p.bound.making > opt.MemoryBytes {
-		return nil, p.tooLarge()
+	p.sizes = opt.memorySizes(c, embedder, c.Documents.Rows(), c.Documents.NNZ()+int64(c.Documents.EmptyRowCount()))
+	if opt.MemoryBytes > 0 && p.sizes.enginePeak > opt.MemoryBytes {
+		return nil, p.memoryError()
 	}
 	p.corpus = dataset{
-		Origin: archive.OriginOf(c, [32]byte{}), first: c.Number(0), groups: c.Groups, cols: c.Documents.Cols,
+		Origin: archive.OriginOf(c, [32]byte{}), first: c.DocumentNumber(0), groups: c.Groups, cols: c.Documents.Cols,
 		order: byClass(c),
 	}
-	p.corpus.weights = run.Pick(c.Weights, p.corpus.order)
+	p.corpus.weights = run.Select(c.Weights, p.corpus.order)
 	for _, i := range p.corpus.order {
-		p.corpus.labels.Add(c.Labels.Of(i)...)
+		p.corpus.labels.Add(c.Labels.Classes(i)...)
 	}
 	if err := p.embed(ctx, c, embedder); err != nil {
 		return nil, err
@@ -83,21 +83,21 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	e, err := engine.NewContext(
 		making, p.x,
 		engine.Options{
-			ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.computing, Device: opt.Device,
+			ISA: opt.ISA, Workers: opt.Workers, MemoryBytes: p.engineBytes(), Progress: p.reportEngine, Device: opt.Device,
 		},
 	)
 	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
-	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.Machine { // names the caller's limit
-		err = p.tooLarge()
+	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.IsSystemLimit { // names the caller's limit
+		err = p.memoryError()
 	}
 	if err != nil {
 		return nil, err
 	}
 	if p.budget, err = p.plan(e); err == nil {
-		p.cached, err = e.Cached(
-			engine.CachedOptions{CacheBytes: p.budget.tiles, TileColumns: p.tileColumns()},
+		p.cached, err = e.NewCache(
+			engine.CacheOptions{CacheBytes: p.budget.tiles, TileColumns: p.tileColumns()},
 		)
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func byClass(c *corpus.Corpus) []int {
 	class := make([]int, n)
 	for i := range n {
 		class[i] = len(c.Classes)
-		if ids := c.Labels.Of(i); len(ids) > 0 {
+		if ids := c.Labels.Classes(i); len(ids) > 0 {
 			class[i] = int(ids[0])
 		}
 		count[class[i]+1]++
@@ -168,32 +168,32 @@ func (p *Problem) Classes() []string { return p.corpus.Classes }
 // Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
-// Terms returns the number of terms of the embedded documents, for [kernel.Resolve].
-func (p *Problem) Terms() int { return len(p.x.Embedder.Terms) }
+// TermCount returns the number of terms of the embedded documents, for [kernel.Resolve].
+func (p *Problem) TermCount() int { return len(p.x.Embedder.Terms) }
 
-// Empty returns the number of documents without terms.
-func (p *Problem) Empty() int { return p.x.Empty() }
+// EmptyCount returns the number of documents without terms.
+func (p *Problem) EmptyCount() int { return p.x.EmptyCount() }
 
 // Engine returns the problem's engine, whose Stats count dot products.
 func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 
-// Cache returns the statistics of the tile cache.
-func (p *Problem) Cache() engine.CachedStats { return p.cached.Stats() }
+// CacheStats returns the statistics of the tile cache.
+func (p *Problem) CacheStats() engine.CacheStats { return p.cached.Stats() }
 
-// Build computes all tiles if they fit into memory, else it does nothing. Training calls Build.
-func (p *Problem) Build(ctx context.Context) error {
+// ComputeTiles computes all tiles if they fit into memory, else it does nothing. Training calls Build.
+func (p *Problem) ComputeTiles(ctx context.Context) error {
 	if p.values != nil {
 		return nil
 	}
 	return p.cached.Build(ctx)
 }
 
-// single returns the class of each document, or -1 for none. It fails if a document has several
+// singleClasses returns the class of each document, or -1 for none. It fails if a document has several
 // classes.
-func (p *Problem) single() ([]int, error) {
+func (p *Problem) singleClasses() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {
-		switch ids := p.corpus.labels.Of(i); len(ids) {
+		switch ids := p.corpus.labels.Classes(i); len(ids) {
 		case 0:
 			labels[i] = -1
 		case 1:
@@ -206,11 +206,11 @@ func (p *Problem) single() ([]int, error) {
 	return labels, nil
 }
 
-func (p *Problem) several() [][]int {
+func (p *Problem) labelSets() [][]int {
 	labels := make([][]int, p.Len())
 	for i := range labels {
 		labels[i] = []int{}
-		for _, c := range p.corpus.labels.Of(i) {
+		for _, c := range p.corpus.labels.Classes(i) {
 			labels[i] = append(labels[i], int(c))
 		}
 	}
@@ -231,7 +231,7 @@ func (p *Problem) targets() ([]float64, error) {
 		}
 		values[c] = v
 	}
-	labels, err := p.single()
+	labels, err := p.singleClasses()
 	if err != nil {
 		return nil, err
 	}

@@ -10,48 +10,48 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// computing reports the engine's progress, except while the solver reports progress.
-func (p *Problem) computing(s engine.Progress) {
+// reportEngine reports the engine's progress, except while the solver reports progress.
+func (p *Problem) reportEngine(s engine.Progress) {
 	if p.opt.Progress != nil && !p.training.Load() {
 		p.opt.Progress(Progress{Stage: "computing tiles", Done: s.Done, Total: s.Total, HitRate: math.NaN()})
 	}
 }
 
-func (p *Problem) solving(s solver.Progress) {
+func (p *Problem) reportSolver(s solver.Progress) {
 	if p.opt.Progress == nil {
 		return
 	}
 	p.opt.Progress(
 		Progress{Stage: "training", Done: int64(s.Solved), Total: int64(s.Problems),
-			Part: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s)},
+			PartialWork: s.Done - float64(s.Solved), Solver: s, HitRate: hitRate(s)},
 	)
 }
 
 // hitRate returns the fraction of requested rows that were cached, NaN if none were requested.
 func hitRate(s solver.Progress) float64 {
-	if s.Rows == 0 {
+	if s.RowRequests == 0 {
 		return math.NaN()
 	}
-	return float64(s.Hits) / float64(s.Rows)
+	return float64(s.CacheHits) / float64(s.RowRequests)
 }
 
 // relay reports the last recorded progress ten times a second, even during work that records no
 // progress, such as predicting folds.
 type relay struct {
-	mu sync.Mutex
-	at Progress
+	mu      sync.Mutex
+	current Progress
 }
 
 func (r *relay) note(at Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.at = at
+	r.current = at
 }
 
 func (r *relay) last() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.at
+	return r.current
 }
 
 // start starts reporting to f, as startReporter does.

@@ -13,7 +13,7 @@ func TestAppendRaw(t *testing.T) {
 	data := []float32{1, -5, 0, 7, 3, 0, 7, 2, 2, 5, 4, 7, 0, 9, 0, 1, 7, -2, 0, 5, 3, 7, 0, 0, 0}
 	m := musttest.Get(sparse.FromDense(5, 5, data))(t)
 	for _, e := range []sparse.Embedding{{}, {Norm: sparse.NormL2}, {Weighting: sparse.TFIDF},
-		{Weighting: sparse.Standard}, {Weighting: sparse.Range, Upper: 1}} {
+		{Weighting: sparse.StandardScaling}, {Weighting: sparse.MinMaxScaling, Upper: 1}} {
 		f := e.Fit(m)
 		x := musttest.Get(f.Transform(m))(t)
 		stored := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}}

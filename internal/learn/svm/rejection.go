@@ -14,8 +14,8 @@ import (
 
 // RejectionTarget is the target of a [solver.Rejection]. Exactly one field must be set.
 type RejectionTarget struct {
-	Error    float64 // maximum error rate of documents that get a class; 0 = no target
-	Coverage float64 // minimum fraction of documents that get a class; 0 = no target
+	ErrorRate float64 // maximum error rate of documents that get a class; 0 = no target
+	Coverage  float64 // minimum fraction of documents that get a class; 0 = no target
 }
 
 // UnmarshalText parses error=SHARE or coverage=SHARE, where SHARE is a number up to 1 or a
@@ -30,7 +30,7 @@ func (t *RejectionTarget) UnmarshalText(text []byte) error {
 	*t = RejectionTarget{}
 	switch key {
 	case "error":
-		t.Error = share
+		t.ErrorRate = share
 	case "coverage":
 		t.Coverage = share
 	}
@@ -42,14 +42,15 @@ func (t RejectionTarget) String() string {
 	if t.Coverage > 0 {
 		return fmt.Sprintf("coverage=%v", t.Coverage)
 	}
-	return fmt.Sprintf("error=%v", t.Error)
+	return fmt.Sprintf("error=%v", t.ErrorRate)
 }
 
 // Validate returns an error unless exactly one field is above 0 and both fields are in range.
 func (t RejectionTarget) Validate() error {
-	if !(t.Error >= 0 && t.Error < 1 && t.Coverage >= 0 && t.Coverage <= 1) || (t.Error > 0) == (t.Coverage > 0) {
+	if !(t.ErrorRate >= 0 && t.ErrorRate < 1 && t.Coverage >= 0 && t.Coverage <= 1) ||
+		(t.ErrorRate > 0) == (t.Coverage > 0) {
 		return fmt.Errorf("svm: either error must be in (0, 1) or coverage in (0, 1], and the other 0, got %v and %v",
-			t.Error, t.Coverage)
+			t.ErrorRate, t.Coverage)
 	}
 	return nil
 }
@@ -58,19 +59,19 @@ func (t RejectionTarget) Validate() error {
 type answer struct {
 	Probability float64
 	Correct     bool
-	Part        int // index of the held-out fold
+	Fold        int // index of the held-out fold
 }
 
 // ErrorTarget is another error target, and the coverage at which the target is met.
 type ErrorTarget struct {
-	Error    float64 `json:"error"`
-	Coverage float64 `json:"coverage"`
+	ErrorRate float64 `json:"error"`
+	Coverage  float64 `json:"coverage"`
 }
 
-// Alternatives describes other thresholds on the same answers.
-type Alternatives struct {
-	ErrorOfAll   float64       `json:"error_of_all"` // error rate without a threshold
-	ErrorTargets []ErrorTarget `json:"targets,omitempty"`
+// RejectionAlternatives describes other thresholds on the same answers.
+type RejectionAlternatives struct {
+	UnthresholdedErrorRate float64       `json:"error_of_all"` // error rate without a threshold
+	ErrorTargets           []ErrorTarget `json:"targets,omitempty"`
 }
 
 // rejectionLevels is the number of coverages at which thresholds are tested: 1/50, 2/50, …, 1.
@@ -97,22 +98,22 @@ const rejectionLevels = 50
 //
 // It fails for an invalid target or probability, for fewer than two folds, or if no threshold
 // passes.
-func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *Alternatives, error) {
+func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *RejectionAlternatives, error) {
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
 	}
 	// The slack is for rounding: about 2²⁷ normalisations (one-vs-one) with relative errors of 2⁻⁵²
 	// have a relative error of 2⁻²⁵.
 	const most = 1 + 0x1p-24
-	parts := map[int]*answered{}
+	parts := map[int]*answerCounts{}
 	for i, a := range answers {
 		if !(a.Probability >= 0 && a.Probability <= most) {
 			return nil, nil, fmt.Errorf("svm: probability of prediction %d must be in [0, 1], got %v", i, a.Probability)
 		}
-		if parts[a.Part] == nil {
-			parts[a.Part] = &answered{}
+		if parts[a.Fold] == nil {
+			parts[a.Fold] = &answerCounts{}
 		}
-		parts[a.Part].add(a)
+		parts[a.Fold].add(a)
 	}
 	if len(parts) < 2 {
 		return nil, nil, fmt.Errorf("svm: predictions of at least 2 folds are required, got %d", len(parts))
@@ -120,64 +121,64 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	answers = slices.Clone(answers)
 	slices.SortStableFunc(answers, func(a, b answer) int { return cmp.Compare(b.Probability, a.Probability) })
 	t := &rejectionTest{k: float64(len(parts)), dispersion: dispersion(parts)}
-	all, last := answered{}, 0
+	all, last := answerCounts{}, 0
 	for i, a := range answers {
 		all.add(a)
 		if i+1 < len(answers) && answers[i+1].Probability == a.Probability {
 			continue // equal probabilities get the same answer
 		}
 		now := solver.Rejection{
-			MinProbability: min(a.Probability, 1), Coverage: all.given / float64(len(answers)), Error: all.wrong / all.given,
+			MinProbability: min(a.Probability, 1), Coverage: all.total / float64(len(answers)), ErrorRate: all.wrong / all.total,
 		}
 		if target.Coverage > 0 && now.Coverage >= target.Coverage {
-			return &now, &Alternatives{ErrorOfAll: overall(parts)}, nil
+			return &now, &RejectionAlternatives{UnthresholdedErrorRate: overallErrorRate(parts)}, nil
 		}
 		if step := (i + 1) * rejectionLevels / len(answers); step > last {
 			t.levels, last = append(t.levels, level{now, all}), step
 		}
 	}
-	best := t.at(target.Error)
-	others := &Alternatives{overall(parts), t.alternatives(target.Error, best)}
+	best := t.lowestThreshold(target.ErrorRate)
+	others := &RejectionAlternatives{overallErrorRate(parts), t.errorTargets(target.ErrorRate, best)}
 	if best != nil {
 		return best, others, nil
 	}
 	could := fmt.Sprintf("no error rate up to 50%% can be guaranteed with %d predictions", len(answers))
 	if len(others.ErrorTargets) > 0 {
-		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.ErrorTargets[0].Error,
+		could = fmt.Sprintf("error=%.6g%% would answer %.1f%%", 100*others.ErrorTargets[0].ErrorRate,
 			100*others.ErrorTargets[0].Coverage)
 	}
 	return nil, nil, fmt.Errorf("svm: no threshold guarantees an error rate of %.6g%%; without rejection it is "+
 		"%.1f%%, and %s",
-		100*target.Error, 100*others.ErrorOfAll, could)
+		100*target.ErrorRate, 100*others.UnthresholdedErrorRate, could)
 }
 
-// answered counts answers and wrong answers.
-type answered struct{ given, wrong float64 }
+// answerCounts counts answers and wrong answers.
+type answerCounts struct{ total, wrong float64 }
 
-func (c *answered) add(a answer) {
-	c.given++
+func (c *answerCounts) add(a answer) {
+	c.total++
 	if !a.Correct {
 		c.wrong++
 	}
 }
 
-func overall(parts map[int]*answered) float64 {
-	var all answered
+func overallErrorRate(parts map[int]*answerCounts) float64 {
+	var all answerCounts
 	for _, p := range parts {
-		all.given, all.wrong = all.given+p.given, all.wrong+p.wrong
+		all.total, all.wrong = all.total+p.total, all.wrong+p.wrong
 	}
-	return all.wrong / all.given
+	return all.wrong / all.total
 }
 
 // dispersion returns Pearson's χ² of the folds' errors per degree of freedom, at least 1.
-func dispersion(parts map[int]*answered) float64 {
-	e, chi := overall(parts), 0.0
+func dispersion(parts map[int]*answerCounts) float64 {
+	e, chi := overallErrorRate(parts), 0.0
 	if e == 0 || e == 1 {
 		return 1
 	}
 	var terms []float64
 	for _, p := range parts {
-		terms = append(terms, (p.wrong-p.given*e)*(p.wrong-p.given*e)/(p.given*e*(1-e)))
+		terms = append(terms, (p.wrong-p.total*e)*(p.wrong-p.total*e)/(p.total*e*(1-e)))
 	}
 	slices.Sort(terms) // map order is random, and would change the last bits of the sum
 	for _, t := range terms {
@@ -189,7 +190,7 @@ func dispersion(parts map[int]*answered) float64 {
 // level is a threshold to test, with the counts of its answers.
 type level struct {
 	solver.Rejection
-	count answered
+	count answerCounts
 }
 
 // rejectionTest tests thresholds, strictest first.
@@ -198,15 +199,15 @@ type rejectionTest struct {
 	levels        []level
 }
 
-// at returns the lowest threshold that meets an error target, or nil.
-func (t *rejectionTest) at(target float64) (best *solver.Rejection) {
+// lowestThreshold returns the lowest threshold that meets an error target, or nil.
+func (t *rejectionTest) lowestThreshold(target float64) (best *solver.Rejection) {
 	passes := func(given, wrong, alpha float64) bool {
 		m := math.Floor(given / t.dispersion / t.k)
-		return wrong < given && exceeds(target, m, wrong/t.dispersion, given/t.dispersion) <= alpha
+		return wrong < given && excessProbability(target, m, wrong/t.dispersion, given/t.dispersion) <= alpha
 	}
 	first := -1
 	for wrong := 2.0; wrong >= 0 && first < 0; wrong-- {
-		first = slices.IndexFunc(t.levels, func(l level) bool { return passes(l.count.given, wrong, 0.03) })
+		first = slices.IndexFunc(t.levels, func(l level) bool { return passes(l.count.total, wrong, 0.03) })
 	}
 	alpha, next := 0.0, 0.4
 	for i, l := range t.levels {
@@ -216,7 +217,7 @@ func (t *rejectionTest) at(target float64) (best *solver.Rejection) {
 		for ; next <= l.Coverage+1e-9; next += 0.2 {
 			alpha += 0.005
 		}
-		if alpha > 0 && passes(l.count.given, l.count.wrong, alpha) {
+		if alpha > 0 && passes(l.count.total, l.count.wrong, alpha) {
 			best = &t.levels[i].Rejection
 		} else {
 			alpha = 0
@@ -225,8 +226,8 @@ func (t *rejectionTest) at(target float64) (best *solver.Rejection) {
 	return best
 }
 
-// exceeds returns P(X > target·m) for X ~ BetaBinomial(m, w + 1, a - w).
-func exceeds(target, m, w, a float64) float64 {
+// excessProbability returns P(X > target·m) for X ~ BetaBinomial(m, w + 1, a - w).
+func excessProbability(target, m, w, a float64) float64 {
 	if m < 1 {
 		return 1
 	}
@@ -240,11 +241,11 @@ func exceeds(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// alternatives returns the error targets nearest to target that are met at other coverages.
-func (t *rejectionTest) alternatives(target float64, best *solver.Rejection) (out []ErrorTarget) {
+// errorTargets returns the error targets nearest to target that are met at other coverages.
+func (t *rejectionTest) errorTargets(target float64, best *solver.Rejection) (out []ErrorTarget) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {
-		r := t.at(e)
+		r := t.lowestThreshold(e)
 		if r == nil || best != nil && r.Coverage == best.Coverage {
 			return false
 		}

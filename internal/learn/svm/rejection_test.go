@@ -9,12 +9,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// answersOf returns 100 answers per part. Of the 50 least probable, wrong[part] in ten are wrong.
+// answersOf returns 100 answers per part. Of the 50 least probable, wrong[kernelGroup] in ten are wrong.
 func answersOf(wrong ...int) (answers []answer) {
 	for part, w := range wrong {
 		for i := range 100 {
 			right := i < 50 || i%10 >= w
-			answers = append(answers, answer{Probability: 1 - float64(i)/100, Correct: right, Part: 3 * part})
+			answers = append(answers, answer{Probability: 1 - float64(i)/100, Correct: right, Fold: 3 * part})
 		}
 	}
 	return answers
@@ -22,21 +22,21 @@ func answersOf(wrong ...int) (answers []answer) {
 
 func TestTuneRejection(t *testing.T) {
 	// The parts don't differ. 20 of the first 450 answers are wrong, and 25 of all 500.
-	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{Error: 0.1})
-	musttest.Do(t, err)
+	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{ErrorRate: 0.1})
+	musttest.NoError(t, err)
 	want := []ErrorTarget{{0.08, 0.6}, {0.12, 1}}
-	if got.Coverage != 0.9 || got.Error != 20./450 || others.ErrorOfAll != 0.05 ||
+	if got.Coverage != 0.9 || got.ErrorRate != 20./450 || others.UnthresholdedErrorRate != 0.05 ||
 		!slices.Equal(others.ErrorTargets, want) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
 	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is met.
-	musttest.Fails(tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{Error: 0.1}))(t, "parts that differ")
+	musttest.WantError(tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{ErrorRate: 0.1}))(t, "parts that differ")
 	// The probability is hypergeometric: at most 1 of 3 wrong answers in 120 is among 100 of them.
-	if p := exceeds(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
+	if p := excessProbability(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
 		t.Errorf("P(X > 1) = %v", p)
 	}
 	got, others, err = tuneRejection(answersOf(2, 2), RejectionTarget{Coverage: 0.905})
-	if err != nil || got.Coverage != 0.91 || others.ErrorOfAll != 0.1 {
+	if err != nil || got.Coverage != 0.91 || others.UnthresholdedErrorRate != 0.1 {
 		t.Errorf("%+v, %v, expected the least coverage from 0.905", got, err)
 	}
 	wrong := []answer{{1, false, 0}, {1, true, 1}}
@@ -46,14 +46,14 @@ func TestTuneRejection(t *testing.T) {
 	}{
 		"got 0 and 0":                 {wrong, RejectionTarget{}},
 		"got 0.1 and 0.5":             {wrong, RejectionTarget{0.1, 0.5}},
-		"of at least 2 folds":         {wrong[:1], RejectionTarget{Error: 0.1}},
-		"probability of prediction 0": {[]answer{{math.NaN(), true, 0}}, RejectionTarget{Error: 0.1}},
-		"an error rate of 10%; without rejection it is 50": {wrong, RejectionTarget{Error: 0.1}},
-		"up to 50% can be guaranteed with 2 predictions":   {wrong, RejectionTarget{Error: 0.1}},
+		"of at least 2 folds":         {wrong[:1], RejectionTarget{ErrorRate: 0.1}},
+		"probability of prediction 0": {[]answer{{math.NaN(), true, 0}}, RejectionTarget{ErrorRate: 0.1}},
+		"an error rate of 10%; without rejection it is 50": {wrong, RejectionTarget{ErrorRate: 0.1}},
+		"up to 50% can be guaranteed with 2 predictions":   {wrong, RejectionTarget{ErrorRate: 0.1}},
 		"0.1%; without rejection it is 5.0%, and error=5% would answer": {answersOf(1, 1, 1, 1, 1),
-			RejectionTarget{Error: 0.001}},
+			RejectionTarget{ErrorRate: 0.001}},
 	} {
-		musttest.Fails(tuneRejection(c.answers, c.target))(t, "a wrong target", what)
+		musttest.WantError(tuneRejection(c.answers, c.target))(t, "a wrong target", what)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestRejectionHolds(t *testing.T) {
 				exceeded, found, coverage := 0, 0, 0.0
 				for range runs {
 					own, fresh := batch(n), batch(n/parts)
-					rejection, _, err := tuneRejection(own, RejectionTarget{Error: target})
+					rejection, _, err := tuneRejection(own, RejectionTarget{ErrorRate: target})
 					if err != nil {
 						continue
 					}

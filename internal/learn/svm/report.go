@@ -29,12 +29,12 @@ type Report struct {
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection
 	Calibration  *score.Calibration
-	Alternatives *Alternatives
+	Alternatives *RejectionAlternatives
 
 	Warnings []string // sentences without a full stop
 }
 
-func (r *Report) count(c *solver.Classifier, m *model.Model) {
+func (r *Report) addClassifiers(c *solver.Classifier, m *model.Model) {
 	r.Support = m.Support.Rows()
 	for _, machine := range c.Functions {
 		if machine == nil {
@@ -51,7 +51,7 @@ func (r *Report) count(c *solver.Classifier, m *model.Model) {
 	}
 }
 
-func (p *Problem) after(r *Report) (warnings []string) {
+func (p *Problem) warningsAfter(r *Report) (warnings []string) {
 	if r.Unfinished > 0 {
 		warnings = append(
 			warnings,
@@ -64,9 +64,9 @@ func (p *Problem) after(r *Report) (warnings []string) {
 	return warnings
 }
 
-func (p *Problem) unlabelled() (n int) {
+func (p *Problem) countUnlabelled() (n int) {
 	for i := range p.Len() {
-		if len(p.corpus.labels.Of(i)) == 0 {
+		if len(p.corpus.labels.Classes(i)) == 0 {
 			n++
 		}
 	}

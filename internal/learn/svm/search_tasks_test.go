@@ -20,7 +20,7 @@ import (
 func tasksOf(t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t.Helper()
 	v, all, err := g.evaluator(s)
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	return NewTasks(v, all, terms)
 }
 
@@ -28,10 +28,10 @@ func tasksOf(t *testing.T, s Settings, g Grid, terms func(cut int, e sparse.Embe
 func assembled(
 	t *testing.T, s Settings, g Grid, problem func(int, sparse.Embedding) (*Problem, error),
 	outcomes func(int) (*TaskOutcome, error),
-) (*tune.Found, error) {
+) (*tune.SearchResult, error) {
 	v, all, err := g.evaluator(s)
-	musttest.Do(t, err)
-	v.Outcomes = outcomes
+	musttest.NoError(t, err)
+	v.Outcome = outcomes
 	v.Problem = func(_ context.Context, cut int, e sparse.Embedding) (*Problem, error) { return problem(cut, e) }
 	return tune.Search(t.Context(), v, all, false, nil)
 }
@@ -50,7 +50,8 @@ func TestSearchTasks(t *testing.T) {
 			Settings{Probabilities: true},
 			Grid{Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}, Kernels: paths[:3], Folds: 2}, 8,
 		},
-		"thresholds": {Settings{Scheme: solver.Labels, Thresholds: true}, Grid{Kernels: paths[:1], C: []float64{1, 3}}, 5},
+		"thresholds": {Settings{Scheme: solver.MultiLabel, TuneThresholds: true},
+			Grid{Kernels: paths[:1], C: []float64{1, 3}}, 5},
 		"regression": {Settings{Type: model.EpsilonSVR}, Grid{Kernels: paths[:3], Epsilon: []float64{0.1, 1}}, 10},
 		"nu":         {Settings{Type: model.NuSVC}, Grid{Kernels: paths[:1], Nu: []float64{0.05, 0.1}}, 5},
 	} {
@@ -85,15 +86,15 @@ func TestSearchTasks(t *testing.T) {
 			}
 			texts := make([][]byte, tasks.Len())
 			for _, task := range rand.New(rand.NewPCG(1, 1)).Perm(tasks.Len()) {
-				p := musttest.Get(problemOf(tasks.Needs(task)))(t)
-				out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
+				p := musttest.Get(problemOf(tasks.ProblemOf(task)))(t)
+				out := musttest.Get(tasks.Run(t.Context(), p, task))(t)
 				texts[task] = musttest.Get(json.Marshal(out))(t)
 			}
 			r := musttest.Get(assembled(t, c.Settings, c.Grid, problemOf, func(task int) (*TaskOutcome, error) {
 				out := &TaskOutcome{}
 				return out, json.Unmarshal(texts[task], out)
 			}))(t)
-			if len(r.Points) != len(whole.Points) || r.Best != whole.Best {
+			if len(r.Points) != len(whole.Points) || r.BestIndex != whole.BestIndex {
 				t.Fatalf("%+v, expected %+v", r, whole)
 			}
 			for i, want := range whole.Points {
@@ -117,11 +118,11 @@ func TestSearchTasksRefuse(t *testing.T) {
 	corpus := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}
 	p := problem(t, corpus, g.Kernels[0], Options{})
-	terms := func(int, sparse.Embedding) int { return p.Terms() }
+	terms := func(int, sparse.Embedding) int { return p.TermCount() }
 	tasks := tasksOf(t, Settings{}, g, terms)
 	var good []*TaskOutcome
 	for task := range tasks.Len() {
-		out := musttest.Get(tasks.Do(t.Context(), p, task))(t)
+		out := musttest.Get(tasks.Run(t.Context(), p, task))(t)
 		good = append(good, out)
 	}
 	for name, spoil := range map[string]func(o *TaskOutcome){
@@ -140,12 +141,12 @@ func TestSearchTasksRefuse(t *testing.T) {
 	} {
 		text := musttest.Get(json.Marshal(good[1]))(t)
 		var bad TaskOutcome
-		musttest.Do(t, json.Unmarshal(text, &bad))
+		musttest.NoError(t, json.Unmarshal(text, &bad))
 		spoil(&bad)
-		musttest.Fails(assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+		musttest.WantError(assembled(t, Settings{}, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 			func(task int) (*TaskOutcome, error) { return []*TaskOutcome{good[0], &bad}[task], nil }))(t, name)
 	}
-	musttest.Do(t, tasks.Validate(p))
+	musttest.NoError(t, tasks.Validate(p))
 	few := corpus.Select([]int{0, 1, 2, 3}) // two documents of a class, or one: a fold leaves one class
 	few.Labels.IDs = []int32{0, 0, 0, 1}
 	many := Grid{Kernels: g.Kernels, Folds: 5}
@@ -157,7 +158,7 @@ func TestSearchTasksRefuse(t *testing.T) {
 		"one_class": {Settings{Type: model.OneClass}, g},
 	} {
 		p := problem(t, few, g.Kernels[0], Options{})
-		tasks := tasksOf(t, c.Settings, c.Grid, func(int, sparse.Embedding) int { return p.Terms() })
+		tasks := tasksOf(t, c.Settings, c.Grid, func(int, sparse.Embedding) int { return p.TermCount() })
 		if err := tasks.Validate(p); err == nil {
 			t.Errorf("%s: no error", name)
 		} else {
@@ -177,17 +178,18 @@ func TestSearchTasksRefuseOthers(t *testing.T) {
 		spoil func(o *FoldOutcome)
 	}{
 		"infinity":    {Settings{Type: model.EpsilonSVR}, func(o *FoldOutcome) { o.Values[2] = math.Inf(-1) }},
-		"label twice": {Settings{Scheme: solver.Labels}, func(o *FoldOutcome) { o.Labels[2] = []int{1, 1} }},
-		"thresholds":  {Settings{Scheme: solver.Labels, Thresholds: true}, func(o *FoldOutcome) { o.Decisions[2] = nil }},
+		"label twice": {Settings{Scheme: solver.MultiLabel}, func(o *FoldOutcome) { o.Labels[2] = []int{1, 1} }},
+		"thresholds": {Settings{Scheme: solver.MultiLabel, TuneThresholds: true},
+			func(o *FoldOutcome) { o.Decisions[2] = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := Grid{Kernels: kernelsFor("diffusion"), Folds: 2}
 			p := problem(t, corpus, g.Kernels[0], Options{})
-			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) int { return p.Terms() })
-			musttest.Do(t, tasks.Validate(p))
-			musttest.Fails(assembled(t, c.Settings, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
+			tasks := tasksOf(t, c.Settings, g, func(int, sparse.Embedding) int { return p.TermCount() })
+			musttest.NoError(t, tasks.Validate(p))
+			musttest.WantError(assembled(t, c.Settings, g, func(int, sparse.Embedding) (*Problem, error) { return p, nil },
 				func(task int) (*TaskOutcome, error) {
-					out, err := tasks.Do(t.Context(), p, task)
+					out, err := tasks.Run(t.Context(), p, task)
 					if err != nil {
 						return nil, err
 					}

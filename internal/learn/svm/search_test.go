@@ -38,11 +38,11 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 	var told []tune.Point
 	r := musttest.Get(p.Search(context.Background(), Settings{}, g, func(q tune.Point) { told = append(told, q) }))(t)
 	n := int64(p.Len())
-	if r.DotProducts != n*(n+1)/2 || p.Cache().Computed != r.DotProducts {
+	if r.DotProducts != n*(n+1)/2 || p.CacheStats().PairsComputed != r.DotProducts {
 		t.Errorf("%d dot products, expected %d", r.DotProducts, n*(n+1)/2)
 	}
-	if len(r.Points) != 12 || r.Total != 12 || r.Fits() != 48 || len(told) != 12 {
-		t.Fatalf("%d points of %d, %d fits, %d told", len(r.Points), r.Total, r.Fits(), len(told))
+	if len(r.Points) != 12 || r.Total != 12 || r.FitCount() != 48 || len(told) != 12 {
+		t.Fatalf("%d points of %d, %d fits, %d told", len(r.Points), r.Total, r.FitCount(), len(told))
 	}
 	var separate int64
 	best := 0
@@ -54,18 +54,18 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 			t.Errorf("point %d wasn't told", i)
 		}
 		own := crossValidate(t, p, Settings{Kernel: q.Kernel, C: q.C}, 4, 2)
-		for fold, figure := range q.Figures {
+		for fold, figure := range q.FoldValues {
 			// At most two decisions per fold are within the tolerance.
-			within(t, fmt.Sprintf("fold %d of %v, C=%v", fold, q.Kernel, q.C), figure, own.Figures[fold], 2.0/150)
+			within(t, fmt.Sprintf("fold %d of %v, C=%v", fold, q.Kernel, q.C), figure, own.FoldValues[fold], 2.0/150)
 			held := int64(0)
 			for _, f := range own.Fold {
 				if f == fold {
 					held++
 				}
 			}
-			separate += (n-held)*(n-held+1)/2 + held*int64(own.SupportByFold[fold])
+			separate += (n-held)*(n-held+1)/2 + held*int64(own.FoldSupportVectorCounts[fold])
 		}
-		mean, sd := stat.MeanStdDev(q.Figures, nil)
+		mean, sd := stat.MeanStdDev(q.FoldValues, nil)
 		if q.Mean != mean || q.SD != sd || q.Iterations == 0 || q.Elapsed == 0 {
 			t.Errorf("point %d: %+v", i, q)
 		}
@@ -73,13 +73,13 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 			best = i
 		}
 	}
-	if r.Best != best {
-		t.Errorf("the best is point %d, expected %d", r.Best, best)
+	if r.BestIndex != best {
+		t.Errorf("the best is point %d, expected %d", r.BestIndex, best)
 	}
-	if !(math.Abs(float64(r.Separate-separate)) < 0.001*float64(separate)) {
-		t.Errorf("separately %d dot products, expected about %d", r.Separate, separate)
+	if !(math.Abs(float64(r.SeparateDotProducts-separate)) < 0.001*float64(separate)) {
+		t.Errorf("separately %d dot products, expected about %d", r.SeparateDotProducts, separate)
 	}
-	if p.Cache().Computed != r.DotProducts {
+	if p.CacheStats().PairsComputed != r.DotProducts {
 		t.Error("the validations computed dot products again")
 	}
 }
@@ -111,7 +111,7 @@ func TestSearchStartsNear(t *testing.T) {
 func searchCorpus(
 	ctx context.Context, c *corpus.Corpus, s Settings, g Grid, opt Options, each func(tune.Point),
 ) (*Searched, error) {
-	own := problems{opt: opt, corpus: func(context.Context, int) (*corpus.Corpus, int64, error) { return c, 0, nil }}
+	own := problemSource{opt: opt, corpus: func(context.Context, int) (*corpus.Corpus, int64, error) { return c, 0, nil }}
 	return search(ctx, s, g, each, own.next)
 }
 
@@ -136,7 +136,7 @@ func TestSearchProblems(t *testing.T) {
 			continue
 		}
 		for i, q := range r.Points {
-			if !slices.Equal(q.Figures, first.Points[i].Figures) || q.Iterations != first.Points[i].Iterations {
+			if !slices.Equal(q.FoldValues, first.Points[i].FoldValues) || q.Iterations != first.Points[i].Iterations {
 				t.Errorf("point %d: %+v with %d workers, %+v with 1", i, q, workers, first.Points[i])
 			}
 		}
@@ -160,9 +160,9 @@ func TestSearchCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Points) != 4 || r.Total != 8 || r.Points[0].Kernel != g.Kernels[2] || r.Points[3].Kernel != g.Kernels[3] ||
-		r.Best < 0 ||
+		r.BestIndex < 0 ||
 		r.DotProducts == 0 {
-		t.Errorf("%d points of %d, the best %d: %+v", len(r.Points), r.Total, r.Best, r)
+		t.Errorf("%d points of %d, the best %d: %+v", len(r.Points), r.Total, r.BestIndex, r)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestSearchOthers(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i, point := range r.Points {
-		if point.Mean < r.Points[r.Best].Mean {
+		if point.Mean < r.Points[r.BestIndex].Mean {
 			t.Errorf("point %d is better than the best", i)
 		}
 		s := Settings{Type: model.EpsilonSVR, Kernel: point.Kernel, C: point.C, Epsilon: point.Epsilon}
@@ -227,7 +227,7 @@ func TestSearchOthers(t *testing.T) {
 
 // TestSearchPath checks the warm starts of each kernel.
 func TestSearchPath(t *testing.T) {
-	order := inPath(kernelsFor(
+	order := pathOrder(kernelsFor(
 		"diffusion:t=2", "rbf:gamma=1", "polynomial:gamma=1,r=1,degree=2", "diffusion:t=0.5",
 		"polynomial:gamma=1,r=1,degree=1", "rbf:gamma=0.1", "diffusion:t=1",
 	))
@@ -270,8 +270,8 @@ func TestSearchPath(t *testing.T) {
 			way.add(kernel.MustParse(spec), nil)
 		}
 		var got []float64
-		for _, w := range way.lead(kernel.MustParse(c.to)) {
-			got = append(got, w.By)
+		for _, w := range way.warmStarts(kernel.MustParse(c.to)) {
+			got = append(got, w.Factor)
 		}
 		if len(got) != len(c.want) {
 			t.Errorf("%v to %s: %v, expected %v", c.way, c.to, got, c.want)

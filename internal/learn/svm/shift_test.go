@@ -16,7 +16,7 @@ import (
 // thesis, §2.1.2.
 func TestShiftedKernels(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=150,terms=300,length=12,classes=2,seed=4", corpus.Options{})
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	for _, specs := range [][2]string{
 		{"ngd", "ngd:shift=pi"},
 		{"2*arccos:n=0,embed=tf", "1*arcsine"},
@@ -26,10 +26,10 @@ func TestShiftedKernels(t *testing.T) {
 			kernel := kernel.MustParse(spec)
 			p := musttest.Get(svm.NewProblem(t.Context(), c, kernel.Embedding(), svm.Options{}))(t)
 			m, _, err := p.Train(t.Context(), svm.Settings{Kernel: kernel, C: 1, Tolerance: 1e-7})
-			musttest.Do(t, err)
+			musttest.NoError(t, err)
 			predictor := musttest.Get(svm.NewPredictor(t.Context(), m, svm.Options{}))(t)
 			out := musttest.Get(predictor.Predict(t.Context(), c.Documents))(t)
-			for _, d := range out.Decisions {
+			for _, d := range out.DecisionValues {
 				decisions[k] = append(decisions[k], d[0])
 			}
 		}

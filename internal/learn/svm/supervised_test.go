@@ -57,7 +57,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	if got := crossValidate(t, p, s, 5, 1).Mean; !(got < 0.45) { // 1/3, with a standard deviation of .03
 		t.Errorf("%v of the drawn labels are predicted by folds", got)
 	}
-	p.apart = true
+	p.heldOutFold = true
 	if got := crossValidate(t, p, s, 5, 1).Mean; !(got > 0.6) {
 		t.Errorf("%v of the drawn labels by an embedding that has seen them, expected most: the test shows nothing", got)
 	}
@@ -69,15 +69,15 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 
 	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all documents
-	musttest.Fails(p.Train(t.Context(), s))(t, "probabilities of models trained on all labels", "require calibration")
+	musttest.WantError(p.Train(t.Context(), s))(t, "probabilities of models trained on all labels", "require calibration")
 
-	s = Settings{Kernel: supervised, C: 10, Scheme: solver.Labels, Thresholds: true}
+	s = Settings{Kernel: supervised, C: 10, Scheme: solver.MultiLabel, TuneThresholds: true}
 	m, report := train(t, lottery(300, 1), s, Options{})
 	th := report.Thresholds
 	if th == nil || !(th.F1 < 0.55) { // predicting all labels gives 1/2
 		t.Fatalf("thresholds of drawn labels are %+v", th)
 	}
-	s.Thresholds = false
+	s.TuneThresholds = false
 	plain, _ := train(t, lottery(300, 1), s, Options{})
 	for l, machine := range m.Classifier.Functions {
 		if want := plain.Classifier.Functions[l].Rho + th.Above[l]; !(math.Abs(machine.Rho-want) <= 1e-12) {
@@ -95,7 +95,7 @@ func TestSupervisedByHand(t *testing.T) {
 		rest, held := divide(v, fold)
 		m, _ := train(t, c.Select(rest), s, Options{})
 		differ := 0
-		for i, class := range predict(t, m, c.Select(held).Documents, Options{}).Class {
+		for i, class := range predict(t, m, c.Select(held).Documents, Options{}).ClassIndices {
 			if class != v.Class[held[i]] {
 				differ++
 			}
@@ -137,8 +137,8 @@ func told(seed uint64) *corpus.Corpus {
 func TestChooseSupervised(t *testing.T) {
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=4,embed=tfidf-l1-sqrt"), C: []float64{10, 1},
-		Supervised: kernelsFor("diffusion:t=2,embed=tfkl-l1-sqrt", "diffusion:t=4,embed=tfkl-l1-sqrt"),
-		Schemes:    []solver.Scheme{solver.OneVsRest}, MinC: true, Work: 20, Seed: 3,
+		SupervisedKernels: kernelsFor("diffusion:t=2,embed=tfkl-l1-sqrt", "diffusion:t=4,embed=tfkl-l1-sqrt"),
+		Schemes:           []solver.Scheme{solver.OneVsRest}, PreferSmallC: true, WorkBudget: 20, Seed: 3,
 	}
 	choose := func(c *corpus.Corpus, from tune.Candidates) (*choice, *tune.Round) {
 		t.Helper()
@@ -147,37 +147,37 @@ func TestChooseSupervised(t *testing.T) {
 	}
 	got, last := choose(told(1), from)
 	before := got.Rounds[len(got.Rounds)-2]
-	if k := got.Settings.Kernel.Embedding(); !k.Supervised() || last.Compares != "weighting" || got.Settings.C != 10 {
-		t.Errorf("%s, C = %v, by a round of %s", got.Settings.Kernel, got.Settings.C, last.Compares)
+	if k := got.Settings.Kernel.Embedding(); !k.Supervised() || last.Parameter != "weighting" || got.Settings.C != 10 {
+		t.Errorf("%s, C = %v, by a round of %s", got.Settings.Kernel, got.Settings.C, last.Parameter)
 	}
-	best := before.Points[before.Best].Candidate
-	if len(last.Points) != 3 || !last.Points[0].Same(best) || last.Documents != 400 {
+	best := before.Points[before.BestIndex].Candidate
+	if len(last.Points) != 3 || !last.Points[0].Equal(best) || last.DocumentCount != 400 {
 		t.Errorf("%d points on %d documents, the first %v, expected what was chosen before, %v", len(last.Points),
-			last.Documents, last.Points[0].Candidate, best)
+			last.DocumentCount, last.Points[0].Candidate, best)
 	}
-	if len(got.Sample) != last.Documents || got.Terms != 0 {
-		t.Errorf("a sample of %d documents, terms %d, expected the last round's, %d", len(got.Sample), got.Terms,
-			last.Documents)
+	if len(got.Sample) != last.DocumentCount || got.Tokenizer != 0 {
+		t.Errorf("a sample of %d documents, terms %d, expected the last round's, %d", len(got.Sample), got.Tokenizer,
+			last.DocumentCount)
 	}
-	if !(last.Points[last.Best].Mean > last.Points[0].Mean+last.Chance()) {
-		t.Errorf("%v is chosen over %v", last.Points[last.Best].Mean, last.Points[0].Mean)
+	if !(last.Points[last.BestIndex].Mean > last.Points[0].Mean+last.StandardError()) {
+		t.Errorf("%v is chosen over %v", last.Points[last.BestIndex].Mean, last.Points[0].Mean)
 	}
 
-	c := told(1).Select(run.Numbers(0, 400))
+	c := told(1).Select(run.Range(0, 400))
 	r := rand.New(rand.NewPCG(2, 2))
 	for i := range c.Labels.IDs { // nine of ten labels are random, so that no difference is clear
 		if i%10 != 0 {
 			c.Labels.IDs[i] = int32(r.IntN(3))
 		}
 	}
-	if got, last = choose(c, from); got.Settings.Kernel.Embedding().Supervised() || last.Compares != "weighting" {
-		t.Errorf("%s is chosen by a round of %s: %v over %v", got.Settings.Kernel, last.Compares,
-			last.Points[last.Best].Mean, last.Points[0].Mean)
+	if got, last = choose(c, from); got.Settings.Kernel.Embedding().Supervised() || last.Parameter != "weighting" {
+		t.Errorf("%s is chosen by a round of %s: %v over %v", got.Settings.Kernel, last.Parameter,
+			last.Points[last.BestIndex].Mean, last.Points[0].Mean)
 	}
 
-	from.Final, from.Folds = 2, 3
-	if _, last = choose(told(1), from); last.Compares != "all" {
-		t.Errorf("a search ends with a round of %s", last.Compares)
+	from.FinalistCount, from.FinalFolds = 2, 3
+	if _, last = choose(told(1), from); last.Parameter != "all" {
+		t.Errorf("a search ends with a round of %s", last.Parameter)
 	}
 }
 
@@ -210,21 +210,21 @@ func TestSupervisedKeepsAllWords(t *testing.T) {
 // Few documents, or classes of one document each, don't suffice for calibration.
 func TestCalibrates(t *testing.T) {
 	c := lottery(60, 0)
-	few, single := c.Select(run.Numbers(0, 4)), c.Select(run.Numbers(0, 6))
+	few, single := c.Select(run.Range(0, 4)), c.Select(run.Range(0, 6))
 	single.Classes = []string{"1", "2", "3", "4", "5", "6"}
 	for i := range single.Labels.IDs {
 		single.Labels.IDs[i] = int32(i)
 	}
 	for want, of := range map[bool][]*corpus.Corpus{true: {c}, false: {few, single}} {
 		for i, c := range of {
-			if got := Calibrates(c, solver.OneVsOne); got != want {
+			if got := CanCalibrate(c, solver.OneVsOne); got != want {
 				t.Errorf("corpus %d: %v, expected %v", i, got, want)
 			}
 		}
 	}
 	many := *c
 	many.Classes = make([]string, 3000)
-	if Calibrates(&many, solver.OneVsOne) || !Calibrates(&many, solver.OneVsRest) {
+	if CanCalibrate(&many, solver.OneVsOne) || !CanCalibrate(&many, solver.OneVsRest) {
 		t.Error("4.5 million machines on 60 documents have more than 2^27 decision values, 3,000 have less")
 	}
 }

@@ -18,36 +18,36 @@ type supportEngine struct {
 // call makes the engine. The engine is nil if the kernel is precomputed, or if there are no support
 // vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
-	p.own.mu.Lock()
-	defer p.own.mu.Unlock()
+	p.support.mu.Lock()
+	defer p.support.mu.Unlock()
 	m, opt := p.m, p.opt
-	if p.own.e != nil || m.Support.Rows() == 0 || p.rows > 0 {
-		return p.own.e, nil
+	if p.support.e != nil || m.Support.Rows() == 0 || p.rows > 0 {
+		return p.support.e, nil
 	}
-	need := opt.HeldBytes + p.w.Bytes() + engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
+	need := opt.HeldBytes + p.w.Bytes() + engine.MaxEngineBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
 	if opt.MemoryBytes > 0 && need > opt.MemoryBytes {
-		return nil, p.tooLarge(need)
+		return nil, p.memoryError(need)
 	}
 	x, err := m.Embedder.TransformRows(ctx, m.Support, nil, opt.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("svm: support vectors: %w", err)
 	}
-	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, KeptBytes: keptBytes}
+	own := engine.Options{ISA: opt.ISA, Workers: opt.Workers, Device: opt.Device, DenseCopyBytes: maxDenseSupportBytes}
 	if opt.MemoryBytes > 0 {
-		own.KeptBytes = min(keptBytes, (opt.MemoryBytes-need)/4)
+		own.DenseCopyBytes = min(maxDenseSupportBytes, (opt.MemoryBytes-need)/4)
 	}
-	p.own.e, err = engine.NewContext(ctx, x, own)
-	return p.own.e, err
+	p.support.e, err = engine.NewContext(ctx, x, own)
+	return p.support.e, err
 }
 
-// keptBytes is the maximum memory for dense support vectors. 20 Newsgroups needs 44 MiB.
-const keptBytes = 256 << 20
+// maxDenseSupportBytes is the maximum memory for dense support vectors. 20 Newsgroups needs 44 MiB.
+const maxDenseSupportBytes = 256 << 20
 
 // Engine returns the engine of the support vectors, whose Stats count dot products. It is nil if
 // there are no support vectors. If predictions use weights, it is nil until
 // [Predictor.SupportEngine] makes it.
 func (p *Predictor) Engine() *engine.Engine {
-	p.own.mu.Lock()
-	defer p.own.mu.Unlock()
-	return p.own.e
+	p.support.mu.Lock()
+	defer p.support.mu.Unlock()
+	return p.support.e
 }

@@ -15,20 +15,20 @@ import (
 // may be used concurrently.
 type Tasks struct {
 	v     Evaluator
-	paths []*part // one task per path and fold
+	paths []*kernelGroup // one task per path and fold
 }
 
 // NewTasks divides the work of an evaluator. terms returns the number of terms of the corpus with a
-// tokenizer and an embedding, as [Problem.Terms] does. Defaults of kernel parameters may depend on
+// tokenizer and an embedding, as [Problem.TermCount] does. Defaults of kernel parameters may depend on
 // this number.
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
-	parts, n := partsOf(all), 0
+	parts, n := groupCandidates(all), 0
 	for i, own := range parts {
-		if i == 0 || !own.shares(parts[i-1]) {
-			n = terms(own.cut, own.embedding)
+		if i == 0 || !own.sharesProblem(parts[i-1]) {
+			n = terms(own.tokenizer, own.embedding)
 		}
-		own.inPath(n)
+		own.sortByPath(n)
 		t.paths = append(t.paths, own.paths()...)
 	}
 	return t
@@ -36,16 +36,16 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 
 // paths splits the kernels of a part into paths. A path ends before a kernel that has no warm start
 // from the previous kernel.
-func (p *part) paths() (paths []*part) {
+func (p *kernelGroup) paths() (paths []*kernelGroup) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {
 		if i < len(p.kernels) {
-			if which, _, _ := step(p.kernels[i-1], p.kernels[i]); which >= 0 {
+			if which, _, _ := changedParameter(p.kernels[i-1], p.kernels[i]); which >= 0 {
 				continue
 			}
 		}
 		path := *p
-		path.kernels, path.at = p.kernels[begin:i], p.at[begin:i]
+		path.kernels, path.candidateIndex = p.kernels[begin:i], p.candidateIndex[begin:i]
 		paths, begin = append(paths, &path), i
 	}
 	return paths
@@ -54,11 +54,11 @@ func (p *part) paths() (paths []*part) {
 // Len returns the number of tasks.
 func (t *Tasks) Len() int { return len(t.paths) * t.v.Folds }
 
-// Needs returns the tokenizer and the embedding of a task's problem. Tasks with the same problem
+// ProblemOf returns the tokenizer and the embedding of a task's problem. Tasks with the same problem
 // are consecutive.
-func (t *Tasks) Needs(task int) (cut int, e sparse.Embedding) {
+func (t *Tasks) ProblemOf(task int) (cut int, e sparse.Embedding) {
 	own := t.paths[task/t.v.Folds]
-	return own.cut, own.embedding
+	return own.tokenizer, own.embedding
 }
 
 // TaskOutcome is the result of a task. It depends only on the task's documents and settings, and
@@ -71,13 +71,14 @@ type TaskOutcome struct {
 	Fits [][]*FoldOutcome // Fits[kernel][cell] is the outcome of the fold
 }
 
-// Do runs a task on a problem, which must have the embedding that Needs returns.
-func (t *Tasks) Do(ctx context.Context, p *Problem, task int) (*TaskOutcome, error) {
+// Run runs a task on a problem, which must have the embedding that Needs returns.
+func (t *Tasks) Run(ctx context.Context, p *Problem, task int) (*TaskOutcome, error) {
 	own, fold := t.paths[task/t.v.Folds], task%t.v.Folds
-	w := &work{Evaluator: t.v, cells: own.cells, stage: "searching", only: []int{fold}, left: len(own.kernels)}
+	w := &validationRun{Evaluator: t.v, cells: own.cells, stage: "searching", selectedFolds: []int{fold},
+		kernelsLeft: len(own.kernels)}
 	w.Settings.Scheme = own.scheme
 	found := &TaskOutcome{}
-	return found, w.run(ctx, p, own.kernels, func(f *folded, _ int, out []*outcome) error {
+	return found, w.run(ctx, p, own.kernels, func(f *foldedProblem, _ int, out []*outcome) error {
 		var fits []*FoldOutcome
 		for _, o := range out {
 			fits = append(fits, o.folds[fold])
@@ -104,7 +105,7 @@ func (t *Tasks) Validate(p *Problem) error {
 		if _, err := p.parameters(&s); err != nil {
 			return err
 		}
-		if err := f.trial().Check(p.Len()); err != nil {
+		if err := f.trial().Validate(p.Len()); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (t *Tasks) Validate(p *Problem) error {
 
 // gather passes the outcomes of a part's tasks to keep, starting with task *tasks. The resulting
 // points equal the points from run bit for bit, except for times.
-func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, keep keeper) error {
+func (w *validationRun) gather(ctx context.Context, p *Problem, part *kernelGroup, tasks *int, keep outcomeFunc) error {
 	kernels := 0
 	for _, own := range part.paths() {
 		var found []*TaskOutcome // one per fold
@@ -121,7 +122,7 @@ func (w *work) gather(ctx context.Context, p *Problem, part *part, tasks *int, k
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			out, err := w.Outcomes(*tasks)
+			out, err := w.Outcome(*tasks)
 			if err != nil {
 				return err
 			}

@@ -40,14 +40,14 @@ type Settings struct {
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
 	Probabilities     bool      // probabilities by a sigmoid for each binary classifier, as in LIBSVM
 	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated probabilities, see Train
-	Thresholds        bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
+	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
 	IndependentLabels bool      // for solver.Labels: trains each label as a separate problem, see solver.Training
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
-	// Reject leaves uncertain documents without a class. It needs one class per document.
-	Reject RejectionTarget `param:"reject" wants:"error=E or coverage=C with a value in (0, 1], such as error=2%" flag:""`
+	// Rejection leaves uncertain documents without a class. It needs one class per document.
+	Rejection RejectionTarget `param:"reject" wants:"error=E or coverage=C with a value in (0, 1], such as error=2%" flag:""`
 
-	steps int // maximum number of steps per problem; 0 = the solver's default
+	maxSteps int // maximum number of steps per problem; 0 = the solver's default
 }
 
 // Shrinking is the parameter shrinking, like LIBSVM's -h. The zero value enables shrinking and is
@@ -62,12 +62,14 @@ func (s Shrinking) String() string {
 	return "0"
 }
 
-func (s *Settings) numbers() solver.Regularization {
+func (s *Settings) regularization() solver.Regularization {
 	return solver.Regularization{C: s.C, Nu: s.Nu, Epsilon: s.Epsilon}
 }
 
-// Used returns the regularization parameters that the type uses.
-func (s *Settings) Used() solver.Regularization { return s.Type.Used(s.numbers()) }
+// UsedRegularization returns the regularization parameters that the type uses.
+func (s *Settings) UsedRegularization() solver.Regularization {
+	return s.Type.UsedRegularization(s.regularization())
+}
 
 // SettingsOf returns the known parameters of a model's training.
 func SettingsOf(m *model.Model) Settings {
@@ -76,7 +78,7 @@ func SettingsOf(m *model.Model) Settings {
 	return s
 }
 
-func (s *Settings) rejects() bool { return s.Reject != RejectionTarget{} }
+func (s *Settings) hasRejection() bool { return s.Rejection != RejectionTarget{} }
 
 // DefaultKernel is the specification of the default kernel.
 const DefaultKernel = "diffusion:t=0.5"
@@ -92,9 +94,9 @@ func (s Settings) Resolve() (Settings, error) {
 	if err := params.Resolve(&s); err != nil {
 		return s, fmt.Errorf("svm: %w", err)
 	}
-	used := s.Used()
+	used := s.UsedRegularization()
 	s.Nu, s.Epsilon = used.Nu, used.Epsilon
-	s.Calibrated = s.Calibrated || s.rejects()
+	s.Calibrated = s.Calibrated || s.hasRejection()
 	s.Probabilities = s.Probabilities || s.Calibrated
 	return s, nil
 }
@@ -122,15 +124,15 @@ func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &Report{Warnings: p.before(&s)}
-	c, err := p.machines(ctx, &s, nil, report)
+	report := &Report{Warnings: p.warningsBefore(&s)}
+	c, err := p.trainClassifiers(ctx, &s, nil, report)
 	if err != nil {
 		return nil, nil, err
 	}
 	report.Thresholds, report.Temperature, report.Rejection = c.Thresholds, c.Temperature, c.Rejection
 	out := p.model(c, &s)
-	report.count(c, out)
-	report.Warnings = append(report.Warnings, p.after(report)...)
+	report.addClassifiers(c, out)
+	report.Warnings = append(report.Warnings, p.warningsAfter(report)...)
 	return out, report, nil
 }
 
@@ -140,7 +142,7 @@ func (p *Problem) resolve(s Settings) (Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Kernel = kernel.Resolve(s.Kernel, p.Terms())
+	s.Kernel = kernel.Resolve(s.Kernel, p.TermCount())
 	s.Weights, s.Balanced = p.weights(&s), false
 	return s, nil
 }
@@ -152,20 +154,22 @@ func (p *Problem) withKernel(s Settings) Settings {
 	return s
 }
 
-// machines trains the binary classifiers with indices in only (nil = all). It computes the matrix
+// trainClassifiers trains the binary classifiers with indices in only (nil = all). It computes the matrix
 // first if the matrix fits into memory and most of it is used.
-func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report *Report) (*solver.Classifier, error) {
-	opt, err := p.solverOptions(Task{Settings: *s})
+func (p *Problem) trainClassifiers(
+	ctx context.Context, s *Settings, only []int, report *Report,
+) (*solver.Classifier, error) {
+	opt, err := p.solverOptions(PlannedRun{Settings: *s})
 	if err != nil {
 		return nil, err
 	}
-	calibrated := s.Calibrated && only == nil && p.calibrates(s)
-	if s.rejects() && !calibrated {
+	calibrated := s.Calibrated && only == nil && p.canCalibrate(s)
+	if s.hasRejection() && !calibrated {
 		return nil, fmt.Errorf("svm: rejection requires all binary classifiers, at least 5 documents, 2 classes with at " +
 			"least 2 documents each, and at most 2^27 decision values")
 	}
 	begin := time.Now()
-	known, err := p.supervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
+	known, err := p.predictSupervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
 	if err != nil {
 		return nil, err
 	}
@@ -177,9 +181,9 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	}
 	var docs []int // documents of the matrix; nil for all
 	if g.rows != nil {
-		docs = p.few(s, only)
+		docs = p.usedDocuments(s, only)
 	}
-	m, free, err := g.train(ctx, docs)
+	m, free, err := g.trainingMatrix(ctx, docs)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +194,8 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	defer p.training.Store(false)
 	own := *s
 	own.Probabilities = s.Probabilities && !calibrated
-	own.Thresholds = s.Thresholds && known.thresholds == nil
-	c, err := p.classifier(ctx, m, &own, only, docs, opt)
+	own.TuneThresholds = s.TuneThresholds && known.thresholds == nil
+	c, err := p.trainClassifier(ctx, m, &own, only, docs, opt)
 	if err == nil && known.thresholds != nil {
 		c.Thresholds = known.thresholds
 		err = c.Thresholds.Apply(c)
@@ -203,11 +207,11 @@ func (p *Problem) machines(ctx context.Context, s *Settings, only []int, report 
 	return c, err
 }
 
-// few returns the documents that the given binary classifiers use, in the order of the problem, if
+// usedDocuments returns the documents that the given binary classifiers use, in the order of the problem, if
 // the matrix of only these documents is worth computing. It returns nil if the whole matrix is
 // computed already, or is about as large.
-func (p *Problem) few(s *Settings, machines []int) []int {
-	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.Cache().Computed > 0 {
+func (p *Problem) usedDocuments(s *Settings, machines []int) []int {
+	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.CacheStats().PairsComputed > 0 {
 		return nil
 	}
 	wanted := make(map[int]bool, len(machines))
@@ -215,19 +219,19 @@ func (p *Problem) few(s *Settings, machines []int) []int {
 		wanted[i] = true
 	}
 	read := make([]bool, len(p.corpus.Classes))
-	for i, pair := range solver.Pairs(len(read)) {
+	for i, pair := range solver.ClassPairs(len(read)) {
 		if wanted[i] {
 			read[pair[0]], read[pair[1]] = true, true
 		}
 	}
 	docs := []int{}
 	for i := range p.Len() {
-		if ids := p.corpus.labels.Of(i); len(ids) > 0 && read[ids[0]] {
+		if ids := p.corpus.labels.Classes(i); len(ids) > 0 && read[ids[0]] {
 			docs = append(docs, i)
 		}
 	}
 	const most = 0.9 // with this fraction of the documents, the matrix has four fifths of all pairs
-	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || mappedBytes(n) > p.budget.tiles {
+	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || foldMatrixBytes(n) > p.budget.tiles {
 		return nil
 	}
 	return docs
@@ -245,32 +249,32 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	case !s.Type.Classifies():
 		t.Targets, err = p.targets()
 		return t, err
-	case s.Scheme != solver.Labels:
-		t.Labels, err = p.single()
+	case s.Scheme != solver.MultiLabel:
+		t.Labels, err = p.singleClasses()
 		return t, err
 	}
-	t.Sets = p.several()
-	if s.Thresholds {
+	t.LabelSets = p.labelSets()
+	if s.TuneThresholds {
 		f, err := p.divide(s, tune.Division{Folds: thresholdFolds, Seed: s.Seed}, false)
 		if err != nil {
 			return t, err
 		}
-		t.Folds = f.parts
+		t.Folds = f.foldOf
 	}
 	return t, nil
 }
 
-// classifier trains the binary classifiers with indices in only (nil = all) on the matrix of docs
+// trainClassifier trains the binary classifiers with indices in only (nil = all) on the matrix of docs
 // (nil = all documents).
-func (p *Problem) classifier(
+func (p *Problem) trainClassifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {
 	t, err := p.solverTraining(s)
 	if err != nil {
 		return nil, err
 	}
-	if t.Only = only; docs != nil {
-		t.Labels, t.DocumentWeights = run.Pick(t.Labels, docs), run.Pick(t.DocumentWeights, docs)
+	if t.OnlyFunctions = only; docs != nil {
+		t.Labels, t.DocumentWeights = run.Select(t.Labels, docs), run.Select(t.DocumentWeights, docs)
 	}
 	c, err := solver.Train(ctx, m, t, opt)
 	if err != nil || docs == nil {
@@ -278,7 +282,7 @@ func (p *Problem) classifier(
 	}
 	for _, machine := range c.Functions {
 		if machine != nil {
-			machine.Support = run.Pick(docs, machine.Support)
+			machine.Support = run.Select(docs, machine.Support)
 		}
 	}
 	return c, nil
@@ -287,7 +291,7 @@ func (p *Problem) classifier(
 // parameters converts settings for the solver, with weights by class index instead of name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
-		Regularization: s.numbers(), DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
+		Regularization: s.regularization(), DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
 		ClassNames: p.corpus.Classes,
 	}
 	weights := p.weights(s)
@@ -313,8 +317,8 @@ func (p *Problem) weights(s *Settings) map[string]float64 {
 	documents := make([]int, len(p.corpus.Classes))
 	n := 0
 	for i := range p.Len() {
-		own := p.corpus.labels.Of(i)
-		if len(own) > 0 || s.Scheme == solver.Labels {
+		own := p.corpus.labels.Classes(i)
+		if len(own) > 0 || s.Scheme == solver.MultiLabel {
 			n++
 		}
 		for _, c := range own {
@@ -342,8 +346,8 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	at := make(map[int]int, len(rows))
 	out := &model.Model{
 		Origin: p.corpus.Origin, Type: s.Type, Kernel: s.Kernel.String(), Parameters: params.Values(s),
-		Embedder: kernel.Opened(s.Kernel, p.x.Embedder, p.corpus.Vocabulary),
-		Support:  p.raw(rows), SupportDoc: make([]int64, len(rows)), SupportClass: make([]int32, len(rows)),
+		Embedder: kernel.OpenEmbedder(s.Kernel, p.x.Embedder, p.corpus.Vocabulary),
+		Support:  p.rawDocuments(rows), SupportDocs: make([]int64, len(rows)), SupportClasses: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Functions: make([]*solver.DecisionFunction, len(c.Functions)),
 			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,
@@ -357,9 +361,9 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	}
 	for k, i := range rows {
 		at[i] = k
-		out.SupportDoc[k], out.SupportClass[k] = int64(p.corpus.order[i]), -1
-		if ids := p.corpus.labels.Of(i); s.Type.Classifies() && len(ids) == 1 {
-			out.SupportClass[k] = ids[0]
+		out.SupportDocs[k], out.SupportClasses[k] = int64(p.corpus.order[i]), -1
+		if ids := p.corpus.labels.Classes(i); s.Type.Classifies() && len(ids) == 1 {
+			out.SupportClasses[k] = ids[0]
 		}
 	}
 	for i, machine := range c.Functions {
@@ -376,8 +380,8 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	return out
 }
 
-// raw returns documents of the problem as in the corpus, without values that the embedding drops.
-func (p *Problem) raw(rows []int) *sparse.CSR {
+// rawDocuments returns documents of the problem as in the corpus, without values that the embedding drops.
+func (p *Problem) rawDocuments(rows []int) *sparse.CSR {
 	var most int64 // number of embedded values; growing slices could take twice the memory
 	for _, i := range rows {
 		most += p.x.Offsets[i+1] - p.x.Offsets[i]
@@ -397,7 +401,7 @@ func (p *Problem) raw(rows []int) *sparse.CSR {
 // drops.
 func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]uint32, []float32) {
 	f := x.Embedder
-	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.Raw[x.Offsets[i]:x.Offsets[i+1]]
+	columns, raw := x.Terms[x.Offsets[i]:x.Offsets[i+1]], x.RawValues[x.Offsets[i]:x.Offsets[i+1]]
 	add := func(j int, v float32) {
 		if v != 0 {
 			terms, values = append(terms, f.Terms[j]), append(values, v)
@@ -420,14 +424,14 @@ func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]u
 	return terms, values
 }
 
-func (p *Problem) before(s *Settings) (warnings []string) {
+func (p *Problem) warningsBefore(s *Settings) (warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	if known := kernel.PropertiesOf(s.Kernel); known.Doubtful() != "" && !p.opt.Unnamed {
+	if known := kernel.PropertiesOf(s.Kernel); known.Warning() != "" && !p.opt.AutomaticKernel {
 		switch {
-		case known.Definite != kernel.ConditionallyPositive:
+		case known.Definiteness != kernel.ConditionallyPositiveDefinite:
 			warn(
 				"kernel %s may not be positive definite (%s), so training may not reach the optimum",
-				s.Kernel, known.Doubtful())
+				s.Kernel, known.Warning())
 		case s.Type == model.OneClass:
 			warn(
 				"kernel %s is only conditionally positive definite, so one-class training may not reach "+
@@ -442,12 +446,12 @@ func (p *Problem) before(s *Settings) (warnings []string) {
 			)
 		}
 	}
-	if s.Type != model.OneClass && s.Scheme != solver.Labels {
-		if n := p.unlabelled(); n > 0 {
+	if s.Type != model.OneClass && s.Scheme != solver.MultiLabel {
+		if n := p.countUnlabelled(); n > 0 {
 			warn("%d documents without labels are ignored", n)
 		}
 	}
-	if n := p.Empty(); n > 0 && p.values == nil {
+	if n := p.EmptyCount(); n > 0 && p.values == nil {
 		warn("%d documents are empty after embedding and cannot be distinguished", n)
 	}
 	return warnings

@@ -41,7 +41,7 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 	single, sets, targets := make([]int, n), make([][]int, n), make([]float64, n)
 	for i := range n {
 		single[i], sets[i] = -1, []int{}
-		for _, id := range c.Labels.Of(i) {
+		for _, id := range c.Labels.Classes(i) {
 			single[i] = int(id)
 			sets[i] = append(sets[i], int(id))
 			_, _ = fmt.Sscan(c.Classes[id], &targets[i])
@@ -63,8 +63,8 @@ func learnt(t *testing.T, c *corpus.Corpus, m *solver.Dense, s Settings) []*solv
 	switch {
 	case s.Type == model.EpsilonSVR, s.Type == model.NuSVR:
 		training.Targets = targets
-	case s.Scheme == solver.Labels:
-		training.Sets = sets
+	case s.Scheme == solver.MultiLabel:
+		training.LabelSets = sets
 	default:
 		training.Labels, training.OneClass = single, s.Type == model.OneClass
 	}
@@ -97,7 +97,7 @@ func several(c *corpus.Corpus) *corpus.Corpus {
 	out := *c
 	out.Labels = sparse.Labels{}
 	for i := range c.Documents.Rows() {
-		id := c.Labels.Of(i)[0]
+		id := c.Labels.Classes(i)[0]
 		switch {
 		case i%7 == 3:
 			out.Labels.Add()
@@ -123,7 +123,7 @@ func TestTrainEveryType(t *testing.T) {
 		"c_svc":           {docs, Settings{C: 10}},
 		"c_svc/rest":      {docs, Settings{C: 10, Scheme: solver.OneVsRest}},
 		"c_svc/weights":   {docs, Settings{C: 0.02, Weights: map[string]float64{docs.Classes[1]: 0.3}}},
-		"c_svc/labels":    {several(docs), Settings{C: 10, Scheme: solver.Labels}},
+		"c_svc/labels":    {several(docs), Settings{C: 10, Scheme: solver.MultiLabel}},
 		"c_svc/sigmoids":  {docs, Settings{C: 10, Probabilities: true, Seed: 3}},
 		"nu_svc":          {docs, Settings{Type: model.NuSVC, Nu: 0.3}},
 		"one_class":       {docs, Settings{Type: model.OneClass, Nu: 0.2}},
@@ -164,7 +164,7 @@ func TestTrainEveryType(t *testing.T) {
 						scale = max(scale, math.Abs(v))
 						want += v * float64(matrix.Row(i)[machine.Support[k]])
 					}
-					within(t, fmt.Sprintf("document %d, machine %d", i, j), got.Decisions[i][j], want, 5e-3*scale)
+					within(t, fmt.Sprintf("document %d, machine %d", i, j), got.DecisionValues[i][j], want, 5e-3*scale)
 				}
 			}
 			within(t, "the sum of the objectives", report.Objective, sum, 1e-4*math.Abs(sum)+1e-9)
@@ -210,7 +210,7 @@ func TestTrainRefuses(t *testing.T) {
 	for want, test := range cases {
 		t.Run(want, func(t *testing.T) {
 			p := problem(t, test.c, kernel.MustParse(DefaultKernel), Options{})
-			musttest.Fails(p.Train(t.Context(), test.s))(t, "Train", want)
+			musttest.WantError(p.Train(t.Context(), test.s))(t, "Train", want)
 		})
 	}
 }

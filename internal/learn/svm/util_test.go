@@ -45,7 +45,7 @@ func train(t testing.TB, c *corpus.Corpus, s Settings, opt Options) (*model.Mode
 		s.Kernel = kernel.MustParse(DefaultKernel)
 	}
 	m, r, err := problem(t, c, s.Kernel, opt).Train(context.Background(), s)
-	musttest.Do(t, err)
+	musttest.NoError(t, err)
 	return m, r
 }
 
@@ -62,7 +62,7 @@ func distances(a, b *sparse.Embedded) [][]float64 {
 	dense := make([]float64, a.Cols)
 	for i := range out {
 		terms, _ := a.Row(i)
-		unit := a.Unit64(i, nil)
+		unit := a.UnitVector64(i, nil)
 		for k, t := range terms {
 			dense[t] = unit[k]
 		}
@@ -74,7 +74,7 @@ func distances(a, b *sparse.Embedded) [][]float64 {
 		for j := range out[i] {
 			other, _ := b.Row(j)
 			sum := own // ½ Σ (a-b)², over all of a and, where they differ from 0, of b
-			for k, v := range b.Unit64(j, nil) {
+			for k, v := range b.UnitVector64(j, nil) {
 				d := dense[other[k]]
 				sum += (d-v)*(d-v) - d*d
 			}
@@ -112,7 +112,7 @@ type Grid struct {
 
 // Searched is the result of a search.
 type Searched struct {
-	*tune.Found
+	*tune.SearchResult
 	*Evaluator
 	Total int
 }

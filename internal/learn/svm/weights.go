@@ -20,9 +20,9 @@ import (
 //
 // for an embedded document x; x and s may be scaled to length 1.
 type Weights struct {
-	At        []float64 // weight of each column and function, at index column·Functions + function
-	Functions int
-	Unit      bool // x and s are scaled to length 1
+	Values        []float64 // weight of each column and function, at index column·Functions + function
+	FunctionCount int
+	Normalized    bool // x and s are scaled to length 1
 }
 
 // Bytes returns the memory of the weights, 0 for nil.
@@ -30,7 +30,7 @@ func (w *Weights) Bytes() int64 {
 	if w == nil {
 		return 0
 	}
-	return 8 * int64(len(w.At))
+	return 8 * int64(len(w.Values))
 }
 
 // HasWeights reports whether the decision functions of a model may have [Weights].
@@ -39,13 +39,13 @@ func HasWeights(m *model.Model) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := kernel.InnerProduct(k)
+	_, ok := kernel.IsInnerProduct(k)
 	return ok
 }
 
-// maxWeights limits the size of weights in bytes if MemoryBytes is 0. 190 classifiers with 1.4
+// maxWeightBytes limits the size of weights in bytes if MemoryBytes is 0. 190 classifiers with 1.4
 // million columns fit.
-var maxWeights int64 = 2 << 30
+var maxWeightBytes int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.
 const weightRows = 512
@@ -56,15 +56,15 @@ const maxParts = 64
 // hasWeights reports whether predictions use weights. Weights need an inner product and no device,
 // and may take half of the memory that an engine would leave.
 func (p *Predictor) hasWeights() bool {
-	m, most := p.m, maxWeights
-	if _, ok := kernel.InnerProduct(p.k); !ok || p.opt.Device != nil {
+	m, most := p.m, maxWeightBytes
+	if _, ok := kernel.IsInnerProduct(p.k); !ok || p.opt.Device != nil {
 		return false
 	}
 	if p.opt.MemoryBytes > 0 {
 		rows := min(weightRows, m.Support.Rows())
-		scratch := sparse.EmbeddedBytes(rows, 2*int64(rows)*int64(m.Support.LongestRow()))
+		scratch := sparse.EmbeddedBytes(rows, 2*int64(rows)*int64(m.Support.MaxRowLen()))
 		free := p.opt.MemoryBytes - p.opt.HeldBytes - scratch -
-			engine.NewBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
+			engine.MaxEngineBytes(m.Support.Rows(), m.Embedder.Cols(), m.Support.NNZ())
 		most = min(most, free/2)
 	}
 	return int64(len(m.Classifier.Functions))*int64(m.Embedder.Cols()) <= most/8
@@ -76,54 +76,54 @@ func (p *Predictor) hasWeights() bool {
 // bit-identical for any number of workers. It fails if a support vector can't be embedded, and when
 // ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
-	unit, _ := kernel.InnerProduct(k)
+	unit, _ := kernel.IsInnerProduct(k)
 	machines := m.Classifier.Functions
-	s := &weighing{
-		m: m, workers: min(run.Workers(workers), maxParts), done: make([]int, len(machines)),
-		of:      make([][]share, weightRows),
-		vectors: make([][]float64, weightRows),
-		w:       &Weights{make([]float64, len(machines)*m.Embedder.Cols()), len(machines), unit},
+	s := &weightSum{
+		m: m, workers: min(run.NumWorkers(workers), maxParts), addedCounts: make([]int, len(machines)),
+		coefficients: make([][]coefficient, weightRows),
+		vectors:      make([][]float64, weightRows),
+		w:            &Weights{make([]float64, len(machines)*m.Embedder.Cols()), len(machines), unit},
 	}
 	for first := 0; first < m.Support.Rows(); first += weightRows {
-		if err := s.add(ctx, run.Numbers(first, min(first+weightRows, m.Support.Rows()))); err != nil {
+		if err := s.add(ctx, run.Range(first, min(first+weightRows, m.Support.Rows()))); err != nil {
 			return nil, fmt.Errorf("svm: support vectors: %w", err)
 		}
 	}
 	return s.w, nil
 }
 
-type weighing struct {
-	m       *model.Model
-	w       *Weights
-	workers int
-	done    []int       // number of coefficients added so far, per binary classifier
-	of      [][]share   // coefficients of each support vector of the current batch
-	vectors [][]float64 // values of each support vector of the current batch
+type weightSum struct {
+	m            *model.Model
+	w            *Weights
+	workers      int
+	addedCounts  []int           // number of coefficients added so far, per binary classifier
+	coefficients [][]coefficient // coefficients of each support vector of the current batch
+	vectors      [][]float64     // values of each support vector of the current batch
 }
 
-type share struct {
-	machine int
-	coef    float64
+type coefficient struct {
+	classifier int
+	value      float64
 }
 
-func (s *weighing) add(ctx context.Context, rows []int) error {
+func (s *weightSum) add(ctx context.Context, rows []int) error {
 	x, err := s.m.Embedder.TransformRows(ctx, s.m.Support, rows, s.workers)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		s.of[i] = s.of[i][:0]
+		s.coefficients[i] = s.coefficients[i][:0]
 	}
 	for i, q := range s.m.Classifier.Functions {
-		for q != nil && s.done[i] < len(q.Support) && q.Support[s.done[i]] <= rows[len(rows)-1] {
-			at := q.Support[s.done[i]] - rows[0]
-			s.of[at] = append(s.of[at], share{i, q.Coef[s.done[i]]})
-			s.done[i]++
+		for q != nil && s.addedCounts[i] < len(q.Support) && q.Support[s.addedCounts[i]] <= rows[len(rows)-1] {
+			at := q.Support[s.addedCounts[i]] - rows[0]
+			s.coefficients[at] = append(s.coefficients[at], coefficient{i, q.Coef[s.addedCounts[i]]})
+			s.addedCounts[i]++
 		}
 	}
 	err = run.Tasks(ctx, s.workers, len(rows), func(_ context.Context, _, i int) error {
-		if s.w.Unit {
-			s.vectors[i] = x.Unit64(i, s.vectors[i])
+		if s.w.Normalized {
+			s.vectors[i] = x.UnitVector64(i, s.vectors[i])
 		} else {
 			s.vectors[i] = x.Vector64(i, s.vectors[i])
 		}
@@ -139,10 +139,10 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 			terms, _ := x.Row(i)
 			at, _ := slices.BinarySearch(terms, first)
 			for ; at < len(terms) && terms[at] < end; at++ {
-				w := s.w.At[int(terms[at])*s.w.Functions:][:s.w.Functions]
+				w := s.w.Values[int(terms[at])*s.w.FunctionCount:][:s.w.FunctionCount]
 				v := s.vectors[i][at]
-				for _, c := range s.of[i] {
-					w[c.machine] += float64(c.coef * v)
+				for _, c := range s.coefficients[i] {
+					w[c.classifier] += float64(c.value * v)
 				}
 			}
 		}
@@ -152,26 +152,26 @@ func (s *weighing) add(ctx context.Context, rows []int) error {
 
 // length returns the length to which row i of x is scaled: 1, or its norm.
 func (w *Weights) length(x *sparse.Embedded, i int) float64 {
-	if w.Unit {
+	if w.Normalized {
 		return 1
 	}
 	return x.Norms[i]
 }
 
-// weightsChunk predicts documents first <= i < end by weights.
-func (p *predicting) weightsChunk(ctx context.Context, first, end int) error {
+// predictByWeights predicts documents first <= i < end by weights.
+func (p *predictionRun) predictByWeights(ctx context.Context, first, end int) error {
 	x, err := p.embed(ctx, first, end, 1)
 	if err != nil {
 		return err
 	}
 	for r := range x.Rows() {
-		f := p.out.Decisions[first+r]
+		f := p.out.DecisionValues[first+r]
 		for i, q := range p.m.Classifier.Functions {
 			if q != nil {
 				f[i] = -q.Rho
 			}
 		}
-		task.AddProducts(f, p.w.At, x, r, p.w.length(x, r))
+		task.AddProducts(f, p.w.Values, x, r, p.w.length(x, r))
 		if err := p.decide(first + r); err != nil {
 			return err
 		}

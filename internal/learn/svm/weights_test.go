@@ -21,9 +21,9 @@ import (
 // byKernelValues predicts without weights.
 func byKernelValues(t *testing.T, m *model.Model, docs *sparse.CSR, opt Options) *model.Prediction {
 	t.Helper()
-	before := maxWeights
-	maxWeights = 0
-	defer func() { maxWeights = before }()
+	before := maxWeightBytes
+	maxWeightBytes = 0
+	defer func() { maxWeightBytes = before }()
 	return predict(t, m, docs, opt)
 }
 
@@ -76,7 +76,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	}{
 		{"linear:embed=logtfidf-l2", views, Settings{Scheme: solver.OneVsRest}},
 		{"linear:embed=tfidf-l2", views, Settings{}},
-		{"bhattacharyya", views, Settings{Scheme: solver.Labels}},
+		{"bhattacharyya", views, Settings{Scheme: solver.MultiLabel}},
 		{"bhattacharyya:embed=tf", vectors, Settings{}}, // ignores document lengths
 		{"linear", vectors, Settings{}},
 		{"linear:embed=tf-l1", vectors, Settings{Scheme: solver.OneVsRest, C: 100}},
@@ -102,7 +102,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 			support := musttest.Get(m.Embedder.Transform(m.Support))(t)
 			x := musttest.Get(m.Embedder.Transform(test.Documents))(t)
 			c := distances(x, support)
-			for i := range want.Decisions {
+			for i := range want.DecisionValues {
 				for j, machine := range m.Classifier.Functions {
 					size, exact := 0.0, -machine.Rho
 					for s, row := range machine.Support {
@@ -114,8 +114,8 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 						exact += a * xn * sn * (1 - c[i][row])
 					}
 					place := fmt.Sprintf("document %d, machine %d", i, j)
-					within(t, place+", the sum", got.Decisions[i][j], exact, 2*0x1p-24*size+1e-12)
-					within(t, place+", kernel values", got.Decisions[i][j], want.Decisions[i][j], (1e-6+8*0x1p-24)*size)
+					within(t, place+", the sum", got.DecisionValues[i][j], exact, 2*0x1p-24*size+1e-12)
+					within(t, place+", kernel values", got.DecisionValues[i][j], want.DecisionValues[i][j], (1e-6+8*0x1p-24)*size)
 				}
 			}
 			p := musttest.Get(NewPredictor(t.Context(), m, Options{}))(t)
@@ -129,7 +129,7 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 					within(t, "kernel value", float64(v), xn*sn*(1-c[i][s]), 4*0x1p-24*xn*sn)
 				}
 			}
-			if !slices.Equal(got.Class, want.Class) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) {
+			if !slices.Equal(got.ClassIndices, want.ClassIndices) || fmt.Sprint(got.Labels) != fmt.Sprint(want.Labels) {
 				t.Error("other classes than by support vectors")
 			}
 		})
@@ -155,17 +155,17 @@ func TestWeightsLeaveRoom(t *testing.T) {
 		if short := (*engine.MemoryError)(nil); errors.As(err, &short) {
 			continue
 		}
-		if seen[has] = true; err != nil || !slices.Equal(got.Class, want.Class) {
+		if seen[has] = true; err != nil || !slices.Equal(got.ClassIndices, want.ClassIndices) {
 			t.Errorf("%d bytes: error %v, or other classes", memory, err)
 		}
-		if row, err := p.Holding(1).KernelRows(t.Context(), test.Documents.SelectRows([]int{0})); err != nil ||
+		if row, err := p.WithHeldBytes(1).KernelRows(t.Context(), test.Documents.SelectRows([]int{0})); err != nil ||
 			row.Cols != m.Support.Rows() {
 			t.Errorf("%d bytes: error %v, or no kernel values", memory, err)
 		}
 		if e, err := p.SupportEngine(t.Context()); err != nil || e == nil || e != p.Engine() {
 			t.Errorf("%d bytes: error %v, or no engine", memory, err)
 		}
-		musttest.Do(t, p.Close())
+		musttest.NoError(t, p.Close())
 	}
 	if !seen[true] || !seen[false] {
 		t.Errorf("weights and kernel values decided: %v, expected both", seen)

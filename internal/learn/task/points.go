@@ -9,10 +9,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Points are training documents stored by rows and by columns. So passes by rows and passes by
+// TrainingMatrix are training documents stored by rows and by columns. So passes by rows and passes by
 // columns are gathers. Columns are the terms that occur in the documents, sorted by decreasing
 // document frequency, so that the most used weights are adjacent.
-type Points struct {
+type TrainingMatrix struct {
 	Rows    *sparse.CSR // columns are indices into Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]
 	Terms   []uint32    // column of the embedding for each column of Rows
@@ -24,8 +24,8 @@ type Points struct {
 // blockValues is the approximate number of values per block, the unit of work.
 const blockValues = 1 << 14
 
-// NewPoints copies the given rows of embedded documents.
-func NewPoints(x *sparse.Embedded, docs []int) *Points {
+// NewTrainingMatrix copies the given rows of embedded documents.
+func NewTrainingMatrix(x *sparse.Embedded, docs []int) *TrainingMatrix {
 	df := make([]uint32, x.Cols)
 	values := int64(0)
 	for _, i := range docs {
@@ -35,7 +35,7 @@ func NewPoints(x *sparse.Embedded, docs []int) *Points {
 			df[t]++
 		}
 	}
-	p := &Points{}
+	p := &TrainingMatrix{}
 	for t, n := range df {
 		if n > 0 {
 			p.Terms = append(p.Terms, uint32(t))
@@ -72,12 +72,12 @@ func NewPoints(x *sparse.Embedded, docs []int) *Points {
 		}
 		p.Rows.Offsets = append(p.Rows.Offsets, int64(len(p.Rows.Terms)))
 	}
-	p.RowBlocks, p.ColumnBlocks = blocks(p.Rows), blocks(p.Columns)
+	p.RowBlocks, p.ColumnBlocks = splitBlocks(p.Rows), splitBlocks(p.Columns)
 	return p
 }
 
-// blocks divides a matrix into blocks of consecutive rows with about blockValues values.
-func blocks(m *sparse.CSR) []int {
+// splitBlocks divides a matrix into blocks of consecutive rows with about blockValues values.
+func splitBlocks(m *sparse.CSR) []int {
 	at := []int{0}
 	for i := range m.Rows() {
 		// In addition to its values, each row takes about the time of 8 values.
@@ -92,16 +92,16 @@ func blocks(m *sparse.CSR) []int {
 }
 
 // Weight returns the weight of row i's loss.
-func (p *Points) Weight(i int) float64 {
+func (p *TrainingMatrix) Weight(i int) float64 {
 	if p.Weights == nil {
 		return 1
 	}
 	return p.Weights[i]
 }
 
-// Gather sets g[j] = Σᵢ coef[i] x[i][j] for each column.
-func (p *Points) Gather(ctx context.Context, workers int, coef, g []float64) error {
-	return EachBlock(ctx, workers, p.ColumnBlocks, func(_, _, lo, hi int) {
+// MultiplyTransposed sets g[j] = Σᵢ coef[i] x[i][j] for each column.
+func (p *TrainingMatrix) MultiplyTransposed(ctx context.Context, workers int, coef, g []float64) error {
+	return ForEachBlock(ctx, workers, p.ColumnBlocks, func(_, _, lo, hi int) {
 		for j := lo; j < hi; j++ {
 			docs, values := p.Columns.Row(j)
 			g[j] = Dot(docs, values, coef)
@@ -109,8 +109,8 @@ func (p *Points) Gather(ctx context.Context, workers int, coef, g []float64) err
 	})
 }
 
-// EachBlock calls work once per block, concurrently on several workers.
-func EachBlock(
+// ForEachBlock calls work once per block, concurrently on several workers.
+func ForEachBlock(
 	ctx context.Context, workers int, blocks []int, work func(worker, block, lo, hi int),
 ) error {
 	n := len(blocks) - 1

@@ -27,29 +27,29 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Check returns the indices of the training documents: documents with a class, or all documents if
+// TrainingRows returns the indices of the training documents: documents with a class, or all documents if
 // labels are independent. It fails if there are no such documents, if class names repeat, if there
 // are too few classes, or if the embedding isn't for dot products.
-func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
+func TrainingRows(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents")
 	}
-	if name, twice := archive.Repeated(c.Classes); twice {
+	if name, twice := archive.FindDuplicate(c.Classes); twice {
 		return nil, fmt.Errorf("class names of %s must be unique, but %q occurs twice", c.Source, name)
 	}
 	least := 2
-	if scheme == solver.Labels {
+	if scheme == solver.MultiLabel {
 		least = 1
 	}
 	if len(c.Classes) < least {
 		return nil, fmt.Errorf("%s has %d classes, but at least %d are required", c.Source, len(c.Classes), least)
 	}
-	if e.Pairing != sparse.Dot {
+	if e.Pairing != sparse.Cosine {
 		return nil, fmt.Errorf("embedding %s is not supported, because it is not for dot products", e)
 	}
 	var rows []int
 	for i := range c.Documents.Rows() {
-		if len(c.Labels.Of(i)) > 0 || scheme == solver.Labels {
+		if len(c.Labels.Classes(i)) > 0 || scheme == solver.MultiLabel {
 			rows = append(rows, i)
 		}
 	}
@@ -59,15 +59,15 @@ func Check(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme sol
 	return rows, nil
 }
 
-// Weights returns the factor of C for the documents of each class: given[name] if present, which
+// ClassWeights returns the factor of C for the documents of each class: given[name] if present, which
 // must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n /
 // (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
-func Weights(
+func ClassWeights(
 	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {
 	out := make([]float64, len(c.Classes))
 	for _, i := range rows {
-		for _, k := range c.Labels.Of(i) {
+		for _, k := range c.Labels.Classes(i) {
 			out[k]++
 		}
 	}
@@ -76,7 +76,7 @@ func Weights(
 		switch {
 		case !balanced || own == 0 || own == n:
 			out[k] = 1
-		case scheme == solver.Labels:
+		case scheme == solver.MultiLabel:
 			out[k] = (n - own) / own
 		default:
 			out[k] = n / (float64(len(out)) * own)
@@ -92,8 +92,8 @@ func Weights(
 	return out, nil
 }
 
-// CheckCs checks that values of C are positive and strictly increasing.
-func CheckCs(values []float64) error {
+// CheckCValues checks that values of C are positive and strictly increasing.
+func CheckCValues(values []float64) error {
 	for i, c := range values {
 		if !(c > 0) || i > 0 && !(c > values[i-1]) {
 			return fmt.Errorf("values of C must be positive and strictly increasing, got %v", values)
@@ -104,21 +104,21 @@ func CheckCs(values []float64) error {
 
 // NewPrediction allocates the prediction of n documents.
 func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
-	p := &model.Prediction{Decisions: make([][]float64, n)}
-	if scheme == solver.Labels {
+	p := &model.Prediction{DecisionValues: make([][]float64, n)}
+	if scheme == solver.MultiLabel {
 		p.Labels = make([][]int, n)
 	} else {
-		p.Class = make([]int, n)
+		p.ClassIndices = make([]int, n)
 	}
 	return p
 }
 
 // Decide sets the decision values of document i, and the resulting class or labels.
 func Decide(p *model.Prediction, i int, f []float64) {
-	if p.Decisions[i] = f; p.Labels != nil {
-		p.Labels[i] = Positive(f)
+	if p.DecisionValues[i] = f; p.Labels != nil {
+		p.Labels[i] = PositiveIndices(f)
 	} else {
-		p.Class[i] = ArgMax(f)
+		p.ClassIndices[i] = ArgMax(f)
 	}
 }
 
@@ -136,7 +136,7 @@ func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
 	}
 }
 
-const chunk = 512
+const chunkRows = 512
 
 // Options are the options of training and predictions. They don't affect results.
 type Options struct {
@@ -146,27 +146,29 @@ type Options struct {
 	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
 }
 
-// Pass embeds documents in chunks and passes the chunks to a model.
-type Pass struct {
+// PredictionRun embeds documents in chunks and passes the chunks to a model.
+type PredictionRun struct {
 	Options
-	Name     string // package name, for errors
-	Embedder *sparse.Embedder
-	Bytes    int64 // memory that the model needs per document
+	Name             string // package name, for errors
+	Embedder         *sparse.Embedder
+	BytesPerDocument int64 // memory that the model needs per document
 }
 
-// Goroutines returns the number of goroutines that Run uses for n documents.
-func (p *Pass) Goroutines(n int) int { return min(run.Workers(p.Workers), (n+chunk-1)/chunk) }
+// NumWorkers returns the number of goroutines that Run uses for n documents.
+func (p *PredictionRun) NumWorkers(n int) int {
+	return min(run.NumWorkers(p.Workers), (n+chunkRows-1)/chunkRows)
+}
 
 // Run embeds documents in chunks, and calls each once per chunk, concurrently. x holds the chunk,
 // whose first row is document first. docs must be valid.
-func (p *Pass) Run(
+func (p *PredictionRun) Run(
 	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
 ) (err error) {
 	n := docs.Rows()
-	workers := p.Goroutines(n)
-	longest := int64(docs.LongestRow() + p.Embedder.Filled())
-	need := int64(n)*p.Bytes + int64(workers)*sparse.EmbeddedBytes(chunk, chunk*longest)
-	if err := run.Fits(need, p.MemoryBytes, "%s: predicting %d documents", p.Name, n); err != nil {
+	workers := p.NumWorkers(n)
+	longest := int64(docs.MaxRowLen() + p.Embedder.FilledCount())
+	need := int64(n)*p.BytesPerDocument + int64(workers)*sparse.EmbeddedBytes(chunkRows, chunkRows*longest)
+	if err := run.CheckMemory(need, p.MemoryBytes, "%s: predicting %d documents", p.Name, n); err != nil {
 		return err
 	}
 	var report func(int64)
@@ -175,8 +177,8 @@ func (p *Pass) Run(
 	}
 	ctx, r := run.StartReporter(ctx, p.Name+": Options.Progress", report)
 	defer r.Finish(&err)
-	return run.Tasks(ctx, workers, (n+chunk-1)/chunk, func(ctx context.Context, worker, part int) error {
-		rows := run.Numbers(part*chunk, min((part+1)*chunk, n))
+	return run.Tasks(ctx, workers, (n+chunkRows-1)/chunkRows, func(ctx context.Context, worker, part int) error {
+		rows := run.Range(part*chunkRows, min((part+1)*chunkRows, n))
 		x, err := p.Embedder.TransformRows(ctx, docs, rows, 1)
 		if err != nil {
 			return err
@@ -200,8 +202,8 @@ func ArgMax(f []float64) int {
 	return top
 }
 
-// Positive returns the indices of positive values, ascending.
-func Positive(f []float64) []int {
+// PositiveIndices returns the indices of positive values, ascending.
+func PositiveIndices(f []float64) []int {
 	found := []int{}
 	for k, v := range f {
 		if v > 0 {

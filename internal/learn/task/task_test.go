@@ -25,8 +25,8 @@ func dataset() *corpus.Corpus {
 }
 
 func TestCheck(t *testing.T) {
-	for scheme, want := range map[solver.Scheme][]int{solver.OneVsRest: {0, 2}, solver.Labels: {0, 1, 2}} {
-		rows, err := Check(t.Context(), dataset(), sparse.Embedding{}, scheme)
+	for scheme, want := range map[solver.Scheme][]int{solver.OneVsRest: {0, 2}, solver.MultiLabel: {0, 1, 2}} {
+		rows, err := TrainingRows(t.Context(), dataset(), sparse.Embedding{}, scheme)
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%v: %v, %v, expected %v", scheme, rows, err, want)
 		}
@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 	for range 3 {
 		one.Labels.Add(0)
 	}
-	if _, err := Check(t.Context(), one, sparse.Embedding{}, solver.Labels); err != nil {
+	if _, err := TrainingRows(t.Context(), one, sparse.Embedding{}, solver.MultiLabel); err != nil {
 		t.Errorf("one label: %v", err)
 	}
 	bare, twice, none := dataset(), dataset(), dataset()
@@ -44,28 +44,28 @@ func TestCheck(t *testing.T) {
 	twice.Classes = []string{"a", "a"}
 	none.Documents = &sparse.CSR{Cols: 2, Offsets: []int64{0}}
 	for want, f := range map[string]func() ([]int, error){
-		"has no documents": func() ([]int, error) { return Check(t.Context(), none, sparse.Embedding{}, 0) },
-		"occurs twice":     func() ([]int, error) { return Check(t.Context(), twice, sparse.Embedding{}, 0) },
+		"has no documents": func() ([]int, error) { return TrainingRows(t.Context(), none, sparse.Embedding{}, 0) },
+		"occurs twice":     func() ([]int, error) { return TrainingRows(t.Context(), twice, sparse.Embedding{}, 0) },
 		"1 classes": func() ([]int, error) {
-			return Check(t.Context(), one, sparse.Embedding{}, solver.OneVsRest)
+			return TrainingRows(t.Context(), one, sparse.Embedding{}, solver.OneVsRest)
 		},
 		"dot product": func() ([]int, error) {
-			return Check(t.Context(), dataset(), sparse.Embedding{Pairing: sparse.ChiSquare}, solver.OneVsRest)
+			return TrainingRows(t.Context(), dataset(), sparse.Embedding{Pairing: sparse.ChiSquare}, solver.OneVsRest)
 		},
 		"no labelled": func() ([]int, error) {
-			return Check(t.Context(), bare, sparse.Embedding{}, solver.OneVsRest)
+			return TrainingRows(t.Context(), bare, sparse.Embedding{}, solver.OneVsRest)
 		},
 	} {
-		musttest.Fails(f())(t, "Check", want)
+		musttest.WantError(f())(t, "Check", want)
 	}
 }
 
 func TestNumbers(t *testing.T) {
 	for _, good := range [][]float64{nil, {1}, {0.1, 0.2, 5}} {
-		musttest.Do(t, CheckCs(good))
+		musttest.NoError(t, CheckCValues(good))
 	}
 	for _, bad := range [][]float64{{0}, {-1}, {math.NaN()}, {1, 1}, {2, 1}, {1, math.NaN()}, {1, 3, 2}} {
-		if CheckCs(bad) == nil {
+		if CheckCValues(bad) == nil {
 			t.Errorf("%v: no error", bad)
 		}
 	}
@@ -74,10 +74,10 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%v: the greatest is %d, expected %d", f, got, want)
 		}
 	}
-	if got := Positive([]float64{-1, 2, 0, 3}); !slices.Equal(got, []int{1, 3}) {
+	if got := PositiveIndices([]float64{-1, 2, 0, 3}); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("above 0: %v", got)
 	}
-	if got := Positive(nil); got == nil || len(got) != 0 {
+	if got := PositiveIndices(nil); got == nil || len(got) != 0 {
 		t.Errorf("of none: %v", got)
 	}
 }
@@ -89,7 +89,7 @@ func TestWeights(t *testing.T) {
 	for _, k := range []int32{0, 0, 0, 0, 1, 1, 2, 0, 0, 0} { // 7, 2 and 1 of 10 documents
 		c.Labels.Add(k)
 	}
-	rows := run.Numbers(0, 10)
+	rows := run.Range(0, 10)
 	for _, q := range []struct {
 		given    map[string]float64
 		balanced bool
@@ -99,13 +99,13 @@ func TestWeights(t *testing.T) {
 		{nil, false, solver.OneVsRest, []float64{1, 1, 1}},
 		{nil, true, solver.OneVsRest, []float64{10. / 21, 10. / 6, 10. / 3}},
 		{map[string]float64{"b": 5}, true, solver.OneVsRest, []float64{10. / 21, 5, 10. / 3}},
-		{nil, true, solver.Labels, []float64{3. / 7, 8. / 2, 9}},
+		{nil, true, solver.MultiLabel, []float64{3. / 7, 8. / 2, 9}},
 	} {
-		if got, err := Weights(c, rows, q.given, q.balanced, q.scheme); err != nil || !slices.Equal(got, q.want) {
+		if got, err := ClassWeights(c, rows, q.given, q.balanced, q.scheme); err != nil || !slices.Equal(got, q.want) {
 			t.Errorf("%+v: %v, %v", q, got, err)
 		}
 	}
 	for _, bad := range []map[string]float64{{"d": 1}, {"a": 0}, {"a": math.NaN()}, {"a": math.Inf(1)}} {
-		musttest.Fails(Weights(c, rows, bad, false, solver.OneVsRest))(t, bad)
+		musttest.WantError(ClassWeights(c, rows, bad, false, solver.OneVsRest))(t, bad)
 	}
 }

@@ -16,57 +16,59 @@ import (
 // per document, only the first classifier is trained, because the second is its negation.
 type Training struct {
 	Options
-	Name    string // package name, for errors
-	Unit    string // plural noun for steps in progress reports, such as passes
-	Corpus  *corpus.Corpus
-	Scheme  solver.Scheme
-	CValues []float64
+	Name     string // package name, for errors
+	StepUnit string // plural noun for steps in progress reports, such as passes
+	Corpus   *corpus.Corpus
+	Scheme   solver.Scheme
+	CValues  []float64
 
 	Rows            []int     // indices of the training documents
 	DocumentWeights []float64 // one per row; nil for 1 each
-	ClassWeights    []float64 // factors of C, see [Weights]
+	ClassWeights    []float64 // factors of C, see [ClassWeights]
 }
 
-// Check sets the training documents and weights, see [Check] and [Weights]. Without CValues, c is
+// Prepare sets the training documents and weights, see [TrainingRows] and [ClassWeights]. Without CValues, c is
 // the only value of C.
-func (t *Training) Check(
+func (t *Training) Prepare(
 	ctx context.Context, e sparse.Embedding, c float64, given map[string]float64, balanced bool,
 ) (err error) {
-	t.Workers = run.Workers(t.Workers)
+	t.Workers = run.NumWorkers(t.Workers)
 	if t.CValues == nil {
 		t.CValues = []float64{c}
 	}
-	if err = CheckCs(t.CValues); err == nil {
-		t.Rows, err = Check(ctx, t.Corpus, e, t.Scheme)
+	if err = CheckCValues(t.CValues); err == nil {
+		t.Rows, err = TrainingRows(ctx, t.Corpus, e, t.Scheme)
 	}
 	if err == nil {
-		t.ClassWeights, err = Weights(t.Corpus, t.Rows, given, balanced, t.Scheme)
+		t.ClassWeights, err = ClassWeights(t.Corpus, t.Rows, given, balanced, t.Scheme)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
-	t.DocumentWeights = run.Pick(t.Corpus.Weights, t.Rows)
+	t.DocumentWeights = run.Select(t.Corpus.Weights, t.Rows)
 	return nil
 }
 
-// Mirrored reports whether the second of two classifiers is the negation of the first.
-func (t *Training) Mirrored() bool {
+// IsBinary reports whether the second of two classifiers is the negation of the first.
+func (t *Training) IsBinary() bool {
 	return len(t.Corpus.Classes) == 2 && t.Scheme == solver.OneVsRest
 }
 
-// Class is a class for which a binary classifier is trained.
-type Class struct {
+// BinaryProblem is a class for which a binary classifier is trained.
+type BinaryProblem struct {
 	Index    int
 	Positive []bool     // for each row, whether the document has the class
 	Weights  [2]float64 // factors of C for negative and for positive documents
 	Workers  int        // number of goroutines for this class
-	Step     func()     // counts a step for progress reports
+	OnStep   func()     // counts a step for progress reports
 }
 
-// Each calls train once per class, concurrently for several classes.
-func (t *Training) Each(ctx context.Context, train func(ctx context.Context, k Class) error) (err error) {
+// ForEachClass calls train once per class, concurrently for several classes.
+func (t *Training) ForEachClass(
+	ctx context.Context, train func(ctx context.Context, k BinaryProblem) error,
+) (err error) {
 	n := len(t.Corpus.Classes)
-	if t.Mirrored() {
+	if t.IsBinary() {
 		n = 1
 	}
 	atOnce := min(t.Workers, n)
@@ -76,7 +78,7 @@ func (t *Training) Each(ctx context.Context, train func(ctx context.Context, k C
 		report = func(done int64) {
 			p := run.Progress{Stage: "training", Done: done, Total: int64(n)}
 			if count := steps.Load(); count > 0 {
-				p.Details = []string{fmt.Sprintf("%d %s", count, t.Unit)}
+				p.Details = []string{fmt.Sprintf("%d %s", count, t.StepUnit)}
 			}
 			t.Progress(p)
 		}
@@ -84,13 +86,13 @@ func (t *Training) Each(ctx context.Context, train func(ctx context.Context, k C
 	ctx, r := run.StartReporter(ctx, t.Name+": Options.Progress", report)
 	defer r.Finish(&err)
 	return run.Tasks(ctx, atOnce, n, func(ctx context.Context, _, k int) error {
-		own := Class{Index: k, Positive: make([]bool, len(t.Rows)), Weights: [2]float64{1, t.ClassWeights[k]},
-			Workers: max(t.Workers/atOnce, 1), Step: func() { steps.Add(1) }}
-		if t.Mirrored() {
+		own := BinaryProblem{Index: k, Positive: make([]bool, len(t.Rows)), Weights: [2]float64{1, t.ClassWeights[k]},
+			Workers: max(t.Workers/atOnce, 1), OnStep: func() { steps.Add(1) }}
+		if t.IsBinary() {
 			own.Weights[0] = t.ClassWeights[1]
 		}
 		for at, i := range t.Rows {
-			own.Positive[at] = slices.Contains(t.Corpus.Labels.Of(i), int32(k))
+			own.Positive[at] = slices.Contains(t.Corpus.Labels.Classes(i), int32(k))
 		}
 		err := train(ctx, own)
 		r.Add(1)

@@ -16,61 +16,61 @@ import (
 // Candidates are the settings that [Choose] compares. Each list has at least one value. The first
 // value of a list is used while other lists are compared, and wins ties.
 type Candidates struct {
-	Measure Measure
-	Kernels []kernel.Kernel
-	C       []float64
-	Nu      float64
-	Schemes []solver.Scheme // solver.Labels excludes other schemes
-	Epsilon []float64
+	Measure  Measure
+	Kernels  []kernel.Kernel
+	C        []float64
+	Nu       float64
+	Schemes  []solver.Scheme // solver.Labels excludes other schemes
+	Epsilons []float64
 
 	// Unit is the unit of C and Epsilon; for a regression, it is about the standard deviation of
 	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// Terms is the number of tokenizers. The corpus passed to [Choose] is tokenised by tokenizer 0.
+	// TokenizerCount is the number of tokenizers. The corpus passed to [Choose] is tokenised by tokenizer 0.
 	// Corpus returns documents tokenised by another tokenizer: the documents with the given
 	// ascending indices, or all if documents is nil.
-	Terms  int
-	Corpus func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
+	TokenizerCount int
+	Corpus         func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
 
-	// Alike is set if training takes about the same time with all tokenizers, for example if
+	// UniformCost is set if training takes about the same time with all tokenizers, for example if
 	// tokenizers differ only in the encoding of numbers. Each tokenizer i is then compared with all
 	// its kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
-	Alike bool
-	Own   map[int][]kernel.Kernel
+	UniformCost        bool
+	KernelsByTokenizer map[int][]kernel.Kernel
 
-	// Values, if not nil, has the approximate number of values per document for each tokenizer,
+	// RelativeValueCounts, if not nil, has the approximate number of values per document for each tokenizer,
 	// relative to tokenizer 0. Counted has the number of terms per document that Corpus counts.
-	Values, Counted []float64
+	RelativeValueCounts, TermCounts []float64
 
-	// Near, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
+	// Neighbours, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
 	// parameter. A round continues with neighbours of its best kernel, or best C, until no
 	// neighbour is better.
-	Near func(k kernel.Kernel) []kernel.Kernel
+	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// Finer, if not nil, returns neighbours of the best kernel that the round of C also tries.
-	Finer func(k kernel.Kernel) []kernel.Kernel
+	// FinerNeighbours, if not nil, returns neighbours of the best kernel that the round of C also tries.
+	FinerNeighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// Supervised lists kernels with supervised embeddings, see [sparse.Embedding.Supervised]. They
+	// SupervisedKernels lists kernels with supervised embeddings, see [sparse.Embedding.Supervised]. They
 	// are compared last and only with the first C, because each fold needs separate dot products.
 	// If Final is set, they aren't compared. If a sample has m of n documents, a supervised kernel
 	// wins only if it is better by √(n/m) standard errors.
-	Supervised []kernel.Kernel
+	SupervisedKernels []kernel.Kernel
 
-	// Final is the number of candidates in a last round, which uses Folds folds. The last round
+	// FinalistCount is the number of candidates in a last round, which uses Folds folds. The last round
 	// also compares the best settings on each tokenizer. If Final is 0, there is no last round.
-	Final, Folds int
+	FinalistCount, FinalFolds int
 
-	// MinC selects the smallest C that isn't much worse than the best. The limit is the standard
+	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the standard
 	// error of the difference or half the standard error of the score, whichever is smaller. A
 	// round then keeps its first candidate unless another candidate is better by a quarter of the
 	// score's standard error, or by half of this standard error in a round of tokenizers.
-	MinC bool
+	PreferSmallC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time
 
-	Work float64 // work limit, in multiples of one training run
-	Seed uint64  // seed of samples and folds
+	WorkBudget float64 // work limit, in multiples of one training run
+	Seed       uint64  // seed of samples and folds
 }
 
 // ChoiceFolds is the number of folds in each round except the last round of Final candidates.
@@ -80,30 +80,30 @@ const ChoiceFolds = 3
 // compared unless there is a last round. A sample has at least minSample documents, or all, even if
 // that exceeds the work limit, because smaller samples are too noisy. A sample has at most
 // maxSample documents (a matrix of 144 MB), and in the last round at most maxFinal (1.6 GB).
-const minSample, maxSample, maxFinal, fewDocuments = 600, 6000, 20000, 100
+const minSample, maxSample, maxFinal, minDocuments = 600, 6000, 20000, 100
 
-// Samples evaluates candidates on samples of a corpus, and estimates the work.
-type Samples interface {
-	// Open returns an evaluator for a round, and a function that frees its memory. cut returns the
+// SampleEvaluator evaluates candidates on samples of a corpus, and estimates the work.
+type SampleEvaluator interface {
+	// NewEvaluator returns an evaluator for a round, and a function that frees its memory. cut returns the
 	// sample, tokenised by the given tokenizer, and the size of all stored documents in bytes. The
 	// evaluator reports the progress that stage returns.
-	Open(
+	NewEvaluator(
 		r *Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error), stage func() (string, int64, int64),
 	) (Evaluator, func() error)
 
-	Training() Work                       // work of one training run
-	Work(all []Candidate, folds int) Work // work of cross-validating the candidates
-	Fits(k kernel.Kernel) error           // error if memory is insufficient for training with k
-	Room(order []int) int                 // maximum n such that the first n documents of order fit into memory
+	TrainingCost() Cost                             // work of one training run
+	ValidationCost(all []Candidate, folds int) Cost // work of cross-validating the candidates
+	CheckMemory(k kernel.Kernel) error              // error if memory is insufficient for training with k
+	MaxDocuments(order []int) int                   // maximum n such that the first n documents of order fit into memory
 }
 
 // Round is a step of a choice: candidates that were compared on a sample.
 type Round struct {
-	Documents int     // size of the sample
-	Folds     int     // number of folds
-	Points    []Point // in the order in which they were tried
-	Best      int     // index of the best point
-	Compares  string  // compared parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
+	DocumentCount int     // size of the sample
+	Folds         int     // number of folds
+	Points        []Point // in the order in which they were tried
+	BestIndex     int     // index of the best point
+	Parameter     string  // compared parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
 }
 
 // Choice is the result of [Choose].
@@ -112,8 +112,8 @@ type Choice struct {
 	Corpus    *corpus.Corpus // all documents, tokenised by tokenizer Terms; nil if Terms is 0 or only samples were read
 	Rounds    []Round        // empty if nothing was compared
 	Sample    []int          // documents of the last round, in ascending order
-	Why       string         // reason why nothing was compared, without a full stop
-	Fits      int            // number of trained models
+	Reason    string         // reason why nothing was compared, without a full stop
+	FitCount  int            // number of trained models
 }
 
 // Choose chooses tokenizer, kernel, C, scheme and epsilon for a corpus by cross-validation on
@@ -122,7 +122,7 @@ type Choice struct {
 //   - tokenizers, with the first kernel;
 //   - kernels, with the best tokenizer, and kernels of the first other family with the second best;
 //   - schemes, then epsilon, then C, for the best candidates so far;
-//   - kernels with supervised embeddings, see [Candidates.Supervised].
+//   - kernels with supervised embeddings, see [Candidates.SupervisedKernels].
 //
 // If Final or Alike is set, the first round compares all kernels with all tokenizers. Samples are
 // nested. Rounds with fewer candidates have larger samples.
@@ -131,7 +131,7 @@ type Choice struct {
 // workers and in every run with the same instruction set, unless memory limits the samples. With
 // too few documents, or too little memory, the result is the first candidate. After an error, the
 // result has the completed rounds. Choose fails if all documents are of one class.
-func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) (*Choice, error) {
+func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on SampleEvaluator) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -139,48 +139,49 @@ func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on Samples) 
 	if from.Measure == Accuracy && !slices.ContainsFunc(c.Labels.IDs, other) {
 		return nil, fmt.Errorf("tune: %s has only 1 class, but at least 2 are required", c.Source)
 	}
-	from.Terms = max(from.Terms, 1)
-	h := &choosing{c: c, from: from, on: on, cuts: map[int]*corpus.Corpus{}}
-	h.out = &Choice{Candidate: h.first()}
-	if err := on.Fits(from.Kernels[0]); err != nil {
+	from.TokenizerCount = max(from.TokenizerCount, 1)
+	h := &chooser{c: c, candidates: from, evaluator: on, tokenized: map[int]*corpus.Corpus{}}
+	h.out = &Choice{Candidate: h.firstCandidate()}
+	if err := on.CheckMemory(from.Kernels[0]); err != nil {
 		return nil, err
 	}
-	if h.out.Why = h.sample(); h.out.Why != "" {
+	if h.out.Reason = h.orderSamples(); h.out.Reason != "" {
 		return h.out, nil
 	}
 	return h.out, h.run(ctx)
 }
 
-type choosing struct {
-	c    *corpus.Corpus
-	from Candidates
-	on   Samples
-	out  *Choice
+type chooser struct {
+	c          *corpus.Corpus
+	candidates Candidates
+	evaluator  SampleEvaluator
+	out        *Choice
 
-	order []int // documents, ordered so that each prefix is a sample
-	most  int   // number of documents that fit into memory
+	order        []int // documents, ordered so that each prefix is a sample
+	maxDocuments int   // number of documents that fit into memory
 
-	cuts map[int]*corpus.Corpus // tokenised documents of samples or the corpus, by tokenizer index above 0
+	tokenized map[int]*corpus.Corpus // tokenised documents of samples or the corpus, by tokenizer index above 0
 
-	done, total float64 // work of the completed rounds, and of all rounds
-	now         float64 // work of the current comparison
-	tries       int     // number of candidates in the current comparison
-	tried       atomic.Int64
+	doneCost, totalCost float64 // work of the completed rounds, and of all rounds
+	currentCost         float64 // work of the current comparison
+	candidateCount      int     // number of candidates in the current comparison
+	triedCount          atomic.Int64
 }
 
-// first returns the candidate with the first value of each list.
-func (h *choosing) first() Candidate {
-	g := &h.from
+// firstCandidate returns the candidate with the first value of each list.
+func (h *chooser) firstCandidate() Candidate {
+	g := &h.candidates
 	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0],
-		Regularization: solver.Regularization{C: g.C[0], Nu: g.Nu, Epsilon: g.Epsilon[0]}}
+		Regularization: solver.Regularization{C: g.C[0], Nu: g.Nu, Epsilon: g.Epsilons[0]}}
 }
 
-// sample orders the documents so that each prefix is a sample with the class frequencies of the
+// orderSamples orders the documents so that each prefix is a sample with the class frequencies of the
 // corpus. It returns a reason if the documents don't suffice for a choice.
-func (h *choosing) sample() (why string) {
+func (h *chooser) orderSamples() (why string) {
 	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; unlabelled documents are last
 	n := 0
-	for i, class := range Strata(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes), h.from.Measure == MicroF1) {
+	for i, class := range FirstClasses(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes),
+		h.candidates.Measure == MicroF1) {
 		if class >= 0 { // skip documents without a class
 			classes[class] = append(classes[class], i)
 			n++
@@ -188,19 +189,19 @@ func (h *choosing) sample() (why string) {
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	const each = 2 * ChoiceFolds // documents of each of the two largest classes, so that no fold has only one class
-	few := fewDocuments
-	if h.from.Final > 0 {
+	few := minDocuments
+	if h.candidates.FinalistCount > 0 {
 		few = 2 * each
 	}
 	// Many small classes suffice, because each fold has documents of several classes.
-	small := len(classes[1]) < each && (n-len(classes[0]) < fewDocuments || len(classes[0]) > n/2)
+	small := len(classes[1]) < each && (n-len(classes[0]) < minDocuments || len(classes[0]) > n/2)
 	switch {
-	case n < few && h.from.Measure == MeanSquaredError:
+	case n < few && h.candidates.Measure == MeanSquaredError:
 		return fmt.Sprintf("%d documents are too few", n)
-	case n < few || small && h.from.Measure == Accuracy:
+	case n < few || small && h.candidates.Measure == Accuracy:
 		return fmt.Sprintf("%d documents, %d of them outside the largest class, are too few", n, n-len(classes[0]))
 	}
-	r := rand.New(rand.NewPCG(h.from.Seed, uint64(n)))
+	r := rand.New(rand.NewPCG(h.candidates.Seed, uint64(n)))
 	at := make(map[int]float64, n) // per document: fraction of documents in the smallest sample that contains it
 	for k, class := range classes {
 		r.Shuffle(len(class), func(i, j int) { class[i], class[j] = class[j], class[i] })
@@ -213,7 +214,7 @@ func (h *choosing) sample() (why string) {
 		}
 	}
 	slices.SortStableFunc(h.order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
-	if h.most = h.on.Room(h.order); h.most < min(n, minSample) {
+	if h.maxDocuments = h.evaluator.MaxDocuments(h.order); h.maxDocuments < min(n, minSample) {
 		return "memory is insufficient for samples"
 	}
 	return ""

@@ -18,31 +18,31 @@ type costs struct {
 	room    int // number of documents that fit; 0 for all
 }
 
-func (m *costs) Open(
+func (m *costs) NewEvaluator(
 	*Round, func(context.Context, int) (*corpus.Corpus, int64, error), func() (string, int64, int64),
 ) (Evaluator, func() error) {
 	return nil, nil
 }
 
-func (m *costs) Fits(kernel.Kernel) error { return nil }
+func (m *costs) CheckMemory(kernel.Kernel) error { return nil }
 
-func (m *costs) Room(order []int) int {
+func (m *costs) MaxDocuments(order []int) int {
 	if m.room > 0 {
 		return m.room
 	}
 	return len(order)
 }
 
-func (m *costs) Training() Work { return Work{2.5, 500 + 150*m.classes} }
+func (m *costs) TrainingCost() Cost { return Cost{2.5, 500 + 150*m.classes} }
 
-func (m *costs) Work(all []Candidate, folds int) (total Work) {
+func (m *costs) ValidationCost(all []Candidate, folds int) (total Cost) {
 	for i, q := range all {
 		if i == 0 || q.Kernel.Embedding() != all[i-1].Kernel.Embedding() {
-			total.Add(1, Work{1, 500}, 1)
+			total.Add(1, Cost{1, 500}, 1)
 		}
-		fit := Work{1, 100 * m.classes}
+		fit := Cost{1, 100 * m.classes}
 		if q.Scheme != solver.OneVsOne {
-			fit = Work{2 + m.classes/25, 50 * m.classes}
+			fit = Cost{2 + m.classes/25, 50 * m.classes}
 		}
 		total.Add(float64(folds), fit, float64(folds-1)/float64(folds))
 	}
@@ -54,14 +54,14 @@ func TestChooseSample(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=4000,terms=300,length=10,classes=3,seed=3",
 		corpus.Options{}))(t)
 	on := &costs{classes: 3}
-	h := &choosing{c: c, on: on, from: Candidates{Seed: 1}}
-	if why := h.sample(); why != "" || h.most != 4000 || len(h.order) != 4000 {
-		t.Fatalf("%q, %d of %d", why, h.most, len(h.order))
+	h := &chooser{c: c, evaluator: on, candidates: Candidates{Seed: 1}}
+	if why := h.orderSamples(); why != "" || h.maxDocuments != 4000 || len(h.order) != 4000 {
+		t.Fatalf("%q, %d of %d", why, h.maxDocuments, len(h.order))
 	}
 	count := func(documents []int) []float64 {
 		n := make([]float64, 3)
 		for _, i := range documents {
-			n[c.Labels.Of(i)[0]] += 1 / float64(len(documents))
+			n[c.Labels.Classes(i)[0]] += 1 / float64(len(documents))
 		}
 		return n
 	}
@@ -75,8 +75,8 @@ func TestChooseSample(t *testing.T) {
 	}
 	for room, want := range map[int]string{2000: "", 100: "memory is insufficient for samples"} {
 		on.room, h.order = room, nil
-		if why := h.sample(); why != want || h.most != room {
-			t.Errorf("%q, %d documents of %d", why, h.most, room)
+		if why := h.orderSamples(); why != want || h.maxDocuments != room {
+			t.Errorf("%q, %d documents of %d", why, h.maxDocuments, room)
 		}
 	}
 }
@@ -90,21 +90,23 @@ func TestChooseWork(t *testing.T) {
 	}
 	for _, docs := range []int{600, 3000, 20000} {
 		for _, classes := range []int{2, 20, 200} {
-			h := &choosing{on: &costs{classes: float64(classes)}, order: make([]int, docs), most: docs,
-				from: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Epsilon: []float64{0}, Terms: 1, Work: 1,
-					Schemes: []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
-			rounds := h.from.rounds()
-			share := h.mayTake(float64(docs)) / float64(len(rounds))
+			h := &chooser{evaluator: &costs{classes: float64(classes)}, order: make([]int, docs), maxDocuments: docs,
+				candidates: Candidates{Kernels: kernels, C: []float64{10, 1, 100}, Epsilons: []float64{0}, TokenizerCount: 1,
+					WorkBudget: 1,
+					Schemes:    []solver.Scheme{solver.OneVsOne, solver.OneVsRest}}}
+			rounds := h.candidates.rounds()
+			share := h.trainingCost(float64(docs)) / float64(len(rounds))
 			best := []Candidate{{Kernel: kernels[0], Regularization: solver.Regularization{C: 10}}}
 			least := min(docs, minSample)
 			for _, round := range rounds {
-				wanted := h.from.extend(round, best)
-				got, n := h.planned(round, wanted, len(rounds), least)
-				over := max(maxOver*share, minWork)
+				wanted := h.candidates.extend(round, best)
+				got, n := h.planRound(round, wanted, len(rounds), least)
+				over := max(maxOverrun*share, minCost)
 				if round == "C" { // a sample of nearlyAll is extended to all
-					over = max(over, 4*share/(nearlyAll*nearlyAll))
+					over = max(over, 4*share/(fullSampleFraction*fullSampleFraction))
 				}
-				if takes := h.on.Work(got, h.from.folds(round)).On(float64(n)); len(got) > 1 && !(takes <= over) {
+				if takes := h.evaluator.ValidationCost(got, h.candidates.folds(round)).ForDocuments(float64(n)); len(got) > 1 &&
+					!(takes <= over) {
 					t.Errorf("%d documents, %d classes: %s takes %g, expected up to %g", docs, classes, round, takes, over)
 				}
 				if n < least || !slices.Equal(got, wanted[:len(got)]) {
@@ -115,8 +117,8 @@ func TestChooseWork(t *testing.T) {
 				}
 				best, least = got, n
 			}
-			h.from.Final = 1
-			if got, _ := h.planned("kernel", h.from.extend("kernel", best[:1]), 1, least); len(got) != len(kernels) {
+			h.candidates.FinalistCount = 1
+			if got, _ := h.planRound("kernel", h.candidates.extend("kernel", best[:1]), 1, least); len(got) != len(kernels) {
 				t.Errorf("a search compares %d kernels", len(got))
 			}
 		}
@@ -127,8 +129,8 @@ func TestChooseWork(t *testing.T) {
 func TestSmallestC(t *testing.T) {
 	k := kernel.MustParse("diffusion")
 	point := func(c float64, figures ...float64) Point {
-		r := &Result{Measure: Accuracy, Figures: figures}
-		r.complete()
+		r := &Result{Measure: Accuracy, FoldValues: figures}
+		r.computeStatistics()
 		return Point{Candidate: Candidate{Kernel: k, Regularization: solver.Regularization{C: c}}, Result: r}
 	}
 	for want, points := range map[float64][]Point{
@@ -142,9 +144,9 @@ func TestSmallestC(t *testing.T) {
 				if m == MeanSquaredError {
 					own := *of[i].Result
 					of[i].Result, own.Measure = &own, m
-					of[i].Figures = slices.Clone(of[i].Figures)
-					for fold := range of[i].Figures {
-						of[i].Figures[fold] = 1 - of[i].Figures[fold]
+					of[i].FoldValues = slices.Clone(of[i].FoldValues)
+					for fold := range of[i].FoldValues {
+						of[i].FoldValues[fold] = 1 - of[i].FoldValues[fold]
 					}
 				}
 				if of[i].Mean > of[best].Mean {
@@ -161,14 +163,14 @@ func TestSmallestC(t *testing.T) {
 	if at := smallestC(points, 0, 0.1); points[at].C != 10 {
 		t.Errorf("C = %v, expected 10", points[at].C)
 	}
-	points[1].Unfinished = 1
+	points[1].UnfinishedCount = 1
 	if at := smallestC(points, 0, 0.1); points[at].C != 100 {
 		t.Errorf("C = %v, expected 100, whose searches ended", points[at].C)
 	}
-	h := &choosing{from: Candidates{Measure: MeanSquaredError}}
+	h := &chooser{candidates: Candidates{Measure: MeanSquaredError}}
 	ended := Point{Result: &Result{Measure: MeanSquaredError, Mean: 2}}
-	less := Point{Result: &Result{Measure: MeanSquaredError, Mean: 1, Unfinished: 3}}
-	if !h.ranks(&ended, &less) || h.ranks(&less, &ended) {
+	less := Point{Result: &Result{Measure: MeanSquaredError, Mean: 1, UnfinishedCount: 3}}
+	if !h.isBetter(&ended, &less) || h.isBetter(&less, &ended) {
 		t.Error("a search that didn't end is better than one that did")
 	}
 }
@@ -198,22 +200,23 @@ func TestPreferOwn(t *testing.T) {
 		{MeanSquaredError, 1, 1.06, 1}, {MeanSquaredError, 1, 1.08, 0},
 	} {
 		point := func(terms int, k kernel.Kernel, mean float64) Point {
-			return Point{Candidate{Terms: terms, Kernel: k},
-				&Result{Measure: q.measure, Mean: mean, Figures: []float64{mean}}}
+			return Point{Candidate{Tokenizer: terms, Kernel: k},
+				&Result{Measure: q.measure, Mean: mean, FoldValues: []float64{mean}}}
 		}
-		r := &Round{Documents: 400, Points: []Point{point(0, linear, q.other), point(1, rbf, q.own)}}
-		h := &choosing{from: Candidates{Measure: q.measure, Own: map[int][]kernel.Kernel{1: {rbf}}}, out: &Choice{}}
-		if r.Points[1].Ranks(r.Points[0].Result) {
-			r.Best = 1
+		r := &Round{DocumentCount: 400, Points: []Point{point(0, linear, q.other), point(1, rbf, q.own)}}
+		h := &chooser{candidates: Candidates{Measure: q.measure, KernelsByTokenizer: map[int][]kernel.Kernel{1: {rbf}}},
+			out: &Choice{}}
+		if r.Points[1].IsBetter(r.Points[0].Result) {
+			r.BestIndex = 1
 		}
-		if h.preferOwn(r); r.Best != q.want {
-			t.Errorf("%s %v and %v: candidate %d, expected %d", q.measure, q.other, q.own, r.Best, q.want)
+		if h.preferOwn(r); r.BestIndex != q.want {
+			t.Errorf("%s %v and %v: candidate %d, expected %d", q.measure, q.other, q.own, r.BestIndex, q.want)
 		}
 	}
-	g := Candidates{Own: map[int][]kernel.Kernel{1: {rbf}}}
-	best := []Candidate{{Kernel: linear}, {Kernel: rbf}, {Terms: 1, Kernel: rbf}}
+	g := Candidates{KernelsByTokenizer: map[int][]kernel.Kernel{1: {rbf}}}
+	best := []Candidate{{Kernel: linear}, {Kernel: rbf}, {Tokenizer: 1, Kernel: rbf}}
 	for n, want := range map[int]int{1: 2, 2: 3, 3: 3} {
-		if kept := g.kept(best, n); len(kept) != want || kept[len(kept)-1].Terms != 1 {
+		if kept := g.selectBest(best, n); len(kept) != want || kept[len(kept)-1].Tokenizer != 1 {
 			t.Errorf("of the best %d: %v", n, kept)
 		}
 	}

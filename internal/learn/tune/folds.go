@@ -15,12 +15,12 @@ import (
 // DefaultFolds is the default number of folds.
 const DefaultFolds = 5
 
-// Strata returns the first class of each of n documents. A document without a class gets class
+// FirstClasses returns the first class of each of n documents. A document without a class gets class
 // number classes if labels are independent, else class -1.
-func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
+func FirstClasses(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
-		switch own := labels.Of(i); {
+		switch own := labels.Classes(i); {
 		case len(own) > 0:
 			out[i] = int(own[0])
 		case separate:
@@ -34,9 +34,9 @@ func Strata(labels sparse.Labels, n, classes int, separate bool) []int {
 
 // Division defines how documents are divided into folds.
 type Division struct {
-	Folds int
-	Seed  uint64
-	Runs  bool // folds consist of consecutive documents of each class, instead of random documents
+	Folds       int
+	Seed        uint64
+	Consecutive bool // folds consist of consecutive documents of each class, instead of random documents
 }
 
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
@@ -46,10 +46,10 @@ type Division struct {
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
-		classes = Strata(c.Labels, n, len(c.Classes), m == MicroF1)
+		classes = FirstClasses(c.Labels, n, len(c.Classes), m == MicroF1)
 	}
-	if d.Runs {
-		fold, folds = runs(classes, d.Folds)
+	if d.Consecutive {
+		fold, folds = consecutiveFolds(classes, d.Folds)
 		return fold, folds, nil
 	}
 	usable, what, seen := 0, "labelled documents", map[int64]bool{}
@@ -73,14 +73,14 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 		err = fmt.Errorf("tune: %s: number of folds must be between 2 and %d, the number of %s, got %d", c.Source,
 			usable, what, d.Folds)
 	default:
-		fold = Grouped(classes, c.Groups, d.Folds, d.Seed)
+		fold = GroupedFolds(classes, c.Groups, d.Folds, d.Seed)
 	}
 	return fold, d.Folds, err
 }
 
-// runs divides the documents of each class into runs of consecutive documents. No run of the
+// consecutiveFolds divides the documents of each class into runs of consecutive documents. No run of the
 // largest class is empty.
-func runs(classes []int, folds int) ([]int, int) {
+func consecutiveFolds(classes []int, folds int) ([]int, int) {
 	count, at, fold := map[int]int{}, map[int]int{}, make([]int, len(classes))
 	most := 1
 	for _, k := range classes {
@@ -99,13 +99,13 @@ func runs(classes []int, folds int) ([]int, int) {
 	return fold, folds
 }
 
-// Grouped is like [solver.Folds], but puts all documents of a group into one fold. It assigns
+// GroupedFolds is like [solver.StratifiedFolds], but puts all documents of a group into one fold. It assigns
 // groups in order of decreasing size. The seed orders groups of equal size. Each group goes to the
 // fold that has the smallest fraction of the documents of the group's classes so far. Ties go to
 // the fold with the fewest documents.
-func Grouped(labels []int, groups []int64, k int, seed uint64) []int {
+func GroupedFolds(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
-		return solver.Folds(labels, k, seed)
+		return solver.StratifiedFolds(labels, k, seed)
 	}
 	fold, members := slices.Repeat([]int{-1}, len(labels)), map[int64][]int{}
 	var order []int64

@@ -15,11 +15,12 @@ func TestFolds(t *testing.T) {
 			labels[i] = -1
 		}
 	}
-	parts := Grouped(labels, groups, 5, 1)
-	if !slices.Equal(parts, Grouped(labels, groups, 5, 1)) || slices.Equal(parts, Grouped(labels, groups, 5, 2)) {
+	parts := GroupedFolds(labels, groups, 5, 1)
+	if !slices.Equal(parts, GroupedFolds(labels, groups, 5, 1)) ||
+		slices.Equal(parts, GroupedFolds(labels, groups, 5, 2)) {
 		t.Error("the parts don't follow the seed")
 	}
-	if !slices.Equal(Grouped(labels, nil, 5, 1), solver.Folds(labels, 5, 1)) {
+	if !slices.Equal(GroupedFolds(labels, nil, 5, 1), solver.StratifiedFolds(labels, 5, 1)) {
 		t.Error("without groups the parts aren't those of Folds")
 	}
 	of, size := map[int64]int{}, [5]int{}
@@ -48,7 +49,7 @@ func TestFoldsOfClasses(t *testing.T) {
 		labels[i], groups[i] = i/5%3, int64(i/5)
 	}
 	var count [5][3]int
-	for i, part := range Grouped(labels, groups, 5, 1) {
+	for i, part := range GroupedFolds(labels, groups, 5, 1) {
 		count[part][labels[i]]++
 	}
 	for part, have := range count {

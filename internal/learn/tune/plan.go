@@ -8,44 +8,44 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Work estimates the work on n documents, Square·n² + Linear·n. The unit is the work of one dot
+// Cost estimates the work on n documents, Square·n² + Linear·n. The unit is the work of one dot
 // product of two documents.
-type Work struct{ Square, Linear float64 }
+type Cost struct{ Quadratic, Linear float64 }
 
-// On returns the work on n documents.
-func (w Work) On(n float64) float64 { return (w.Square*n + w.Linear) * n }
+// ForDocuments returns the work on n documents.
+func (w Cost) ForDocuments(n float64) float64 { return (w.Quadratic*n + w.Linear) * n }
 
-// documents is the inverse of On: it returns the number of documents for an amount of work.
-func (w Work) documents(much float64) float64 {
-	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Square*much))
+// affordableDocuments is the inverse of On: it returns the number of documents for an amount of work.
+func (w Cost) affordableDocuments(much float64) float64 {
+	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Quadratic*much))
 }
 
 // Add adds the work on a fraction of the documents, multiplied by the factor times.
-func (w *Work) Add(times float64, of Work, share float64) {
-	w.Square += times * of.Square * share * share
+func (w *Cost) Add(times float64, of Cost, share float64) {
+	w.Quadratic += times * of.Quadratic * share * share
 	w.Linear += times * of.Linear * share
 }
 
 // The scheme round compares the best keptKernels kernels. Later rounds compare the best keptSchemes
 // candidates.
-const keptKernels, keptSchemes = 3, 2
+const maxKernels, maxSchemes = 3, 2
 
 // finalRound and weighting are the names of the last round, and of the round of supervised kernels.
 const finalRound, weighting = "all", "weighting"
 
 func (g *Candidates) rounds() (names []string) {
 	kernels := len(g.Kernels)
-	if g.Alike || g.Final > 0 { // compare all kernels with all tokenizers
-		kernels = len(g.everywhere(Candidate{}))
-	} else if g.Terms > 1 {
+	if g.UniformCost || g.FinalistCount > 0 { // compare all kernels with all tokenizers
+		kernels = len(g.onAllTokenizers(Candidate{}))
+	} else if g.TokenizerCount > 1 {
 		names = append(names, "terms")
 	}
-	for i, n := range []int{kernels, len(g.Schemes), len(g.Epsilon), len(g.C)} {
+	for i, n := range []int{kernels, len(g.Schemes), len(g.Epsilons), len(g.C)} {
 		if n > 1 {
 			names = append(names, []string{"kernel", "scheme", "epsilon", "C"}[i])
 		}
 	}
-	if g.Final > 0 {
+	if g.FinalistCount > 0 {
 		names = append(names, finalRound)
 	}
 	return names
@@ -53,82 +53,84 @@ func (g *Candidates) rounds() (names []string) {
 
 func (g *Candidates) folds(round string) int {
 	if round == finalRound {
-		return g.Folds
+		return g.FinalFolds
 	}
 	return ChoiceFolds
 }
 
 // extend returns the candidates of a round, from the best candidates of the previous round.
 func (g *Candidates) extend(round string, best []Candidate) []Candidate {
-	cuts := func(q *Candidate, i int) { *q = g.on(best, i) }
+	cuts := func(q *Candidate, i int) { *q = g.withTokenizer(best, i) }
 	cs := func(q *Candidate, i int) { q.C = g.C[i] }
 	switch round {
 	case "terms":
-		return extended(best, 1, g.Terms, cuts)
+		return extended(best, 1, g.TokenizerCount, cuts)
 	case "kernel":
 		switch {
-		case g.Alike, g.Final > 0:
-			return distinct(g.everywhere(best[0]))
+		case g.UniformCost, g.FinalistCount > 0:
+			return distinct(g.onAllTokenizers(best[0]))
 		}
 		own := extended(best, 1, len(g.Kernels), func(q *Candidate, i int) { q.Kernel = g.Kernels[i] })
-		return distinct(slices.Insert(own, min(2, len(own)), g.onSecond(best)...))
+		return distinct(slices.Insert(own, min(2, len(own)), g.withSecondTokenizer(best)...))
 	case "scheme":
-		return extended(g.kept(best, keptKernels), keptKernels+1, len(g.Schemes), func(q *Candidate, i int) {
+		return extended(g.selectBest(best, maxKernels), maxKernels+1, len(g.Schemes), func(q *Candidate, i int) {
 			q.Scheme = g.Schemes[i]
 		})
 	case "epsilon":
-		return extended(g.kept(best, keptSchemes), keptSchemes+1, len(g.Epsilon), func(q *Candidate, i int) {
-			q.Epsilon = g.Epsilon[i]
+		return extended(g.selectBest(best, maxSchemes), maxSchemes+1, len(g.Epsilons), func(q *Candidate, i int) {
+			q.Epsilon = g.Epsilons[i]
 		})
 	case finalRound: // also tries the best settings on each tokenizer, to show how much tokenizers matter
-		return distinct(append(slices.Clone(best[:min(len(best), g.Final)]), extended(best, 1, g.Terms, cuts)...))
+		return distinct(append(slices.Clone(best[:min(len(best), g.FinalistCount)]),
+			extended(best, 1, g.TokenizerCount, cuts)...))
 	}
-	kept := g.kept(best, keptSchemes)
+	kept := g.selectBest(best, maxSchemes)
 	own := extended(kept, len(kept), len(g.C), cs)
-	if g.Finer == nil {
+	if g.FinerNeighbours == nil {
 		return own
 	}
-	for _, q := range append(kept[:1:1], kept[min(len(kept), keptSchemes):]...) {
-		finer := g.Finer(q.Kernel)
+	for _, q := range append(kept[:1:1], kept[min(len(kept), maxSchemes):]...) {
+		finer := g.FinerNeighbours(q.Kernel)
 		own = append(own, extended([]Candidate{q}, 1, len(finer), func(q *Candidate, i int) { q.Kernel = finer[i] })...)
 	}
-	for cut := range g.Terms {
-		if g.Alike && g.Measure == MeanSquaredError && cut != best[0].Terms { // other tokenizers may need a larger C
-			own = append(own, extended([]Candidate{g.on(best, cut)}, 1, len(g.C), cs)...)
+	for cut := range g.TokenizerCount {
+		// other tokenizers may need a larger C
+		if g.UniformCost && g.Measure == MeanSquaredError && cut != best[0].Tokenizer {
+			own = append(own, extended([]Candidate{g.withTokenizer(best, cut)}, 1, len(g.C), cs)...)
 		}
 	}
 	return distinct(own)
 }
 
-func (g *Candidates) kernelsOn(cut int) []kernel.Kernel {
-	if own := g.Own[cut]; own != nil {
+func (g *Candidates) kernelsFor(cut int) []kernel.Kernel {
+	if own := g.KernelsByTokenizer[cut]; own != nil {
 		return own
 	}
 	return g.Kernels
 }
 
-// everywhere returns q with each kernel on each tokenizer. If Alike is set, tokenizers alternate,
+// onAllTokenizers returns q with each kernel on each tokenizer. If Alike is set, tokenizers alternate,
 // because a choice may compare only the first candidates.
-func (g *Candidates) everywhere(q Candidate) (out []Candidate) {
-	lists := make([][]Candidate, g.Terms)
-	for q.Terms = range g.Terms {
-		for _, q.Kernel = range g.kernelsOn(q.Terms) {
-			lists[q.Terms] = append(lists[q.Terms], q)
+func (g *Candidates) onAllTokenizers(q Candidate) (out []Candidate) {
+	lists := make([][]Candidate, g.TokenizerCount)
+	for q.Tokenizer = range g.TokenizerCount {
+		for _, q.Kernel = range g.kernelsFor(q.Tokenizer) {
+			lists[q.Tokenizer] = append(lists[q.Tokenizer], q)
 		}
 	}
-	if !g.Alike {
+	if !g.UniformCost {
 		return slices.Concat(lists...)
 	}
-	return run.InTurn(lists...)
+	return run.Interleave(lists...)
 }
 
-// kept returns the first n of the best candidates. If some tokenizers have their own kernels, it
+// selectBest returns the first n of the best candidates. If some tokenizers have their own kernels, it
 // adds the best candidate of the other tokenizers, because a round favours the longer list of
 // kernels.
-func (g *Candidates) kept(best []Candidate, n int) []Candidate {
+func (g *Candidates) selectBest(best []Candidate, n int) []Candidate {
 	kept := slices.Clone(best[:min(len(best), n)])
 	for _, own := range []bool{false, true} {
-		is := func(q Candidate) bool { return (g.Own[q.Terms] != nil) == own }
+		is := func(q Candidate) bool { return (g.KernelsByTokenizer[q.Tokenizer] != nil) == own }
 		if at := slices.IndexFunc(best, is); at >= len(kept) {
 			return append(kept, best[at])
 		}
@@ -136,19 +138,19 @@ func (g *Candidates) kept(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// on returns the best candidate, but with tokenizer cut. If cut or the best candidate's tokenizer
+// withTokenizer returns the best candidate, but with tokenizer cut. If cut or the best candidate's tokenizer
 // has its own kernels, on returns the best candidate that was tried with cut. If there is no such
 // candidate, it uses cut's first kernel.
-func (g *Candidates) on(best []Candidate, cut int) Candidate {
+func (g *Candidates) withTokenizer(best []Candidate, cut int) Candidate {
 	q := best[0]
-	if g.Own[cut] == nil && g.Own[q.Terms] == nil {
-		q.Terms = cut
+	if g.KernelsByTokenizer[cut] == nil && g.KernelsByTokenizer[q.Tokenizer] == nil {
+		q.Tokenizer = cut
 		return q
 	}
-	if at := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms == cut }); at >= 0 {
+	if at := slices.IndexFunc(best, func(q Candidate) bool { return q.Tokenizer == cut }); at >= 0 {
 		return best[at]
 	}
-	q.Terms, q.Kernel = cut, g.kernelsOn(cut)[0]
+	q.Tokenizer, q.Kernel = cut, g.kernelsFor(cut)[0]
 	return q
 }
 
@@ -163,19 +165,19 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 	return distinct(out)
 }
 
-// onSecond returns candidates with the second-best tokenizer, if any, and the kernels of the second
+// withSecondTokenizer returns candidates with the second-best tokenizer, if any, and the kernels of the second
 // kernel family. A tokenizer that suits one kernel family may not suit another family.
-func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
-	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Terms != best[0].Terms })
+func (g *Candidates) withSecondTokenizer(best []Candidate) (all []Candidate) {
+	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Tokenizer != best[0].Tokenizer })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
-		return kernel.Family(k) != kernel.Family(g.Kernels[0])
+		return kernel.FamilyName(k) != kernel.FamilyName(g.Kernels[0])
 	})
 	if cut < 0 || family < 0 {
 		return nil
 	}
 	q := best[cut]
 	for _, k := range g.Kernels {
-		if kernel.Family(k) == kernel.Family(g.Kernels[family]) {
+		if kernel.FamilyName(k) == kernel.FamilyName(g.Kernels[family]) {
 			q.Kernel = k
 			all = append(all, q)
 		}
@@ -185,53 +187,53 @@ func (g *Candidates) onSecond(best []Candidate) (all []Candidate) {
 
 func distinct(all []Candidate) (out []Candidate) {
 	for _, q := range all {
-		if !slices.ContainsFunc(out, q.Same) {
+		if !slices.ContainsFunc(out, q.Equal) {
 			out = append(out, q)
 		}
 	}
 	return out
 }
 
-// nearlyAll is the fraction of the documents above which a sample is extended to all.
-const nearlyAll = 0.9
+// fullSampleFraction is the fraction of the documents above which a sample is extended to all.
+const fullSampleFraction = 0.9
 
 // A round on the smallest sample may take maxOver times the round's share of the work. It may
 // always take minWork, about a tenth of a second.
-const maxOver, minWork = 2.5, 24e6
+const maxOverrun, minCost = 2.5, 24e6
 
-// minTraining is the assumed minimum work of a training run if tokenizers are compared, about a
+// minTrainingCost is the assumed minimum work of a training run if tokenizers are compared, about a
 // second on one core. minAlike is the minimum if Alike is set.
-const minTraining, minAlike = 6e8, 1.5e8
+const minTrainingCost, minUniformCost = 6e8, 1.5e8
 
-// mayTake returns the work of training on n documents, but at least minAlike or minTraining if
+// trainingCost returns the work of training on n documents, but at least minAlike or minTraining if
 // tokenizers are compared.
-func (h *choosing) mayTake(n float64) float64 {
-	much := h.on.Training().On(n)
+func (h *chooser) trainingCost(n float64) float64 {
+	much := h.evaluator.TrainingCost().ForDocuments(n)
 	switch {
-	case h.from.Alike:
-		much = max(much, minAlike)
-	case h.from.Terms > 1:
-		much = max(much, minTraining)
+	case h.candidates.UniformCost:
+		much = max(much, minUniformCost)
+	case h.candidates.TokenizerCount > 1:
+		much = max(much, minTrainingCost)
 	}
 	return much
 }
 
-// least returns the minimum size of the first sample. A comparison of tokenizers starts with all
+// minFirstSample returns the minimum size of the first sample. A comparison of tokenizers starts with all
 // documents if there are at most 2·minSample.
-func (h *choosing) least() int {
-	if n := len(h.order); h.from.Terms > 1 && !h.from.Alike && n <= 2*minSample {
-		return min(n, h.most)
+func (h *chooser) minFirstSample() int {
+	if n := len(h.order); h.candidates.TokenizerCount > 1 && !h.candidates.UniformCost && n <= 2*minSample {
+		return min(n, h.maxDocuments)
 	}
 	return min(len(h.order), minSample)
 }
 
-// planned returns the candidates that a round compares, and the round's sample size, which is at
+// planRound returns the candidates that a round compares, and the round's sample size, which is at
 // least the previous size. If the smallest sample is too much work for all candidates, the round
 // keeps the first candidate and each further candidate that fits into the work limit. If Final is
 // set, all candidates are kept.
-func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
+func (h *chooser) planRound(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
-	share := h.from.Work * h.mayTake(n) / float64(rounds)
+	share := h.candidates.WorkBudget * h.trainingCost(n) / float64(rounds)
 	much := share
 	switch round {
 	case "terms", weighting:
@@ -239,39 +241,40 @@ func (h *choosing) planned(round string, some []Candidate, rounds, least int) ([
 	case "C", finalRound:
 		much *= 4 // small samples also favour a larger C; these rounds have few candidates
 	}
-	folds := h.from.folds(round)
-	documents := h.on.Work(some, folds).documents(much)
+	folds := h.candidates.folds(round)
+	documents := h.evaluator.ValidationCost(some, folds).affordableDocuments(much)
 	most := maxSample
 	if round == finalRound {
 		most = maxFinal
 	}
-	if documents > nearlyAll*n {
+	if documents > fullSampleFraction*n {
 		documents = n
 	}
-	least = min(max(int(min(documents, n, float64(most))), least), h.most)
-	over := max(maxOver*share, minWork)
-	forced := h.from.Final == 0 && float64(least) > documents // the smallest sample is too large for all candidates
+	least = min(max(int(min(documents, n, float64(most))), least), h.maxDocuments)
+	over := max(maxOverrun*share, minCost)
+	// the smallest sample is too large for all candidates
+	forced := h.candidates.FinalistCount == 0 && float64(least) > documents
 	if !forced {
 		return some, least
 	}
 	kept := some[:1:1]
 	for _, q := range some[1:] {
-		if more := append(kept, q); h.on.Work(more, folds).On(float64(least)) <= over {
+		if more := append(kept, q); h.evaluator.ValidationCost(more, folds).ForDocuments(float64(least)) <= over {
 			kept = more
 		}
 	}
 	return kept, least
 }
 
-// plan estimates the work of all rounds, as if the first candidates were the best.
-func (h *choosing) plan(rounds []string) (total float64) {
-	some, least := []Candidate{h.first()}, h.least()
+// estimateCost estimates the work of all rounds, as if the first candidates were the best.
+func (h *chooser) estimateCost(rounds []string) (total float64) {
+	some, least := []Candidate{h.firstCandidate()}, h.minFirstSample()
 	for _, round := range rounds {
-		some, least = h.planned(round, h.from.extend(round, some), len(rounds), least)
-		total += h.on.Work(some, h.from.folds(round)).On(float64(least))
+		some, least = h.planRound(round, h.candidates.extend(round, some), len(rounds), least)
+		total += h.evaluator.ValidationCost(some, h.candidates.folds(round)).ForDocuments(float64(least))
 	}
-	if weighed, least := h.weighted(len(rounds)); len(weighed) > 1 {
-		total += h.on.Work(weighed, ChoiceFolds).On(float64(least))
+	if weighed, least := h.supervisedCandidates(len(rounds)); len(weighed) > 1 {
+		total += h.evaluator.ValidationCost(weighed, ChoiceFolds).ForDocuments(float64(least))
 	}
 	return total
 }

@@ -57,8 +57,8 @@ func (m Measure) Format(v float64) string {
 	return fmt.Sprintf("%.2f%%", 100*v)
 }
 
-// Of returns the value of the measure in a score.
-func (m Measure) Of(s *score.Score) float64 {
+// Value returns the value of the measure in a score.
+func (m Measure) Value(s *score.Score) float64 {
 	switch m {
 	case MicroF1:
 		return s.MicroF1
@@ -70,25 +70,25 @@ func (m Measure) Of(s *score.Score) float64 {
 
 // Result holds the scores of a candidate. All candidates of a comparison use the same folds.
 type Result struct {
-	Measure  Measure
-	Figures  []float64 // values of the measure, one per fold
-	Mean, SD float64   // mean and standard deviation of Figures (n-1 in the denominator)
-	SE       float64   // standard error of the mean: SD / √folds
-	ToBest   *Difference
+	Measure          Measure
+	FoldValues       []float64 // values of the measure, one per fold
+	Mean, SD         float64   // mean and standard deviation of Figures (n-1 in the denominator)
+	SE               float64   // standard error of the mean: SD / √folds
+	DifferenceToBest *Difference
 
 	// Score covers all documents. Score.Calibration is computed from probabilities fitted to the
 	// other folds.
-	Score  *score.Score
-	ByFold []*score.Score // one score per fold; an evaluator may omit ByFold
+	Score      *score.Score
+	FoldScores []*score.Score // one score per fold; an evaluator may omit ByFold
 
 	Elapsed time.Duration // time for all folds; on shared tiles, total worker time for the candidate's problems
 
-	Unfinished int // number of binary classifiers whose training stopped before it converged
+	UnfinishedCount int // number of binary classifiers whose training stopped before it converged
 
 	// The following fields are for support vector machines.
-	Iterations    int64
-	Support       float64 // mean number of distinct support vectors per fold
-	SupportByFold []int
+	Iterations              int64
+	MeanSupportVectorCount  float64 // mean number of distinct support vectors per fold
+	FoldSupportVectorCounts []int
 }
 
 // NewResult scores predictions from cross-validation: each document is predicted by a model trained
@@ -97,15 +97,15 @@ type Result struct {
 func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
 	r := &Result{Measure: Accuracy}
 	switch {
-	case p.Value != nil:
+	case p.Values != nil:
 		r.Measure = MeanSquaredError
 	case p.Labels != nil:
 		r.Measure = MicroF1
 	}
-	if p.Value != nil {
-		r.Score, err = ofNumbers(c, p.Value, fold, folds)
+	if p.Values != nil {
+		r.Score, err = scoreRegression(c, p.Values, fold, folds)
 	} else {
-		r.Score, err = score.Of(c.Classes, p, c)
+		r.Score, err = score.Compute(c.Classes, p, c)
 	}
 	if err != nil {
 		return nil, err
@@ -116,24 +116,24 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 		for i, f := range fold {
 			if f == part {
 				rows = append(rows, i)
-				truth.Labels.Add(c.Labels.Of(i)...)
+				truth.Labels.Add(c.Labels.Classes(i)...)
 			}
 		}
-		own := &model.Prediction{Class: run.Pick(p.Class, rows), Labels: run.Pick(p.Labels, rows),
-			Value: run.Pick(p.Value, rows)}
-		s, err := score.Of(c.Classes, own, truth)
+		own := &model.Prediction{ClassIndices: run.Select(p.ClassIndices, rows), Labels: run.Select(p.Labels, rows),
+			Values: run.Select(p.Values, rows)}
+		s, err := score.Compute(c.Classes, own, truth)
 		if err != nil {
 			return nil, err
 		}
-		r.ByFold, r.Figures = append(r.ByFold, s), append(r.Figures, r.Measure.Of(s))
+		r.FoldScores, r.FoldValues = append(r.FoldScores, s), append(r.FoldValues, r.Measure.Value(s))
 	}
-	r.complete()
+	r.computeStatistics()
 	return r, nil
 }
 
-// ofNumbers scores the estimates of a regression. For comparison, it also scores the mean target of
+// scoreRegression scores the estimates of a regression. For comparison, it also scores the mean target of
 // the other folds.
-func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*score.Score, error) {
+func scoreRegression(c *corpus.Corpus, values []float64, fold []int, folds int) (*score.Score, error) {
 	targets, err := score.Targets(c, len(values))
 	if err != nil {
 		return nil, err
@@ -150,17 +150,17 @@ func ofNumbers(c *corpus.Corpus, values []float64, fold []int, folds int) (*scor
 			means[i] = (floats.Sum(sum) - sum[f]) / (floats.Sum(n) - n[f])
 		}
 	}
-	return score.Numbers(values, means, c)
+	return score.ComputeRegression(values, means, c)
 }
 
-func (r *Result) complete() {
-	r.Mean, r.SD = stat.MeanStdDev(r.Figures, nil)
-	r.SE = r.SD / math.Sqrt(float64(len(r.Figures)))
+func (r *Result) computeStatistics() {
+	r.Mean, r.SD = stat.MeanStdDev(r.FoldValues, nil)
+	r.SE = r.SD / math.Sqrt(float64(len(r.FoldValues)))
 }
 
-// Ranks reports whether r is better than o. It compares the means. If the means are equal up to
+// IsBetter reports whether r is better than o. It compares the means. If the means are equal up to
 // rounding, it compares macro F1, and then log loss.
-func (r *Result) Ranks(o *Result) bool {
+func (r *Result) IsBetter(o *Result) bool {
 	if !(math.Abs(r.Mean-o.Mean) <= 1e-12*math.Abs(o.Mean)) || r.Score == nil || o.Score == nil {
 		return r.Measure.Better(r.Mean, o.Mean)
 	}
@@ -177,8 +177,8 @@ type Difference struct {
 	SE   float64 // standard error of the mean
 }
 
-// Paired returns the mean of the differences a[i] - b[i] and its standard error.
-func Paired(a, b []float64) Difference {
+// PairedDifference returns the mean of the differences a[i] - b[i] and its standard error.
+func PairedDifference(a, b []float64) Difference {
 	differences := slices.Clone(a)
 	for i, v := range b {
 		differences[i] -= v

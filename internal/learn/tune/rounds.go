@@ -14,49 +14,49 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-func (h *choosing) run(ctx context.Context) error {
-	g, best, least := &h.from, []Candidate{h.first()}, h.least()
+func (h *chooser) run(ctx context.Context) error {
+	g, best, least := &h.candidates, []Candidate{h.firstCandidate()}, h.minFirstSample()
 	rounds := g.rounds()
-	h.total = h.plan(rounds)
+	h.totalCost = h.estimateCost(rounds)
 	for _, round := range rounds {
-		best, least = h.planned(round, g.extend(round, best), len(rounds), least)
+		best, least = h.planRound(round, g.extend(round, best), len(rounds), least)
 		if len(best) < 2 && round != finalRound {
 			continue // the other candidates take too much work
 		}
-		r := &Round{Documents: least, Folds: g.folds(round), Compares: round}
-		if err := h.round(ctx, r, best); err != nil {
+		r := &Round{DocumentCount: least, Folds: g.folds(round), Parameter: round}
+		if err := h.runRound(ctx, r, best); err != nil {
 			return err
 		}
 		best = h.ranked(r.Points)
-		margin := r.Chance() / 4
+		margin := r.StandardError() / 4
 		if round == "terms" {
 			margin *= 2 // other tokenizers take several times the work
 		}
-		if g.MinC && math.Abs(r.Points[r.Best].Mean-r.Points[0].Mean) <= margin { // keep the first candidate
-			r.Best = 0
-			first := slices.IndexFunc(best, r.Points[0].Same)
+		if g.PreferSmallC && math.Abs(r.Points[r.BestIndex].Mean-r.Points[0].Mean) <= margin { // keep the first candidate
+			r.BestIndex = 0
+			first := slices.IndexFunc(best, r.Points[0].Equal)
 			best = slices.Insert(slices.Delete(best, first, first+1), 0, r.Points[0].Candidate)
 		}
 		h.conclude(r, best[0])
 	}
 	if len(rounds) > 0 && len(h.out.Rounds) == 0 {
-		h.out.Why = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
+		h.out.Reason = fmt.Sprintf("%d classes are too many for a comparison on %d documents", len(h.c.Classes), len(h.order))
 	}
-	if n := len(h.out.Rounds); g.Own != nil && n > 0 {
+	if n := len(h.out.Rounds); g.KernelsByTokenizer != nil && n > 0 {
 		h.preferOwn(&h.out.Rounds[n-1])
 	}
-	if n := len(h.out.Rounds); g.MinC && n > 0 {
+	if n := len(h.out.Rounds); g.PreferSmallC && n > 0 {
 		r := &h.out.Rounds[n-1]
-		r.Best = smallestC(r.Points, r.Best, r.Chance()/2)
-		compare(r.Points, r.Best)
-		h.out.Candidate = r.Points[r.Best].Candidate
+		r.BestIndex = smallestC(r.Points, r.BestIndex, r.StandardError()/2)
+		setDifferences(r.Points, r.BestIndex)
+		h.out.Candidate = r.Points[r.BestIndex].Candidate
 	}
 	if len(h.out.Rounds) > 0 {
-		if err := h.weigh(ctx, len(rounds)); err != nil {
+		if err := h.compareSupervised(ctx, len(rounds)); err != nil {
 			return err
 		}
 	}
-	if c := h.cuts[h.out.Terms]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
+	if c := h.tokenized[h.out.Tokenizer]; c != nil && c.Documents.Rows() == h.c.Documents.Rows() {
 		h.out.Corpus = c
 	}
 	return nil
@@ -65,59 +65,60 @@ func (h *choosing) run(ctx context.Context) error {
 // preferOwn chooses the best candidate of tokenizers with their own kernels (Own), unless another
 // candidate is better by half of Chance, or by Chance for a mean squared error. Other candidates
 // are more numerous, so the best of these candidates is more often better by chance.
-func (h *choosing) preferOwn(r *Round) {
-	best, margin := -1, r.Chance()/2
-	if h.from.Measure == MeanSquaredError {
+func (h *chooser) preferOwn(r *Round) {
+	best, margin := -1, r.StandardError()/2
+	if h.candidates.Measure == MeanSquaredError {
 		margin *= 2
 	}
 	for i, p := range r.Points {
-		if h.from.Own[p.Terms] != nil && (best < 0 || h.ranks(&p, &r.Points[best])) {
+		if h.candidates.KernelsByTokenizer[p.Tokenizer] != nil && (best < 0 || h.isBetter(&p, &r.Points[best])) {
 			best = i
 		}
 	}
-	top := r.Points[r.Best]
-	if best < 0 || h.from.Own[top.Terms] != nil || math.Abs(r.Points[best].Mean-top.Mean) > margin {
+	top := r.Points[r.BestIndex]
+	if best < 0 || h.candidates.KernelsByTokenizer[top.Tokenizer] != nil ||
+		math.Abs(r.Points[best].Mean-top.Mean) > margin {
 		return
 	}
-	r.Best = best
-	compare(r.Points, r.Best)
-	h.out.Candidate = r.Points[r.Best].Candidate
+	r.BestIndex = best
+	setDifferences(r.Points, r.BestIndex)
+	h.out.Candidate = r.Points[r.BestIndex].Candidate
 }
 
 // maxSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
 const maxSupervised = 3
 
-// weighted returns the chosen candidate and the supervised kernels to compare with it: first the
+// supervisedCandidates returns the chosen candidate and the supervised kernels to compare with it: first the
 // kernel with the chosen kernel's t, then the first kernels of the list. It also returns the sample
 // size.
-func (h *choosing) weighted(rounds int) ([]Candidate, int) {
-	kernels := h.from.Supervised
-	if h.from.Final > 0 || len(kernels) == 0 || h.on.Fits(kernels[0]) != nil {
+func (h *chooser) supervisedCandidates(rounds int) ([]Candidate, int) {
+	kernels := h.candidates.SupervisedKernels
+	if h.candidates.FinalistCount > 0 || len(kernels) == 0 || h.evaluator.CheckMemory(kernels[0]) != nil {
 		return nil, 0
 	}
 	some := []Candidate{h.out.Candidate}
 	if t, ok := kernel.ParamOf(h.out.Kernel, "t"); ok {
-		if k, err := kernel.With(kernels[0], "t", t); err == nil {
+		if k, err := kernel.WithParam(kernels[0], "t", t); err == nil {
 			kernels = slices.Concat([]kernel.Kernel{k}, kernels)
 		}
 	}
 	for _, k := range kernels {
 		q := h.out.Candidate
-		q.Kernel, q.C = k, h.from.C[0]
+		q.Kernel, q.C = k, h.candidates.C[0]
 		some = append(some, q)
 	}
 	some = distinct(some)
-	return h.planned(weighting, some[:min(len(some), 1+maxSupervised)], rounds, h.least())
+	return h.planRound(weighting, some[:min(len(some), 1+maxSupervised)], rounds, h.minFirstSample())
 }
 
-// weigh compares the chosen candidate with supervised kernels, if work and memory allow.
-func (h *choosing) weigh(ctx context.Context, rounds int) error {
-	some, documents := h.weighted(rounds)
+// compareSupervised compares the chosen candidate with supervised kernels, if work and memory allow.
+func (h *chooser) compareSupervised(ctx context.Context, rounds int) error {
+	some, documents := h.supervisedCandidates(rounds)
 	if len(some) < 2 {
 		return nil
 	}
-	r := &Round{Documents: documents, Folds: ChoiceFolds, Compares: weighting}
-	err := h.round(ctx, r, some)
+	r := &Round{DocumentCount: documents, Folds: ChoiceFolds, Parameter: weighting}
+	err := h.runRound(ctx, r, some)
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil
 	}
@@ -125,50 +126,50 @@ func (h *choosing) weigh(ctx context.Context, rounds int) error {
 		return err
 	}
 	// Weights from labels help most on few documents, so a small sample favours such weights.
-	few := math.Sqrt(float64(len(h.order)) / float64(r.Documents))
-	if !(r.Points[r.Best].Mean-r.Points[0].Mean > r.Chance()*few) {
-		r.Best = 0
+	few := math.Sqrt(float64(len(h.order)) / float64(r.DocumentCount))
+	if !(r.Points[r.BestIndex].Mean-r.Points[0].Mean > r.StandardError()*few) {
+		r.BestIndex = 0
 	}
-	h.conclude(r, r.Points[r.Best].Candidate)
+	h.conclude(r, r.Points[r.BestIndex].Candidate)
 	return nil
 }
 
 // conclude adds a completed round to the result, with q as the chosen candidate.
-func (h *choosing) conclude(r *Round, q Candidate) {
-	compare(r.Points, r.Best)
+func (h *chooser) conclude(r *Round, q Candidate) {
+	setDifferences(r.Points, r.BestIndex)
 	h.out.Candidate = q
-	h.out.Sample = slices.Clone(h.order[:r.Documents])
+	h.out.Sample = slices.Clone(h.order[:r.DocumentCount])
 	slices.Sort(h.out.Sample)
 	h.out.Rounds = append(h.out.Rounds, *r)
 }
 
-// Chance returns the standard error of the best score: √(p(1-p)/n) for a fraction p, and √(2/n)·e
+// StandardError returns the standard error of the best score: √(p(1-p)/n) for a fraction p, and √(2/n)·e
 // for a mean squared error e if errors are normal. Differences between candidates vary by about
 // half as much, because candidates err on the same documents.
-func (r *Round) Chance() float64 {
-	p := r.Points[r.Best].Mean
-	if r.Points[r.Best].Measure == MeanSquaredError {
-		return p * math.Sqrt(2/float64(r.Documents))
+func (r *Round) StandardError() float64 {
+	p := r.Points[r.BestIndex].Mean
+	if r.Points[r.BestIndex].Measure == MeanSquaredError {
+		return p * math.Sqrt(2/float64(r.DocumentCount))
 	}
-	return math.Sqrt(max(p*(1-p), 0) / float64(r.Documents))
+	return math.Sqrt(max(p*(1-p), 0) / float64(r.DocumentCount))
 }
 
-// ranks reports whether point a is better than b.
-func (h *choosing) ranks(a, b *Point) bool {
-	if h.from.Measure == MeanSquaredError && (a.Unfinished > 0) != (b.Unfinished > 0) {
-		return b.Unfinished > 0
+// isBetter reports whether point a is better than b.
+func (h *chooser) isBetter(a, b *Point) bool {
+	if h.candidates.Measure == MeanSquaredError && (a.UnfinishedCount > 0) != (b.UnfinishedCount > 0) {
+		return b.UnfinishedCount > 0
 	}
-	return a.Ranks(b.Result)
+	return a.IsBetter(b.Result)
 }
 
 // ranked returns the candidates of points, best first. Ties are broken by index.
-func (h *choosing) ranked(points []Point) (out []Candidate) {
+func (h *chooser) ranked(points []Point) (out []Candidate) {
 	points = slices.Clone(points)
 	slices.SortStableFunc(points, func(a, b Point) int {
 		switch {
-		case h.ranks(&a, &b):
+		case h.isBetter(&a, &b):
 			return -1
-		case h.ranks(&b, &a):
+		case h.isBetter(&b, &a):
 			return 1
 		}
 		return 0
@@ -179,31 +180,32 @@ func (h *choosing) ranked(points []Point) (out []Candidate) {
 	return out
 }
 
-// maxWider limits how often a round continues with neighbours of its best candidate.
-const maxWider = 8
+// maxExtensions limits how often a round continues with neighbours of its best candidate.
+const maxExtensions = 8
 
-// wider returns the neighbours of the best candidate of a round that the round hasn't tried.
-func (h *choosing) wider(r *Round) (more []Candidate) {
-	stuck := h.from.Measure == MeanSquaredError && r.Points[r.Best].Unfinished > 0 // C is too large to converge
-	if h.from.Near == nil && !stuck {
+// untriedNeighbours returns the neighbours of the best candidate of a round that the round hasn't tried.
+func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
+	// C is too large to converge
+	stuck := h.candidates.Measure == MeanSquaredError && r.Points[r.BestIndex].UnfinishedCount > 0
+	if h.candidates.Neighbours == nil && !stuck {
 		return nil
 	}
-	best := r.Points[r.Best].Candidate
+	best := r.Points[r.BestIndex].Candidate
 	add := func(q Candidate) {
-		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.Same(q) }) {
+		if !slices.ContainsFunc(r.Points, func(p Point) bool { return p.Equal(q) }) {
 			more = append(more, q)
 		}
 	}
 	switch {
-	case r.Compares == "kernel":
-		for _, k := range h.from.Near(best.Kernel) {
+	case r.Parameter == "kernel":
+		for _, k := range h.candidates.Neighbours(best.Kernel) {
 			q := best
 			q.Kernel = k
 			add(q)
 		}
-	case len(h.from.C) > 1 && (r.Compares == "C" || r.Compares == finalRound):
+	case len(h.candidates.C) > 1 && (r.Parameter == "C" || r.Parameter == finalRound):
 		steps := []int{-2, 2} // factors 0.1 and 10
-		if r.Compares == finalRound {
+		if r.Parameter == finalRound {
 			steps = []int{-1, 1}
 		}
 		if stuck {
@@ -214,8 +216,8 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 		}
 		for _, steps := range steps {
 			q := best
-			c := stepC(best.C/h.from.Unit, steps)
-			if q.C = run.Round(c*h.from.Unit, 12); c >= lowestC && c <= highestC {
+			c := stepC(best.C/h.candidates.Unit, steps)
+			if q.C = run.RoundSignificant(c*h.candidates.Unit, 12); c >= minExtendedC && c <= maxExtendedC {
 				add(q)
 			}
 		}
@@ -223,8 +225,8 @@ func (h *choosing) wider(r *Round) (more []Candidate) {
 	return more
 }
 
-// lowestC and highestC bound values of C outside the list, in units of Candidates.Unit.
-const lowestC, highestC = 1e-3, 1e4
+// minExtendedC and highestC bound values of C outside the list, in units of Candidates.Unit.
+const minExtendedC, maxExtendedC = 1e-3, 1e4
 
 // stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element steps
 // positions later.
@@ -235,21 +237,21 @@ func stepC(c float64, steps int) float64 {
 	return v
 }
 
-// round compares candidates on a sample, and then the neighbours of the best candidate.
-func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err error) {
-	docs := slices.Clone(h.order[:r.Documents])
+// runRound compares candidates on a sample, and then the neighbours of the best candidate.
+func (h *chooser) runRound(ctx context.Context, r *Round, some []Candidate) (err error) {
+	docs := slices.Clone(h.order[:r.DocumentCount])
 	slices.Sort(docs)
-	one := !slices.ContainsFunc(some, func(q Candidate) bool { return q.Terms != some[0].Terms })
-	maps.DeleteFunc(h.cuts, func(cut int, _ *corpus.Corpus) bool {
-		return !slices.ContainsFunc(some, func(q Candidate) bool { return q.Terms == cut })
+	one := !slices.ContainsFunc(some, func(q Candidate) bool { return q.Tokenizer != some[0].Tokenizer })
+	maps.DeleteFunc(h.tokenized, func(cut int, _ *corpus.Corpus) bool {
+		return !slices.ContainsFunc(some, func(q Candidate) bool { return q.Tokenizer == cut })
 	})
-	e, free := h.on.Open(r, func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) {
-		sample, err := h.sampleOf(ctx, cut, docs, one)
+	e, free := h.evaluator.NewEvaluator(r, func(ctx context.Context, cut int) (*corpus.Corpus, int64, error) {
+		sample, err := h.tokenizeSample(ctx, cut, docs, one)
 		if err != nil {
 			return nil, 0, err
 		}
 		held := h.c.Documents.Bytes() + sample.Documents.Bytes()
-		for _, c := range h.cuts {
+		for _, c := range h.tokenized {
 			if c != sample {
 				held += c.Documents.Bytes()
 			}
@@ -257,42 +259,42 @@ func (h *choosing) round(ctx context.Context, r *Round, some []Candidate) (err e
 		return sample, held, nil
 	}, func() (string, int64, int64) {
 		const parts = 1000
-		done := h.done + h.now*float64(h.tried.Load())/float64(h.tries)
-		return stageOf(r), int64(parts * done / h.total), parts
+		done := h.doneCost + h.currentCost*float64(h.triedCount.Load())/float64(h.candidateCount)
+		return stageOf(r), int64(parts * done / h.totalCost), parts
 	})
 	defer func() { err = errors.Join(err, free()) }()
-	for wider := 0; len(some) > 0 && wider <= maxWider; wider++ {
+	for wider := 0; len(some) > 0 && wider <= maxExtensions; wider++ {
 		if err := h.compare(ctx, r, some, e); err != nil {
 			return err
 		}
 		for i, p := range r.Points {
-			if h.ranks(&p, &r.Points[r.Best]) {
-				r.Best = i
+			if h.isBetter(&p, &r.Points[r.BestIndex]) {
+				r.BestIndex = i
 			}
 		}
-		some = h.wider(r)
+		some = h.untriedNeighbours(r)
 	}
 	return nil
 }
 
-// sampleOf returns docs tokenised by tokenizer cut. If whole is set, because no other tokenizer is
+// tokenizeSample returns docs tokenised by tokenizer cut. If whole is set, because no other tokenizer is
 // left, it tokenises all documents, for later rounds and the training.
-func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
+func (h *chooser) tokenizeSample(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
 	c, n := h.c, h.c.Documents.Rows()
 	if cut > 0 {
-		if c = h.cuts[cut]; c == nil || c.Documents.Rows() != len(docs) && c.Documents.Rows() != n {
+		if c = h.tokenized[cut]; c == nil || c.Documents.Rows() != len(docs) && c.Documents.Rows() != n {
 			of, rows := docs, len(docs)
 			if whole || rows == n {
 				of, rows = nil, n
 			}
-			if rows < n || h.from.LowMemory {
-				clear(h.cuts)
+			if rows < n || h.candidates.LowMemory {
+				clear(h.tokenized)
 			}
 			var err error
-			if c, err = h.from.Corpus(ctx, cut, of); err != nil {
+			if c, err = h.candidates.Corpus(ctx, cut, of); err != nil {
 				return nil, err
 			}
-			h.cuts[cut] = c
+			h.tokenized[cut] = c
 		}
 	}
 	if len(docs) < c.Documents.Rows() {
@@ -301,31 +303,32 @@ func (h *choosing) sampleOf(ctx context.Context, cut int, docs []int, whole bool
 	return c, nil
 }
 
-func (h *choosing) compare(ctx context.Context, r *Round, some []Candidate, e Evaluator) error {
-	h.now, h.tries = h.on.Work(some, r.Folds).On(float64(r.Documents)), len(some)
-	h.tried.Store(0)
+func (h *chooser) compare(ctx context.Context, r *Round, some []Candidate, e Evaluator) error {
+	h.currentCost, h.candidateCount = h.evaluator.ValidationCost(some, r.Folds).ForDocuments(float64(r.DocumentCount)),
+		len(some)
+	h.triedCount.Store(0)
 	if len(r.Points) > 0 {
-		h.total += h.now // neighbours weren't planned
+		h.totalCost += h.currentCost // neighbours weren't planned
 	}
-	h.total = max(h.total, h.done+h.now) // other tokenizers may take more work than the first
+	h.totalCost = max(h.totalCost, h.doneCost+h.currentCost) // other tokenizers may take more work than the first
 	points := make([]Point, len(some))
 	err := e.Evaluate(ctx, some, func(i int, p Point) {
 		p.Candidate = some[i] // without parameters resolved on the sample, such as gamma
 		points[i] = p
-		h.tried.Add(1)
+		h.triedCount.Add(1)
 	})
 	if err != nil {
 		return err
 	}
-	h.done += h.now
-	h.out.Fits += len(some) * r.Folds
+	h.doneCost += h.currentCost
+	h.out.FitCount += len(some) * r.Folds
 	r.Points = append(r.Points, points...)
 	return nil
 }
 
 func stageOf(r *Round) string {
-	if r.Compares == finalRound {
+	if r.Parameter == finalRound {
 		return "comparing the best candidates"
 	}
-	return "choosing the " + r.Compares
+	return "choosing the " + r.Parameter
 }

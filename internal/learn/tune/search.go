@@ -10,21 +10,21 @@ import (
 
 // Candidate is a combination of settings that is compared with other combinations.
 type Candidate struct {
-	Terms  int           // index of the tokenizer
-	Kernel kernel.Kernel // nil if the evaluator needs none
-	Scheme solver.Scheme
+	Tokenizer int           // index of the tokenizer
+	Kernel    kernel.Kernel // nil if the evaluator needs none
+	Scheme    solver.Scheme
 
 	solver.Regularization
 }
 
-// SameKernel reports whether another candidate has the same kernel and the same tokenizer.
-func (q Candidate) SameKernel(o Candidate) bool {
-	return q.Terms == o.Terms && kernel.Equal(q.Kernel, o.Kernel)
+// HasSameKernel reports whether another candidate has the same kernel and the same tokenizer.
+func (q Candidate) HasSameKernel(o Candidate) bool {
+	return q.Tokenizer == o.Tokenizer && kernel.Equal(q.Kernel, o.Kernel)
 }
 
-// Same reports whether the two candidates have the same settings.
-func (q Candidate) Same(o Candidate) bool {
-	return q.SameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
+// Equal reports whether the two candidates have the same settings.
+func (q Candidate) Equal(o Candidate) bool {
+	return q.HasSameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
 }
 
 // Combine returns all combinations, ordered by tokenizer, scheme, kernel, nu, epsilon, C.
@@ -58,16 +58,16 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, all []Candidate, done func(i int, p Point)) error
 }
 
-// Found is the result of a comparison.
-type Found struct {
-	Points []Point // completed points, in the order of the candidates
-	Best   int     // index of the best point, see [Result.Ranks]; -1 if there is none
+// SearchResult is the result of a comparison.
+type SearchResult struct {
+	Points    []Point // completed points, in the order of the candidates
+	BestIndex int     // index of the best point, see [Result.IsBetter]; -1 if there is none
 }
 
-// Fits returns the number of trained models: one per point and fold.
-func (f *Found) Fits() (n int) {
+// FitCount returns the number of trained models: one per point and fold.
+func (f *SearchResult) FitCount() (n int) {
 	for _, p := range f.Points {
-		n += len(p.Figures)
+		n += len(p.FoldValues)
 	}
 	return n
 }
@@ -78,35 +78,35 @@ func (f *Found) Fits() (n int) {
 // points. each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
-) (*Found, error) {
+) (*SearchResult, error) {
 	points := make([]*Point, len(all))
 	err := e.Evaluate(ctx, all, func(i int, p Point) {
 		if points[i] = &p; each != nil {
 			each(p)
 		}
 	})
-	f := &Found{Best: -1}
+	f := &SearchResult{BestIndex: -1}
 	for _, p := range points {
 		if p == nil {
 			continue
 		}
-		if f.Points = append(f.Points, *p); f.Best < 0 || p.Ranks(f.Points[f.Best].Result) {
-			f.Best = len(f.Points) - 1
+		if f.Points = append(f.Points, *p); f.BestIndex < 0 || p.IsBetter(f.Points[f.BestIndex].Result) {
+			f.BestIndex = len(f.Points) - 1
 		}
 	}
-	if minC && f.Best >= 0 {
-		f.Best = smallestC(f.Points, f.Best, math.Inf(1))
+	if minC && f.BestIndex >= 0 {
+		f.BestIndex = smallestC(f.Points, f.BestIndex, math.Inf(1))
 	}
-	compare(f.Points, f.Best)
+	setDifferences(f.Points, f.BestIndex)
 	return f, err
 }
 
-// compare sets ToBest for each point except the best.
-func compare(points []Point, best int) {
+// setDifferences sets ToBest for each point except the best.
+func setDifferences(points []Point, best int) {
 	for i, p := range points {
-		if p.ToBest = nil; i != best {
-			d := Paired(p.Figures, points[best].Figures)
-			p.ToBest = &d
+		if p.DifferenceToBest = nil; i != best {
+			d := PairedDifference(p.FoldValues, points[best].FoldValues)
+			p.DifferenceToBest = &d
 		}
 	}
 }
@@ -119,14 +119,14 @@ func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
 		other := p.Candidate
-		if other.C = top.C; !other.Same(top.Candidate) || p.C >= points[best].C {
+		if other.C = top.C; !other.Equal(top.Candidate) || p.C >= points[best].C {
 			continue
 		}
-		lost := Paired(top.Figures, p.Figures)
+		lost := PairedDifference(top.FoldValues, p.FoldValues)
 		if top.Measure == MeanSquaredError {
 			lost.Mean = -lost.Mean
 		}
-		if p.Unfinished <= top.Unfinished && lost.Mean <= min(lost.SE, most) {
+		if p.UnfinishedCount <= top.UnfinishedCount && lost.Mean <= min(lost.SE, most) {
 			best = i
 		}
 	}

@@ -10,4 +10,4 @@ import (
 )
 
 // The scripts run the command with the GPU back end, with the fake driver and without a driver.
-func TestCUDAScripts(t *testing.T) { clitest.CUDAScripts(t, filepath.Join("..", "..", "..", "cuda")) }
+func TestCUDAScripts(t *testing.T) { clitest.RunCUDAScripts(t, filepath.Join("..", "..", "..", "cuda")) }

@@ -43,7 +43,7 @@ func newProgram() *cli.Program {
 	learn.Register(learners...)
 	return &cli.Program{
 		Name: "gramlab",
-		About: `
+		Description: `
 gramlab is gram with further learners and experiments of papers.`,
 		Commands: append([]*cli.Command{
 			repro.Command(experiments...), hyperbolic.Command, selection.Command,

@@ -9,16 +9,16 @@ import (
 
 // The command repro declares which of its flags are file names. Help texts fit on one screen.
 func TestHelp(t *testing.T) {
-	clitest.FitsOnAScreen(t, "help", clitest.Helped(t, run, "help"))
+	clitest.CheckFitsScreen(t, "help", clitest.MustOutput(t, run, "help"))
 	for _, c := range program.Commands {
-		clitest.FitsOnAScreen(t, c.Name, clitest.Helped(t, run, c.Name, "-help"))
+		clitest.CheckFitsScreen(t, c.Name, clitest.MustOutput(t, run, c.Name, "-help"))
 	}
 	f := cli.NewFlags("repro")
 	program.Commands[0].Setup(f)
-	if seen := clitest.FilesDeclared(t, "repro", f); seen < 2 {
+	if seen := clitest.CheckFileFlags(t, "repro", f); seen < 2 {
 		t.Errorf("repro has %d flags that name files, expected -data and -report", seen)
 	}
 	for _, e := range experiments {
-		clitest.FitsOnAScreen(t, e.Name, clitest.Helped(t, run, "repro", e.Name, "-help"))
+		clitest.CheckFitsScreen(t, e.Name, clitest.MustOutput(t, run, "repro", e.Name, "-help"))
 	}
 }

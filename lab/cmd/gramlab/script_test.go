@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) {
 	// so that -backend auto uses the GPU even for small jobs
-	testscript.Main(m, clitest.Programs("gramlab", main, func() { backend.AutoSeconds = 0 }))
+	testscript.Main(m, clitest.Programs("gramlab", main, func() { backend.GPUThresholdSeconds = 0 }))
 }
 
 // The scripts run the real command in folders of their own.
-func TestScripts(t *testing.T) { clitest.Scripts(t, testscript.Params{Dir: "testdata/script"}) }
+func TestScripts(t *testing.T) { clitest.RunScripts(t, testscript.Params{Dir: "testdata/script"}) }

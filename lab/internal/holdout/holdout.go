@@ -7,7 +7,7 @@ import "github.com/gramengine/gram/internal/learn/tune"
 // folds in fit. Without groups, held is the first fold. With groups, folds differ in size, so held
 // is the fold of size closest to the average. If there is only one group, Split ignores groups.
 func Split(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
-	fold := tune.Grouped(labels, groups, parts, seed)
+	fold := tune.GroupedFolds(labels, groups, parts, seed)
 	part, size, total := 0, make([]int, parts), 0
 	for _, p := range fold {
 		if p >= 0 {

@@ -33,18 +33,18 @@ columns the sets of -in: a matrix to predict with.`,
 gramlab hyperbolic -in points.svm -t 0.5 -o K.svm
 gramlab hyperbolic -in points.svm -t 0.5 -test new.svm -o new.K.svm
 gram train -kernel precomputed K.svm sets.model && gram predict new.K.svm sets.model`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		c := &command{f: f}
-		f.Group("Points", "")
-		f.Reads(&c.in, "in", "read the sets of points from `FILE`, in LIBSVM format with qid:N (required)")
-		f.Reads(&c.test, "test", "compare the sets in `FILE` with the sets of -in")
-		f.Group("Kernel", "")
+		f.StartGroup("Points", "")
+		f.InputVar(&c.in, "in", "read the sets of points from `FILE`, in LIBSVM format with qid:N (required)")
+		f.InputVar(&c.test, "test", "compare the sets in `FILE` with the sets of -in")
+		f.StartGroup("Kernel", "")
 		f.Float64Var(&c.t, "t", 1, "diffusion time, in units of squared distance at curvature -1")
 		f.IntVar(&c.n, "n", 0, "dimension of the hyperbolic space (default: P+1)")
 		c.DeclareWorkers(f)
-		f.Group("Output", "")
-		f.Writes(&c.out, "o", "write the matrix to `FILE` (.npy, .svm or .mtx; required)")
-		f.Check(c.check)
+		f.StartGroup("Output", "")
+		f.OutputVar(&c.out, "o", "write the matrix to `FILE` (.npy, .svm or .mtx; required)")
+		f.AddCheck(c.check)
 		return c.run
 	},
 }
@@ -72,10 +72,10 @@ func (c *command) check() error {
 
 // sample holds a normal distribution for each set of points in a file.
 type sample struct {
-	points  int
-	columns []uint32 // coordinate columns
-	normals []Normal // one per set
-	classes []string // class names, one per set
+	pointCount int
+	columns    []uint32 // coordinate columns
+	normals    []Normal // one per set
+	classes    []string // class names, one per set
 }
 
 // read reads points and fits a normal distribution to each set. columns lists the coordinate
@@ -88,7 +88,7 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 	if docs.Groups == nil {
 		return nil, fmt.Errorf("%s has no qid; use the LIBSVM format with qid:N", path)
 	}
-	s := &sample{points: docs.Documents.Rows(), columns: columns}
+	s := &sample{pointCount: docs.Documents.Rows(), columns: columns}
 	if columns == nil {
 		s.columns, _ = docs.Documents.TermFrequencies()
 	}
@@ -98,7 +98,7 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 	sets, members := map[int64]int{}, [][]int(nil)
 	for i, id := range docs.Groups {
 		class := "0"
-		if ids := docs.Labels.Of(i); len(ids) > 0 {
+		if ids := docs.Labels.Classes(i); len(ids) > 0 {
 			class = docs.Classes[ids[0]]
 		}
 		set, known := sets[id]
@@ -115,7 +115,7 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 		members[set] = append(members[set], i)
 	}
 	for _, rows := range members {
-		n, err := Fit(docs.Documents, rows, s.columns)
+		n, err := FitNormal(docs.Documents, rows, s.columns)
 		if err != nil {
 			return nil, fmt.Errorf("%s: set %d: %w", path, docs.Groups[rows[0]], err)
 		}
@@ -126,23 +126,24 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 
 // result is the report that the command prints.
 type result struct {
-	Points      int    `json:"points"`
-	Sets        int    `json:"sets"`
-	Coordinates int    `json:"coordinates"`
-	Dimension   int    `json:"n"`
-	Rows        int    `json:"rows"`
-	File        string `json:"file"`
-	Bytes       int64  `json:"file_bytes"`
+	PointCount      int    `json:"points"`
+	SetCount        int    `json:"sets"`
+	CoordinateCount int    `json:"coordinates"`
+	Dimension       int    `json:"n"`
+	RowCount        int    `json:"rows"`
+	File            string `json:"file"`
+	FileBytes       int64  `json:"file_bytes"`
 }
 
 func (r *result) Describe(d *report.Document) {
-	d.Linef("%s in %s, %s, n = %d\n%s: %s x %s, %s", report.Counted(r.Points, "point", "points"),
-		report.Counted(r.Sets, "set", "sets"), report.Counted(r.Coordinates, "coordinate", "coordinates"), r.Dimension,
-		r.File, report.Count(r.Rows), report.Count(r.Sets), report.Bytes(r.Bytes))
+	d.AddLinef("%s in %s, %s, n = %d\n%s: %s x %s, %s", report.FormatCountOf(r.PointCount, "point", "points"),
+		report.FormatCountOf(r.SetCount, "set", "sets"), report.FormatCountOf(r.CoordinateCount, "coordinate",
+			"coordinates"), r.Dimension,
+		r.File, report.FormatCount(r.RowCount), report.FormatCount(r.SetCount), report.FormatBytes(r.FileBytes))
 }
 
-// stripe is the number of rows that are computed and written at a time.
-const stripe = 256
+// stripeRows is the number of rows that are computed and written at a time.
+const stripeRows = 256
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {
 	train, err := c.read(ctx, c.in, nil)
@@ -151,7 +152,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	}
 	dimension := cmp.Or(c.n, len(train.columns)+1)
 	if dimension <= len(train.columns) {
-		e.Warn("the kernel with -n %d may not be positive definite on points of %d coordinates; it is for n > %[2]d",
+		e.Warnf("the kernel with -n %d may not be positive definite on points of %d coordinates; it is for n > %[2]d",
 			dimension, len(train.columns))
 	}
 	rows := train
@@ -160,27 +161,27 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 	}
-	heat, err := NewHeat(c.t, dimension, slices.Concat(train.normals, rows.normals))
+	heat, err := NewNormalisedKernel(c.t, dimension, slices.Concat(train.normals, rows.normals))
 	if err != nil {
 		return err
 	}
-	r := &result{train.points, len(train.normals), len(train.columns), dimension, len(rows.normals), c.out, 0}
-	header := matrixio.Header{Rows: r.Rows,
-		Comment: fmt.Sprintf("hyperbolic:t=%s,n=%d of %s", report.Float(c.t), dimension, filepath.Base(c.in))}
+	r := &result{train.pointCount, len(train.normals), len(train.columns), dimension, len(rows.normals), c.out, 0}
+	header := matrixio.Header{Rows: r.RowCount,
+		Comment: fmt.Sprintf("hyperbolic:t=%s,n=%d of %s", report.FormatFloat(c.t), dimension, filepath.Base(c.in))}
 	if rows != train {
-		header.Cols = r.Sets
+		header.Cols = r.SetCount
 	}
 	if c.format == "libsvm" {
 		header.Labels = rows.classes
 	}
-	if r.Bytes, err = matrixio.Make(c.out, func(to io.Writer) error {
+	if r.FileBytes, err = matrixio.WriteFile(c.out, func(to io.Writer) error {
 		w, err := matrixio.NewWriter(c.format, to, header)
 		if err != nil {
 			return err
 		}
-		part := engine.NewDense(min(stripe, r.Rows), r.Sets)
-		for some := range slices.Chunk(rows.normals, stripe) {
-			if err := heat.Rows(ctx, c.NumWorkers(), some, train.normals, part); err != nil {
+		part := engine.NewDense(min(stripeRows, r.RowCount), r.SetCount)
+		for some := range slices.Chunk(rows.normals, stripeRows) {
+			if err := heat.ComputeRows(ctx, c.NumWorkers(), some, train.normals, part); err != nil {
 				return err
 			}
 			for i := range some {
@@ -193,5 +194,5 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	}); err != nil {
 		return err
 	}
-	return report.Write(e.Reports(), r, c.f.JSON)
+	return report.Write(e.ReportWriter(), r, c.f.JSON)
 }

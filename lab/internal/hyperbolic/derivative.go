@@ -19,7 +19,7 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 	if m == 0 {
 		return 0
 	}
-	d.legendre(m, r)
+	d.computeLegendre(m, r)
 	lambda := 1 + math.E*d.p[0]/(4*t*float64(m))
 	d.g = append(d.g[:0], 1)
 	scale := 1.0
@@ -38,7 +38,7 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 	return factorial + math.Log(d.g[m]) + float64(m)*(math.Log(lambda)-logCoshPlus(r))
 }
 
-// legendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m. With T = (v-1)/(v+1) = tanh²(r/2), it
+// computeLegendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m. With T = (v-1)/(v+1) = tanh²(r/2), it
 // uses p[0] = 2r coth(r/2) and the recurrence
 //
 //	T(i+1) p[i+1] = (2i+1)(1+T)/2 p[i] - i p[i-1],   T p[1] = (1+T)/2 p[0] - 2
@@ -46,7 +46,7 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 // The required solution behaves like 1/√i, but a second solution of the recurrence grows like T^-i.
 // If this growth is negligible, the recurrence runs forwards. Otherwise it runs backwards from a
 // large index with arbitrary start values, and so converges to the required solution.
-func (d *derivatives) legendre(m int, r float64) {
+func (d *derivatives) computeLegendre(m int, r float64) {
 	tanh := math.Tanh(r / 2)
 	t := tanh * tanh
 	first := 4.0

@@ -17,15 +17,17 @@ import (
 const unit = 0x1p-24
 
 // eval returns the value at distance r in float64 without the table.
-func (h *Heat) eval(r float64) float64 { return math.Exp(h.kernel.Log(r) - h.shift) }
+func (h *NormalisedKernel) eval(r float64) float64 {
+	return math.Exp(h.kernel.LogValue(r) - h.logAtZero)
+}
 
 // bound bounds |At - eval|: half a float32 ulp, the table's error, and several float64 ulp of the
 // terms, which are up to n²t/4 and r²/4t.
-func (h *Heat) bound(r float64) float64 {
+func (h *NormalisedKernel) bound(r float64) float64 {
 	const ulp = 0x1p-52
 	const underflow = 0x1p-149 // smallest positive float32
 	n, t := float64(h.kernel.n), h.kernel.t
-	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(h.shift)+n*math.Abs(math.Log(4*math.Pi*t)))
+	off := 1e-12*(1+n) + 8*ulp*(r*r/(4*t)+n*n*t/4+math.Abs(h.logAtZero)+n*math.Abs(math.Log(4*math.Pi*t)))
 	return h.eval(r)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 
@@ -56,15 +58,15 @@ func normals(t *testing.T, sets, p int, seed uint64) (x []Normal) {
 	m, members := clouds(sets, p, seed)
 	columns, _ := m.TermFrequencies()
 	for _, rows := range members {
-		x = append(x, musttest.Get(Fit(m, rows, columns))(t))
+		x = append(x, musttest.Get(FitNormal(m, rows, columns))(t))
 	}
 	return x
 }
 
-func gramOf(t *testing.T, h *Heat, workers int, x []Normal) *engine.Dense {
+func gramOf(t *testing.T, h *NormalisedKernel, workers int, x []Normal) *engine.Dense {
 	t.Helper()
 	k := engine.NewDense(len(x), len(x))
-	musttest.Do(t, h.Rows(t.Context(), workers, x, x, k))
+	musttest.NoError(t, h.ComputeRows(t.Context(), workers, x, x, k))
 	return k
 }
 
@@ -76,7 +78,7 @@ func TestGram(t *testing.T) {
 		n, p int
 	}{{0.3, 2, 1}, {2, 4, 3}, {1e-3, 5, 4}, {0.05, 9, 5}, {0.01, 201, 200}, {10, 3, 2}, {1, 5, 1}, {3, 8, 3}} {
 		x := normals(t, 60, c.p, 3)
-		h := musttest.Get(NewHeat(c.time, c.n, x))(t)
+		h := musttest.Get(NewNormalisedKernel(c.time, c.n, x))(t)
 		k := gramOf(t, h, 1, x)
 		symmetric := mat.NewSymDense(len(x), nil)
 		for i := range x {

@@ -13,18 +13,18 @@ const MaxDimension = 2000
 // Kernel is the heat kernel of Hⁿ with curvature -1 at time t. It is immutable and may be used
 // concurrently.
 type Kernel struct {
-	n, m     int     // n = 2m+1 or 2m+2
-	t        float64 // time
-	constant float64 // logarithm of the factors before exp(-r²/4t)
+	n, m        int     // n = 2m+1 or 2m+2
+	t           float64 // time
+	logConstant float64 // logarithm of the factors before exp(-r²/4t)
 }
 
 // For t from minTime to maxTime, the terms r²/4t and n²t/4 of ln K don't overflow for any distance
 // r between points with float64 coordinates.
 const minTime, maxTime = 1e-290, 1e290
 
-// New returns the heat kernel of Hⁿ at time t. The dimension n must be from 1 to [MaxDimension],
+// NewKernel returns the heat kernel of Hⁿ at time t. The dimension n must be from 1 to [MaxDimension],
 // and t from 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
-func New(n int, t float64) (*Kernel, error) {
+func NewKernel(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
 		return nil, fmt.Errorf("hyperbolic: dimension must be between 1 and %d, got %d", MaxDimension, n)
 	}
@@ -34,20 +34,20 @@ func New(n int, t float64) (*Kernel, error) {
 	k := &Kernel{n: n, m: (n - 1) / 2, t: t}
 	m, flat := float64(k.m), math.Log(4*math.Pi*t)
 	if n%2 == 1 {
-		k.constant = -m*math.Log(2*math.Pi) - flat/2 - m*m*t
+		k.logConstant = -m*math.Log(2*math.Pi) - flat/2 - m*m*t
 	} else {
-		k.constant = -m*math.Log(2*math.Pi) + math.Ln2/2 - 1.5*flat - (2*m+1)*(2*m+1)*t/4 + math.Log(4*t)
+		k.logConstant = -m*math.Log(2*math.Pi) + math.Ln2/2 - 1.5*flat - (2*m+1)*(2*m+1)*t/4 + math.Log(4*t)
 	}
 	return k, nil
 }
 
-// Log returns ln K(t, r) for r >= 0.
+// LogValue returns ln K(t, r) for r >= 0.
 //
 // Accuracy: the error is about n float64 ulp of 1, plus several ulp of r²/4t and of n²t/4. Log
 // takes O(n²) operations if n is odd. If n is even, it takes O(n²) operations at each of about 20
 // to 300 quadrature points. [Table] is faster for many values of r.
-func (k *Kernel) Log(r float64) float64 {
-	return k.constant - r*r/(4*k.t) + k.logFactor(r)
+func (k *Kernel) LogValue(r float64) float64 {
+	return k.logConstant - r*r/(4*k.t) + k.logFactor(r)
 }
 
 // logFactor returns ln K + r²/4t - k.constant, a smooth function of r.
@@ -56,11 +56,11 @@ func (k *Kernel) logFactor(r float64) float64 {
 	if k.n%2 == 1 {
 		return d.log(k.m, k.t, r)
 	}
-	return k.logIntegral(func(s float64) float64 { return d.log(k.m+1, k.t, s) }, r, k.step())
+	return k.logIntegral(func(s float64) float64 { return d.log(k.m+1, k.t, s) }, r, k.quadratureStep())
 }
 
-// step returns the quadrature step of logIntegral, half the width of the integrand.
-func (k *Kernel) step() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1)/2+0.5) }
+// quadratureStep returns the quadrature step of logIntegral, half the width of the integrand.
+func (k *Kernel) quadratureStep() float64 { return 0.5 / math.Sqrt(1/(2*k.t)+float64(k.m+1)/2+0.5) }
 
 // logIntegral returns the logarithm of
 //

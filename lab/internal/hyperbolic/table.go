@@ -11,28 +11,28 @@ import (
 // Table approximates a kernel by interpolation of ln K + r²/4t, which is smooth. It may be used
 // concurrently.
 type Table struct {
-	k   *Kernel
-	sum *pieces
+	k           *Kernel
+	interpolant *interpolant
 }
 
 // NewTable samples k from 0 to top at 14 or more points per unit of r.
-func NewTable(k *Kernel, top float64) *Table { return &Table{k, newPieces(k.logFactor, top)} }
+func NewTable(k *Kernel, top float64) *Table { return &Table{k, newInterpolant(k.logFactor, top)} }
 
-// Log returns ln K(t, r) for r >= 0. It calls [Kernel.Log] if r exceeds the range of the table.
+// LogValue returns ln K(t, r) for r >= 0. It calls [Kernel.LogValue] if r exceeds the range of the table.
 //
-// Accuracy: the error of [Kernel.Log] plus 10⁻¹² (1+n).
-func (t *Table) Log(r float64) float64 {
-	v, ok := t.sum.at(r)
+// Accuracy: the error of [Kernel.LogValue] plus 10⁻¹² (1+n).
+func (t *Table) LogValue(r float64) float64 {
+	v, ok := t.interpolant.eval(r)
 	if !ok {
-		return t.k.Log(r)
+		return t.k.LogValue(r)
 	}
-	return t.k.constant - r*r/(4*t.k.t) + v
+	return t.k.logConstant - r*r/(4*t.k.t) + v
 }
 
-// pieces interpolates a function by Chebyshev polynomials on intervals of equal width.
-type pieces struct {
-	width float64
-	sum   [][degree + 1]float64
+// interpolant interpolates a function by Chebyshev polynomials on intervals of equal width.
+type interpolant struct {
+	width        float64
+	coefficients [][degree + 1]float64
 }
 
 // degree is the degree of the polynomials. If a function is analytic within distance π of the real
@@ -40,15 +40,15 @@ type pieces struct {
 // reaches an error of 10⁻¹⁴.
 const degree = 13
 
-// newPieces interpolates f from 0 to top. It halves the interval width until the last coefficients
+// newInterpolant interpolates f from 0 to top. It halves the interval width until the last coefficients
 // are small enough.
-func newPieces(f func(float64) float64, top float64) *pieces {
+func newInterpolant(f func(float64) float64, top float64) *interpolant {
 	for width := 1.0; ; width /= 2 {
-		p := &pieces{width: width}
+		p := &interpolant{width: width}
 		good := true
 		for lo := 0.0; lo == 0 || lo < top; lo += width {
 			c := interpolate(f, lo, width)
-			p.sum = append(p.sum, c)
+			p.coefficients = append(p.coefficients, c)
 			// The tolerance must exceed the rounding error of f.
 			good = good && math.Abs(c[degree])+math.Abs(c[degree-1]) <= 1e-13*(1+math.Abs(c[0]))
 		}
@@ -73,15 +73,15 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// at returns the interpolated value at r, computed by Clenshaw's recurrence. It returns false if r
+// eval returns the interpolated value at r, computed by Clenshaw's recurrence. It returns false if r
 // exceeds the range.
-func (p *pieces) at(r float64) (float64, bool) {
+func (p *interpolant) eval(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
-	if !(place < float64(len(p.sum))) {
+	if !(place < float64(len(p.coefficients))) {
 		return 0, false
 	}
-	c := &p.sum[i]
+	c := &p.coefficients[i]
 	x := 2*(place-float64(i)) - 1
 	var above, at float64
 	for j := degree; j > 0; j-- {
@@ -90,21 +90,21 @@ func (p *pieces) at(r float64) (float64, bool) {
 	return x*at - above + c[0], true
 }
 
-// Heat is the kernel K(t, r)/K(t, 0) on normal distributions, where r is the [Distance] of two
+// NormalisedKernel is the kernel K(t, r)/K(t, 0) on normal distributions, where r is the [Distance] of two
 // distributions. It is positive definite if n is larger than the dimension p of the distributions.
 // It may be used concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
-type Heat struct {
-	kernel *Kernel
-	table  *Table
-	shift  float64 // ln K(t, 0)
+type NormalisedKernel struct {
+	kernel    *Kernel
+	table     *Table
+	logAtZero float64 // ln K(t, 0)
 }
 
-// NewHeat tabulates the kernel for all distances between the distributions x. It fails if n or t is
+// NewNormalisedKernel tabulates the kernel for all distances between the distributions x. It fails if n or t is
 // out of range.
-func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
-	kernel, err := New(n, t)
+func NewNormalisedKernel(t float64, n int, x []Normal) (*NormalisedKernel, error) {
+	kernel, err := NewKernel(n, t)
 	if err != nil {
 		return nil, err
 	}
@@ -112,20 +112,22 @@ func NewHeat(t float64, n int, x []Normal) (*Heat, error) {
 	for _, y := range x {
 		far = max(far, Distance(x[0], y))
 	}
-	return &Heat{kernel, NewTable(kernel, 2*far), kernel.Log(0)}, nil
+	return &NormalisedKernel{kernel, NewTable(kernel, 2*far), kernel.LogValue(0)}, nil
 }
 
 // At returns the kernel value at distance r.
-func (h *Heat) At(r float64) float32 {
+func (h *NormalisedKernel) At(r float64) float32 {
 	if r == 0 {
 		return 1
 	}
-	return float32(math.Exp(h.table.Log(r) - h.shift))
+	return float32(math.Exp(h.table.LogValue(r) - h.logAtZero))
 }
 
-// Rows writes the kernel values of all pairs of rows and columns to dst. The values are symmetric,
+// ComputeRows writes the kernel values of all pairs of rows and columns to dst. The values are symmetric,
 // and the same bit for bit for any number of workers.
-func (h *Heat) Rows(ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense) error {
+func (h *NormalisedKernel) ComputeRows(
+	ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense,
+) error {
 	return run.Tasks(ctx, workers, len(rows), func(ctx context.Context, _, i int) error {
 		row := dst.Row(i)
 		for j, y := range columns {

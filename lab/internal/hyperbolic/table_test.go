@@ -20,9 +20,9 @@ func TestTable(t *testing.T) {
 				at := []float64{0, 1, top, top + 1, 9, math.Nextafter(9, 0)}
 				at = append(at, 1.2*top*r.Float64())
 				v := at[min(i, len(at)-1)]
-				got, want := table.Log(v), k.Log(v)
+				got, want := table.LogValue(v), k.LogValue(v)
 				// Adding the constant and r²/4t causes a rounding error, too.
-				tol := 1e-12*float64(1+n) + 0x1p-51*(math.Abs(k.constant)+v*v/tm)
+				tol := 1e-12*float64(1+n) + 0x1p-51*(math.Abs(k.logConstant)+v*v/tm)
 				if err := math.Abs(got - want); !(err <= tol) {
 					t.Errorf("n = %d, t = %v, r = %v: ln K = %v, expected %v, error %.3g, tolerance %.3g", n, tm, v,
 						got, want, err, tol)
@@ -40,17 +40,17 @@ func TestTable(t *testing.T) {
 // If a function is too rough for intervals of width 1, they become narrower. The halving also ends
 // for a function that no width can resolve.
 func TestTableHalves(t *testing.T) {
-	p := newPieces(func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
+	p := newInterpolant(func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
 	if !(p.width <= 0.125) {
 		t.Errorf("the intervals have the width %v", p.width)
 	}
 	for r := 0.0; r < 2; r += 0.003 {
 		want := 1 / (0.01 + (r-0.7)*(r-0.7))
-		if got, ok := p.at(r); !ok || !(math.Abs(got-want) <= 1e-10*100) {
+		if got, ok := p.eval(r); !ok || !(math.Abs(got-want) <= 1e-10*100) {
 			t.Errorf("at %v: %v, expected %v", r, got, want)
 		}
 	}
-	newPieces(func(r float64) float64 { return math.Sin(1e9 * r) }, 1)
+	newInterpolant(func(r float64) float64 { return math.Sin(1e9 * r) }, 1)
 }
 
 // Half and two thirds of the step give the same integral.
@@ -64,9 +64,9 @@ func TestQuadratureStep(t *testing.T) {
 			var d derivatives
 			g := func(s float64) float64 { return d.log(k.m+1, tm, s) }
 			for _, r := range []float64{0, 1e-8, 0.1, 1.7, 30} {
-				want := k.logIntegral(g, r, k.step())
+				want := k.logIntegral(g, r, k.quadratureStep())
 				for _, part := range []float64{0.5, 0.66} {
-					got := k.logIntegral(g, r, part*k.step())
+					got := k.logIntegral(g, r, part*k.quadratureStep())
 					if !(math.Abs(got-want) <= 0x1p-52*(64+2*float64(n)+8*math.Abs(want))) {
 						t.Errorf(
 							"n = %d, t = %v, r = %v: ln of the integral is %v with %v of the step, %v with all of it",
@@ -86,7 +86,7 @@ func TestExtremes(t *testing.T) {
 				if n > 401 && n%2 == 0 && (r > 1 || tm > 1) && testing.Short() {
 					continue
 				}
-				if v := kernel(t, n, tm).Log(r); math.IsNaN(v) || math.IsInf(v, 0) {
+				if v := kernel(t, n, tm).LogValue(r); math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Errorf("n = %d, t = %v, r = %v: ln K = %v", n, tm, r, v)
 				}
 			}
@@ -99,7 +99,7 @@ func TestNewRefuses(t *testing.T) {
 		n int
 		t float64
 	}{{0, 1}, {-3, 1}, {MaxDimension + 1, 1}, {3, 0}, {3, -1}, {3, math.NaN()}, {3, math.Inf(1)}} {
-		if k, err := New(c.n, c.t); err == nil || k != nil {
+		if k, err := NewKernel(c.n, c.t); err == nil || k != nil {
 			t.Errorf("n = %d, t = %v is allowed", c.n, c.t)
 		}
 	}

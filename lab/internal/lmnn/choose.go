@@ -9,17 +9,17 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// Choice is the result of [Choose].
-type Choice struct {
-	Iterations int
-	Wrong      int // number of test documents misclassified after this number of iterations
-	Documents  int // number of test documents
+// IterationChoice is the result of [ChooseIterations].
+type IterationChoice struct {
+	Iterations    int
+	ErrorCount    int // number of test documents misclassified after this number of iterations
+	DocumentCount int // number of test documents
 }
 
-// enough returns the number of iterations after which Choose stops.
-func (c *Choice) enough() int { return 3*c.Iterations + 20 }
+// maxIterations returns the number of iterations after which Choose stops.
+func (c *IterationChoice) maxIterations() int { return 3*c.Iterations + 20 }
 
-// Choose returns the number of iterations of [Train] with the fewest errors on test documents. Ties
+// ChooseIterations returns the number of iterations of [Train] with the fewest errors on test documents. Ties
 // go to the smallest number. With few documents and many columns, a fully trained metric overfits,
 // and may have more errors than the Euclidean metric.
 //
@@ -28,19 +28,19 @@ func (c *Choice) enough() int { return 3*c.Iterations + 20 }
 // the memory of Predict. Documents that don't have exactly one class are ignored. The result
 // doesn't depend on the number of workers. Choose fails if Train fails, if there are no test
 // documents, or if test and train differ in classes or number of columns.
-func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (Choice, error) {
-	rows, labels := single(test)
+func ChooseIterations(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (IterationChoice, error) {
+	rows, labels := singleLabel(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))
 	if err != nil {
-		return Choice{}, err
+		return IterationChoice{}, err
 	}
-	if len(rows) == 0 || test.Documents.Cols != m.Columns || !slices.Equal(test.Classes, m.Classes) {
-		return Choice{}, fmt.Errorf("lmnn: validation has %d documents with one class, %d columns and %d classes, but "+
+	if len(rows) == 0 || test.Documents.Cols != m.Cols || !slices.Equal(test.Classes, m.Classes) {
+		return IterationChoice{}, fmt.Errorf("lmnn: validation has %d documents with one class, %d columns and %d classes, but "+
 			"training has %d columns and %d classes", len(rows), test.Documents.Cols, len(test.Classes),
-			m.Columns, len(m.Classes))
+			m.Cols, len(m.Classes))
 	}
 	docs := test.Documents.SelectRows(rows)
-	best, next := Choice{Documents: len(rows)}, 1
+	best, next := IterationChoice{DocumentCount: len(rows)}, 1
 	errEnough := errors.New("enough iterations")
 	look := func(ctx context.Context, iterations int, l []float64) error {
 		if iterations < next {
@@ -56,34 +56,34 @@ func Choose(ctx context.Context, train, test *corpus.Corpus, s Settings, o Optio
 			return err
 		}
 		wrong := 0
-		for i, class := range found.Class {
+		for i, class := range found.ClassIndices {
 			if int32(class) != labels[i] {
 				wrong++
 			}
 		}
-		if best.Iterations == 0 || wrong < best.Wrong {
-			best.Iterations, best.Wrong = iterations, wrong
+		if best.Iterations == 0 || wrong < best.ErrorCount {
+			best.Iterations, best.ErrorCount = iterations, wrong
 		}
-		if best.Wrong == 0 || iterations >= best.enough() {
+		if best.ErrorCount == 0 || iterations >= best.maxIterations() {
 			return errEnough
 		}
 		return nil
 	}
-	p.look = look
+	p.onIteration = look
 	if tell := o.Progress; tell != nil {
 		o.Progress = func(iterations, most int, value float64, near int64) {
-			tell(iterations, min(most, best.enough()), value, near)
+			tell(iterations, min(most, best.maxIterations()), value, near)
 		}
 	}
-	switch err := p.learn(ctx, m, o); {
+	switch err := p.minimise(ctx, m, o); {
 	case errors.Is(err, errEnough):
 		return best, nil
 	case err != nil:
-		return Choice{}, err
+		return IterationChoice{}, err
 	}
 	next = 1 // also evaluate the last iteration
 	if err := look(ctx, max(m.Iterations, 1), m.Transform); err != nil && !errors.Is(err, errEnough) {
-		return Choice{}, err
+		return IterationChoice{}, err
 	}
 	return best, nil
 }

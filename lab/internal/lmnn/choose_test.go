@@ -16,8 +16,8 @@ import (
 func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	t.Helper()
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
-	for i, class := range p.Class {
-		if int32(class) != c.Labels.Of(i)[0] {
+	for i, class := range p.ClassIndices {
+		if int32(class) != c.Labels.Classes(i)[0] {
 			count++
 		}
 	}
@@ -28,25 +28,26 @@ func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 // With few documents of many columns fewer are misclassified than after all iterations.
 func TestChoose(t *testing.T) {
 	train, test := drawn(t, 60, 40, 3, 3), drawn(t, 150, 40, 3, 4)
-	got := musttest.Get(Choose(t.Context(), train, test, Settings{}, Options{Workers: 1}))(t)
-	want := Choice{Wrong: math.MaxInt, Documents: 150}
+	got := musttest.Get(ChooseIterations(t.Context(), train, test, Settings{}, Options{Workers: 1}))(t)
+	want := IterationChoice{ErrorCount: math.MaxInt, DocumentCount: 150}
 	for n := 1; n <= 60; n += max(1, n/3) {
-		if wrong := wrongs(t, trained(t, train, Settings{Iterations: n}), test); wrong < want.Wrong {
-			want.Iterations, want.Wrong = n, wrong
+		if wrong := wrongs(t, trained(t, train, Settings{Iterations: n}), test); wrong < want.ErrorCount {
+			want.Iterations, want.ErrorCount = n, wrong
 		}
-		if n >= want.enough() {
+		if n >= want.maxIterations() {
 			break
 		}
 	}
 	end := wrongs(t, trained(t, train, Settings{}), test)
-	if got != want || got.Wrong >= end {
+	if got != want || got.ErrorCount >= end {
 		t.Errorf("%+v, expected %+v; %d errors at the end", got, want, end)
 	}
-	if again, err := Choose(t.Context(), train, test, Settings{}, Options{Workers: 3}); err != nil || again != got {
+	if again, err := ChooseIterations(t.Context(), train, test, Settings{}, Options{Workers: 3}); err != nil ||
+		again != got {
 		t.Errorf("%+v from three workers, %+v from one: %v", again, got, err)
 	}
 	// also evaluated if the search ends before 1, 2, 3, …
-	one, err := Choose(t.Context(), train, test, Settings{Iterations: 1}, Options{})
+	one, err := ChooseIterations(t.Context(), train, test, Settings{Iterations: 1}, Options{})
 	if err != nil || one.Iterations != 1 {
 		t.Errorf("%+v of one iteration: %v", one, err)
 	}
@@ -64,12 +65,13 @@ func TestChooseRefuses(t *testing.T) {
 	for name, c := range map[string]*corpus.Corpus{
 		"classes": &others, "columns": drawn(t, 20, 6, 3, 4), "labels": &unlabelled,
 	} {
-		musttest.Fails(Choose(t.Context(), train, c, Settings{}, Options{}))(t, name)
+		musttest.WantError(ChooseIterations(t.Context(), train, c, Settings{}, Options{}))(t, name)
 	}
-	musttest.Fails(Choose(t.Context(), train, test, Settings{}, Options{MemoryBytes: 1000}))(t, "within 1000 bytes")
+	musttest.WantError(ChooseIterations(t.Context(), train, test, Settings{}, Options{MemoryBytes: 1000}))(t,
+		"within 1000 bytes")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	big := drawn(t, 1500, 60, 3, 5)
 	time.AfterFunc(50*time.Millisecond, func() { cancel(stop) })
-	musttest.Fails(Choose(ctx, big, big, Settings{Tolerance: 1e-9}, Options{}))(t, "cancelled", stop)
+	musttest.WantError(ChooseIterations(ctx, big, big, Settings{Tolerance: 1e-9}, Options{}))(t, "cancelled", stop)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Form describes the format of a model file.
-var Form = archive.Format[Model]{
+// Format describes the format of a model file.
+var Format = archive.Format[Model]{
 	Package: "lmnn", Name: "gram lmnn ", Describe: describe, Validate: (*Model).Validate,
 }
 
@@ -21,20 +21,20 @@ func describe(f *archive.File, m *Model) {
 	f.Key("push", &s.Push)
 	f.Key("tolerance", &s.Tolerance)
 	f.Key("most_iterations", &s.Iterations)
-	f.Key("value", &m.Value)
-	f.Key("start", &m.Start)
+	f.Key("value", &m.Loss)
+	f.Key("start", &m.InitialLoss)
 	f.Key("iterations", &m.Iterations)
-	f.Corpus(&m.Source, &m.Corpus)
-	f.Names("classes", &m.Classes)
+	f.Corpus(&m.Source, &m.CorpusDigest)
+	f.Strings("classes", &m.Classes)
 	n := m.Rows()
 	archive.Count(f, "documents", &n, 1<<31)
-	archive.Count(f, "columns", &m.Columns, MaxColumns)
-	archive.Array(f, "metric", &m.Transform, m.Columns, m.Columns)
+	archive.Count(f, "columns", &m.Cols, MaxColumns)
+	archive.Array(f, "metric", &m.Transform, m.Cols, m.Cols)
 	archive.Array(f, "labels", &m.Labels, n)
 	archive.Array(f, "targets", &m.Targets, n, s.K)
-	archive.Array(f, "documents", &m.Documents, n, m.Columns)
+	archive.Array(f, "documents", &m.Documents, n, m.Cols)
 }
 
 // Write writes the model. Equal models give equal bytes on every platform. If [Model.Validate]
 // fails, Write writes nothing.
-func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Format.Write(ctx, w, m) }

@@ -19,12 +19,12 @@ func fitted(t testing.TB) *Model {
 func TestModelFile(t *testing.T) {
 	m := fitted(t)
 	m.Settings, _ = m.Settings.resolve()
-	archivetest.Check(t, Form, m)
+	archivetest.Check(t, Format, m)
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
-		docs := &sparse.CSR{Cols: m.Columns, Offsets: []int64{0, 0}}
+	archivetest.Fuzz(f, Format, func(t *testing.T, m *Model) {
+		docs := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0, 0}}
 		if _, err := m.Predict(t.Context(), docs, Options{}); err != nil {
 			t.Log(err)
 		}
@@ -35,13 +35,13 @@ func FuzzRead(f *testing.F) {
 func TestGreatMetric(t *testing.T) {
 	m := fitted(t)
 	docs := &sparse.CSR{
-		Cols: m.Columns, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{math.MaxFloat32},
+		Cols: m.Cols, Offsets: []int64{0, 1}, Terms: []uint32{0}, Values: []float32{math.MaxFloat32},
 	}
 	for i := range m.Transform {
 		m.Transform[i] = maxTransform
 	}
 	p, err := m.Predict(t.Context(), docs, Options{})
-	if err != nil || slices.ContainsFunc(p.Decisions[0], func(v float64) bool { return math.IsInf(v, 0) || v != v }) {
+	if err != nil || slices.ContainsFunc(p.DecisionValues[0], func(v float64) bool { return math.IsInf(v, 0) || v != v }) {
 		t.Errorf("%v: %+v, expected finite energies", err, p)
 	}
 	m.Transform[0] = 2 * maxTransform

@@ -18,39 +18,40 @@ import (
 // Learner is the learner named lmnn.
 var Learner = &learn.Learner{
 	Name: "lmnn", Summary: "nearest neighbours with a learned metric, for vectors with few columns",
-	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return metricModel{m} }),
-	New: func() learn.Trainer { return &metric{} },
+	FilePrefix: Format.Name, Read: learn.ReadFunc(&Format, func(m *Model) learn.Model { return metricModel{m} }),
+	New: func() learn.Trainer { return &trainer{} },
 }
 
-// metric implements learn.Trainer.
-type metric struct {
+// trainer implements learn.Trainer.
+type trainer struct {
 	params.Record
 	Settings
 }
 
 // Check implements learn.Trainer.
-func (t *metric) Check(learn.Options) error { return nil }
+func (t *trainer) Check(learn.Options) error { return nil }
 
 // Train implements learn.Trainer.
-func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
+func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	if c.Vocabulary != nil {
 		return nil, flagtext.Errorf("-type lmnn: %s is text; use vectors with few columns, such as the output of gram pca",
 			c.Source)
 	}
 	opt := optionsOf(o)
 	opt.Progress = func(iterations, most int, value float64, near int64) {
-		o.Tell("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value), fmt.Sprintf("%d near", near))
+		o.ReportProgress("metric", int64(iterations), int64(most), fmt.Sprintf("loss %.6g", value),
+			fmt.Sprintf("%d near", near))
 	}
 	s := t.Settings
 	if s.Iterations < 0 {
 		s.Iterations = 0
-		fit, valid := divided(c, o.Seed)
-		found, err := Choose(ctx, c.Select(fit), c.Select(valid), s, opt)
+		fit, valid := splitDocuments(c, o.Seed)
+		found, err := ChooseIterations(ctx, c.Select(fit), c.Select(valid), s, opt)
 		if err != nil {
 			return nil, fmt.Errorf("choosing the number of iterations: %w", err)
 		}
-		o.Report("iterations: %d (%.2f%% errors on %d validation documents)", found.Iterations,
-			100*float64(found.Wrong)/float64(found.Documents), found.Documents)
+		o.Infof("iterations: %d (%.2f%% errors on %d validation documents)", found.Iterations,
+			100*float64(found.ErrorCount)/float64(found.DocumentCount), found.DocumentCount)
 		s.Iterations = found.Iterations
 	}
 	m, err := Train(ctx, c, s, opt)
@@ -60,17 +61,17 @@ func (t *metric) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (
 	return metricModel{m}, nil
 }
 
-// divided splits documents into training and validation sets. valid has a sixth of the documents of
+// splitDocuments splits documents into training and validation sets. valid has a sixth of the documents of
 // each class.
-func divided(c *corpus.Corpus, seed uint64) (fit, valid []int) {
+func splitDocuments(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {
-		if of := c.Labels.Of(i); len(of) == 1 {
+		if of := c.Labels.Classes(i); len(of) == 1 {
 			rows, classes = append(rows, i), append(classes, int(of[0]))
 		}
 	}
-	fit, valid = holdout.Split(classes, run.Pick(c.Groups, rows), 6, seed)
-	return run.Pick(rows, fit), run.Pick(rows, valid)
+	fit, valid = holdout.Split(classes, run.Select(c.Groups, rows), 6, seed)
+	return run.Select(rows, fit), run.Select(rows, valid)
 }
 
 func optionsOf(o learn.Options) Options {
@@ -85,13 +86,13 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Opti
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// columns returns the number of columns with values. If a file numbers columns from 1, column 0 has
+// usedColumnCount returns the number of columns with values. If a file numbers columns from 1, column 0 has
 // no values.
-func (m metricModel) columns() int {
-	has := make([]bool, m.Columns)
+func (m metricModel) usedColumnCount() int {
+	has := make([]bool, m.Cols)
 	count := 0
 	for i, v := range m.Documents {
-		if c := i % m.Columns; v != 0 && !has[c] {
+		if c := i % m.Cols; v != 0 && !has[c] {
 			has[c] = true
 			count++
 		}
@@ -103,20 +104,20 @@ func (m metricModel) columns() int {
 func (m metricModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, DecisionFunctions: m.Classes, Terms: m.columns(),
-		Width: m.Columns,
-		Bytes: m.Bytes(), Votes: true,
+		Type: "lmnn" + params.Spec(s), Scheme: solver.OneVsRest, DecisionNames: m.Classes, TermCount: m.usedColumnCount(),
+		ColumnCount: m.Cols,
+		Bytes:       m.Bytes(), HasVotes: true,
 	}
 	a.Classes = m.Classes
-	for c := range m.Columns {
+	for c := range m.Cols {
 		a.Columns = append(a.Columns, uint32(c))
 	}
-	a.Text = []string{fmt.Sprintf("%d documents, %d columns, loss %.6g (Euclidean metric: %.6g), %d iterations",
-		m.Rows(), a.Terms, m.Value, m.Start, m.Iterations)}
-	a.Rows = []any{struct {
+	a.Results = []string{fmt.Sprintf("%d documents, %d columns, loss %.6g (Euclidean metric: %.6g), %d iterations",
+		m.Rows(), a.TermCount, m.Loss, m.InitialLoss, m.Iterations)}
+	a.ClassifierRows = []any{struct {
 		Loss       float64 `json:"loss"`
 		Euclidean  float64 `json:"loss_of_euclidean"`
 		Iterations int     `json:"iterations"`
-	}{m.Value, m.Start, m.Iterations}}
+	}{m.Loss, m.InitialLoss, m.Iterations}}
 	return a
 }

@@ -15,7 +15,7 @@ func TestDividedByGroups(t *testing.T) {
 		c.Labels.Add(int32(i % 2))
 		c.Groups = append(c.Groups, int64(i%30))
 	}
-	fit, held := divided(c, 1)
+	fit, held := splitDocuments(c, 1)
 	for _, i := range held {
 		if slices.ContainsFunc(fit, func(j int) bool { return c.Groups[i] == c.Groups[j] }) {
 			t.Fatalf("documents of group %d are in both parts", c.Groups[i])

@@ -66,26 +66,26 @@ type Options struct {
 	Progress func(iterations, max int, value float64, near int64)
 }
 
-// fits returns an error if the given number of float64 values doesn't fit into the memory limit.
-func (o Options) fits(what string, numbers int64) error {
-	return run.Fits(8*numbers, o.MemoryBytes, "lmnn: %s", what)
+// checkMemory returns an error if the given number of float64 values doesn't fit into the memory limit.
+func (o Options) checkMemory(what string, numbers int64) error {
+	return run.CheckMemory(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
 
 // Model is a metric and its training documents. It is immutable and may be used concurrently.
 type Model struct {
-	Settings Settings
-	Source   string   // name of the training corpus, as set by the user
-	Corpus   [32]byte // digest of the training corpus
-	Classes  []string // class names
+	Settings     Settings
+	Source       string   // name of the training corpus, as set by the user
+	CorpusDigest [32]byte // digest of the training corpus
+	Classes      []string // class names
 
-	Columns    int       // number of columns of the documents
-	Transform  []float64 // L, Columns × Columns, row-major
-	Documents  []float32 // x, in row-major order
-	Labels     []int32   // class of each document
-	Targets    []int32   // K target neighbours per document; -1 if its class has too few documents
-	Value      float64   // ε of the trained metric
-	Start      float64   // ε of the initial metric, a multiple of the Euclidean metric
-	Iterations int
+	Cols        int       // number of columns of the documents
+	Transform   []float64 // L, Columns × Columns, row-major
+	Documents   []float32 // x, in row-major order
+	Labels      []int32   // class of each document
+	Targets     []int32   // K target neighbours per document; -1 if its class has too few documents
+	Loss        float64   // ε of the trained metric
+	InitialLoss float64   // ε of the initial metric, a multiple of the Euclidean metric
+	Iterations  int
 }
 
 // Rows returns the number of documents.
@@ -103,7 +103,7 @@ func (m *Model) Validate() error {
 	if err != nil {
 		return err
 	}
-	n, d := len(m.Labels), m.Columns
+	n, d := len(m.Labels), m.Cols
 	if n == 0 || d < 1 || d > MaxColumns || len(m.Transform) != d*d || len(m.Targets) != n*s.K ||
 		len(m.Documents)%d != 0 || len(m.Documents)/d != n {
 		return fmt.Errorf("lmnn: sizes do not match: %d metric values, %d document values, %d targets, %d documents, "+
@@ -129,13 +129,13 @@ func (m *Model) Validate() error {
 			return fmt.Errorf("lmnn: target of document %d must be a document of its class, below %d, got %d", i/s.K, n, j)
 		}
 	}
-	if name, twice := archive.Repeated(m.Classes); twice {
+	if name, twice := archive.FindDuplicate(m.Classes); twice {
 		return fmt.Errorf("lmnn: class %q occurs twice", name)
 	}
 	return nil
 }
 
-func dense(docs *sparse.CSR, columns int) []float32 {
+func toDense(docs *sparse.CSR, columns int) []float32 {
 	out := make([]float32, docs.Rows()*columns)
 	for i := range docs.Rows() {
 		terms, values := docs.Row(i)
@@ -148,8 +148,8 @@ func dense(docs *sparse.CSR, columns int) []float32 {
 	return out
 }
 
-// wide converts documents with d columns to a float64 matrix.
-func wide(x []float32, d int) *mat.Dense {
+// toMatrix converts documents with d columns to a float64 matrix.
+func toMatrix(x []float32, d int) *mat.Dense {
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = float64(v)
@@ -157,8 +157,8 @@ func wide(x []float32, d int) *mat.Dense {
 	return mat.NewDense(len(x)/d, d, out)
 }
 
-// squared returns ‖a - b‖².
-func squared(a, b []float64) (sum float64) {
+// squaredDistance returns ‖a - b‖².
+func squaredDistance(a, b []float64) (sum float64) {
 	b = b[:len(a)]
 	var s0, s1 float64
 	k := 0

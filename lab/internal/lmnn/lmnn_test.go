@@ -46,7 +46,7 @@ func trained(t testing.TB, c *corpus.Corpus, s Settings) *Model {
 
 // objective returns ε of M by its definition, over all triples, and its gradient with respect to M.
 func objective(m *Model, metric *mat.SymDense) (float64, *mat.SymDense) {
-	n, d := m.Rows(), m.Columns
+	n, d := m.Rows(), m.Cols
 	s, _ := m.Settings.resolve()
 	slope := mat.NewSymDense(d, nil)
 	difference := func(a, b int) *mat.VecDense {
@@ -106,19 +106,19 @@ func TestAgainstProjectedGradient(t *testing.T) {
 	}
 	for _, s := range []Settings{{Tolerance: 1e-7}, {K: 2, Push: 0.8, Tolerance: 1e-7}} {
 		m := trained(t, drawn(t, 40, 4, 3, 1), s)
-		l := mat.NewDense(m.Columns, m.Columns, m.Transform)
+		l := mat.NewDense(m.Cols, m.Cols, m.Transform)
 		var square mat.Dense
 		square.Mul(l.T(), l)
-		own := mat.NewSymDense(m.Columns, slices.Clone(square.RawMatrix().Data))
+		own := mat.NewSymDense(m.Cols, slices.Clone(square.RawMatrix().Data))
 		value, _ := objective(m, own)
-		if !(math.Abs(value-m.Value) <= 1e-9*value) {
-			t.Fatalf("ε is %v, by its definition %v", m.Value, value)
+		if !(math.Abs(value-m.Loss) <= 1e-9*value) {
+			t.Fatalf("ε is %v, by its definition %v", m.Loss, value)
 		}
-		if !(m.Value < m.Start) {
-			t.Errorf("ε is %v, it began at %v", m.Value, m.Start)
+		if !(m.Loss < m.InitialLoss) {
+			t.Errorf("ε is %v, it began at %v", m.Loss, m.InitialLoss)
 		}
-		at := mat.NewSymDense(m.Columns, nil)
-		for i := range m.Columns {
+		at := mat.NewSymDense(m.Cols, nil)
+		for i := range m.Cols {
 			at.SetSym(i, i, 0.1)
 		}
 		best := math.Inf(1)
@@ -129,8 +129,8 @@ func TestAgainstProjectedGradient(t *testing.T) {
 			at.AddSym(at, slope)
 			at = projected(at)
 		}
-		if !(m.Value <= best*(1+1e-4)) || !(best >= m.Value*(1-1e-4)) {
-			t.Errorf("%+v: ε is %v, the reference finds %v", s, m.Value, best)
+		if !(m.Loss <= best*(1+1e-4)) || !(best >= m.Loss*(1-1e-4)) {
+			t.Errorf("%+v: ε is %v, the reference finds %v", s, m.Loss, best)
 		}
 	}
 }
@@ -139,19 +139,19 @@ func TestAgainstProjectedGradient(t *testing.T) {
 // plus the rounding error 2⁻⁵²ε/h.
 func TestGradient(t *testing.T) {
 	m := trained(t, drawn(t, 50, 3, 2, 2), Settings{Iterations: 1})
-	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, soft: 0.5}
-	p.x = wide(m.Documents, 3)
+	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, smoothing: 0.5}
+	p.x = toMatrix(m.Documents, 3)
 	w := []float64{0.3, 0.1, 0, -0.2, 0.5, 0.1, 0, 0.2, 0.4}
-	musttest.Get(p.reach(t.Context(), w, 5))(t)
+	musttest.Get(p.findImpostors(t.Context(), w, 5))(t)
 	g, none := make([]float64, 9), make([]float64, 9)
-	musttest.Get(p.value(t.Context(), w, g))(t)
+	musttest.Get(p.loss(t.Context(), w, g))(t)
 	for c := range w {
 		const h = 1e-6
 		up, down := slices.Clone(w), slices.Clone(w)
 		up[c] += h
 		down[c] -= h
-		a, _ := p.value(t.Context(), up, none)
-		b, _ := p.value(t.Context(), down, none)
+		a, _ := p.loss(t.Context(), up, none)
+		b, _ := p.loss(t.Context(), down, none)
 		if want := (a - b) / (2 * h); !(math.Abs(g[c]-want) <= 1e-4*(1+math.Abs(want))) {
 			t.Errorf("the derivative %d is %v, differences say %v", c, g[c], want)
 		}
@@ -173,37 +173,38 @@ func TestPredict(t *testing.T) {
 		t.Errorf("%d wrong under the metric, %d under the Euclidean one", own, euclidean)
 	}
 	again, err := m.Predict(t.Context(), test.Documents, Options{Workers: 1})
-	if err != nil || !slices.Equal(again.Class, p.Class) || !slices.Equal(again.Decisions[7], p.Decisions[7]) {
+	if err != nil || !slices.Equal(again.ClassIndices, p.ClassIndices) ||
+		!slices.Equal(again.DecisionValues[7], p.DecisionValues[7]) {
 		t.Errorf("other energies from one worker, %v", err)
 	}
 	// ε with the document less ε without it; its targets are the nearest documents under the metric
 	l := mat.NewDense(6, 6, m.Transform)
 	var z, x mat.Dense
-	z.Mul(wide(m.Documents, 6), l.T())
-	x.Mul(wide(dense(test.Documents, 6), 6), l.T())
+	z.Mul(toMatrix(m.Documents, 6), l.T())
+	x.Mul(toMatrix(toDense(test.Documents, 6), 6), l.T())
 	for i := range 5 {
 		for c := range 3 {
-			best := newNearest(3)
+			best := newNeighbourList(3)
 			for j, y := range m.Labels {
 				if int(y) == c {
-					best.offer(j, squared(x.RawRowView(i), z.RawRowView(j)))
+					best.insert(j, squaredDistance(x.RawRowView(i), z.RawRowView(j)))
 				}
 			}
 			want := 0.0
-			for t, j := range best.at {
-				near := squared(x.RawRowView(i), z.RawRowView(int(j)))
+			for t, j := range best.indices {
+				near := squaredDistance(x.RawRowView(i), z.RawRowView(int(j)))
 				want += 0.5 * near
 				for l, y := range m.Labels {
 					if int(y) != c {
-						want += 0.5 * max(0, 1+near-squared(x.RawRowView(i), z.RawRowView(l)))
+						want += 0.5 * max(0, 1+near-squaredDistance(x.RawRowView(i), z.RawRowView(l)))
 						if own := m.Targets[l*3+t]; own >= 0 {
-							far := squared(z.RawRowView(l), x.RawRowView(i))
-							want += 0.5 * max(0, 1+squared(z.RawRowView(l), z.RawRowView(int(own)))-far)
+							far := squaredDistance(z.RawRowView(l), x.RawRowView(i))
+							want += 0.5 * max(0, 1+squaredDistance(z.RawRowView(l), z.RawRowView(int(own)))-far)
 						}
 					}
 				}
 			}
-			if got := -p.Decisions[i][c]; !(math.Abs(got-want) <= 1e-9*want) {
+			if got := -p.DecisionValues[i][c]; !(math.Abs(got-want) <= 1e-9*want) {
 				t.Errorf("document %d, class %d: energy %v, expected %v", i, c, got, want)
 			}
 		}
@@ -224,8 +225,8 @@ func TestWorkersAndScale(t *testing.T) {
 		c.Documents.Values[i] *= 1024 // exact
 	}
 	m := trained(t, c, Settings{})
-	if !(math.Abs(m.Value-before.Value) <= 1e-9*m.Value) {
-		t.Errorf("ε is %v of documents that are scaled, %v before", m.Value, before.Value)
+	if !(math.Abs(m.Loss-before.Loss) <= 1e-9*m.Loss) {
+		t.Errorf("ε is %v of documents that are scaled, %v before", m.Loss, before.Loss)
 	}
 }
 
@@ -240,10 +241,10 @@ func TestRefused(t *testing.T) {
 	documents := *c.Documents
 	documents.Cols = MaxColumns + 1
 	wide.Documents = &documents
-	musttest.Fails(Train(t.Context(), c, Settings{Push: 1}, Options{}))(t, "push")
-	musttest.Fails(Train(t.Context(), &one, Settings{}, Options{}))(t, "one class")
-	musttest.Fails(Train(t.Context(), &wide, Settings{}, Options{}))(t, "too many columns")
-	musttest.Fails(Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (parts + 5)}))(t, "memory")
+	musttest.WantError(Train(t.Context(), c, Settings{Push: 1}, Options{}))(t, "push")
+	musttest.WantError(Train(t.Context(), &one, Settings{}, Options{}))(t, "one class")
+	musttest.WantError(Train(t.Context(), &wide, Settings{}, Options{}))(t, "too many columns")
+	musttest.WantError(Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (rangeCount + 5)}))(t, "memory")
 }
 
 // One column and two documents of one class plus one of another suffice; one of each class doesn't.
@@ -255,12 +256,13 @@ func TestFewest(t *testing.T) {
 	c.Labels.Add(1)
 	m := trained(t, c, Settings{K: 1})
 	// 1/3 at L² = 1/3, where one loss has its kink, which is smoothed by 0.002/2, times Push
-	if !(math.Abs(m.Value-1.0/3) <= 5e-4) {
-		t.Errorf("ε is %v, expected 1/3", m.Value)
+	if !(math.Abs(m.Loss-1.0/3) <= 5e-4) {
+		t.Errorf("ε is %v, expected 1/3", m.Loss)
 	}
-	if p, err := m.Predict(t.Context(), c.Documents, Options{}); err != nil || !slices.Equal(p.Class, []int{0, 0, 1}) {
+	if p, err := m.Predict(t.Context(), c.Documents, Options{}); err != nil ||
+		!slices.Equal(p.ClassIndices, []int{0, 0, 1}) {
 		t.Errorf("%+v, %v", p, err)
 	}
-	musttest.Fails(Train(t.Context(), c.Select([]int{0, 2}), Settings{K: 1}, Options{}))(t,
+	musttest.WantError(Train(t.Context(), c.Select([]int{0, 2}), Settings{K: 1}, Options{}))(t,
 		"one document of each class")
 }

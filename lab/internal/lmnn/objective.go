@@ -12,58 +12,58 @@ import (
 
 // problem is the optimisation problem: minimise ε for the documents x.
 type problem struct {
-	x       *mat.Dense // documents as rows
-	y       []int32
-	targets []int32 // k targets per document
-	k       int
-	push    float64
-	workers int
-	soft    float64          // smooths hinge losses: loss²/(2 soft) below soft, else loss - soft/2
-	room    int64            // maximum number of pairs in near; 0 for no limit
-	near    [][]int32        // documents of other classes within reach of each document, see reach
-	slopes  [parts][]float64 // gradients with respect to z, one per range of documents
+	x         *mat.Dense // documents as rows
+	y         []int32
+	targets   []int32 // k targets per document
+	k         int
+	push      float64
+	workers   int
+	smoothing float64               // smooths hinge losses: loss²/(2 soft) below soft, else loss - soft/2
+	maxPairs  int64                 // maximum number of pairs in near; 0 for no limit
+	impostors [][]int32             // documents of other classes within reach of each document, see reach
+	gradients [rangeCount][]float64 // gradients with respect to z, one per range of documents
 
-	// look, if not nil, is called with L after each iteration. An error ends the optimisation.
-	look  func(ctx context.Context, iterations int, l []float64) error
-	ended error
+	// onIteration, if not nil, is called with L after each iteration. An error ends the optimisation.
+	onIteration func(ctx context.Context, iterations int, l []float64) error
+	stopErr     error
 }
 
-// parts is the number of ranges into which documents are divided. Sums over ranges are added in a
+// rangeCount is the number of ranges into which documents are divided. Sums over ranges are added in a
 // fixed order, so that results don't depend on the number of workers.
-const parts = 16
+const rangeCount = 16
 
-func (p *problem) each(ctx context.Context, f func(part, lo, hi int) error) error {
+func (p *problem) forEachRange(ctx context.Context, f func(part, lo, hi int) error) error {
 	n := len(p.y)
-	return run.Tasks(ctx, p.workers, parts, func(ctx context.Context, _, part int) error {
-		return f(part, part*n/parts, (part+1)*n/parts)
+	return run.Tasks(ctx, p.workers, rangeCount, func(ctx context.Context, _, part int) error {
+		return f(part, part*n/rangeCount, (part+1)*n/rangeCount)
 	})
 }
 
 // notify calls look, unless an earlier call has returned an error.
 func (p *problem) notify(ctx context.Context, iterations int, l []float64) {
-	if p.look != nil && p.ended == nil {
-		p.ended = p.look(ctx, iterations, l)
+	if p.onIteration != nil && p.stopErr == nil {
+		p.stopErr = p.onIteration(ctx, iterations, l)
 	}
 }
 
-// value returns ε at L = w, restricted to pairs in near. It sets g to the gradient 2 Σ c_ab (z_a -
+// loss returns ε at L = w, restricted to pairs in near. It sets g to the gradient 2 Σ c_ab (z_a -
 // z_b)(x_a - x_b)ᵀ, where z = Lx, and c_ab is the weight of D(a, b) in ε. w and g are in row-major
 // order.
-func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
-	if p.ended != nil {
-		return 0, p.ended
+func (p *problem) loss(ctx context.Context, w, g []float64) (float64, error) {
+	if p.stopErr != nil {
+		return 0, p.stopErr
 	}
 	n, d := p.x.Dims()
-	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
+	z, err := applyTransform(ctx, p.x, mat.NewDense(d, d, w))
 	if err != nil {
 		return 0, err
 	}
-	norms, sums := norms(z), [parts]float64{}
-	err = p.each(ctx, func(part, lo, hi int) error {
-		if p.slopes[part] == nil {
-			p.slopes[part] = make([]float64, n*d)
+	norms, sums := squaredNorms(z), [rangeCount]float64{}
+	err = p.forEachRange(ctx, func(part, lo, hi int) error {
+		if p.gradients[part] == nil {
+			p.gradients[part] = make([]float64, n*d)
 		}
-		slope, weights := p.slopes[part], make([]float64, n)
+		slope, weights := p.gradients[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
 		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to row a of slope and subtracts it from b
@@ -82,12 +82,12 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 			for t, j := range mine {
 				distances[t], pulls[t] = math.Inf(-1), 0
 				if j >= 0 {
-					distances[t], pulls[t] = squared(zi, z.RawRowView(int(j))), 1-p.push
+					distances[t], pulls[t] = squaredDistance(zi, z.RawRowView(int(j))), 1-p.push
 					sums[part] += (1 - p.push) * distances[t]
 				}
 				widest = max(widest, distances[t])
 			}
-			for _, l := range p.near[i] {
+			for _, l := range p.impostors[i] {
 				far := norms[i] + norms[l] - 2*floats.Dot(zi, z.RawRowView(int(l)))
 				if !(far < 1+widest) {
 					continue
@@ -99,11 +99,11 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 						continue
 					}
 					weight := p.push
-					if loss < p.soft {
-						weight *= loss / p.soft
+					if loss < p.smoothing {
+						weight *= loss / p.smoothing
 						sums[part] += weight * loss / 2
 					} else {
-						sums[part] += weight * (loss - p.soft/2)
+						sums[part] += weight * (loss - p.smoothing/2)
 					}
 					pulls[t] += weight
 					away += weight
@@ -124,11 +124,11 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	total := p.slopes[0]
-	for _, slope := range p.slopes[1:] {
+	total := p.gradients[0]
+	for _, slope := range p.gradients[1:] {
 		floats.Add(total, slope)
 	}
-	if err := gather(ctx, g, mat.NewDense(n, d, total), p.x); err != nil {
+	if err := multiplyTransposed(ctx, g, mat.NewDense(n, d, total), p.x); err != nil {
 		return 0, err
 	}
 	sum := 0.0
@@ -138,12 +138,12 @@ func (p *problem) value(ctx context.Context, w, g []float64) (float64, error) {
 	return sum, nil
 }
 
-// neighbours sets targets to the nearest documents of the same class, by distance between rows of
+// findTargets sets targets to the nearest documents of the same class, by distance between rows of
 // z. Ties are broken by index.
-func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
+func (p *problem) findTargets(ctx context.Context, z *mat.Dense) error {
 	p.targets = make([]int32, len(p.y)*p.k)
-	return p.each(ctx, func(_, lo, hi int) error {
-		best := newNearest(p.k)
+	return p.forEachRange(ctx, func(_, lo, hi int) error {
+		best := newNeighbourList(p.k)
 		for i := lo; i < hi; i++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -151,41 +151,41 @@ func (p *problem) neighbours(ctx context.Context, z *mat.Dense) error {
 			best.reset()
 			for j, y := range p.y {
 				if y == p.y[i] && j != i {
-					best.offer(j, squared(z.RawRowView(i), z.RawRowView(j)))
+					best.insert(j, squaredDistance(z.RawRowView(i), z.RawRowView(j)))
 				}
 			}
-			copy(p.targets[i*p.k:], best.at)
+			copy(p.targets[i*p.k:], best.indices)
 		}
 		return nil
 	})
 }
 
-// nearest holds the nearest documents found so far. Ties go to the document offered first.
-type nearest struct {
-	at       []int32 // document indices; -1 for none
-	distance []float64
+// neighbourList holds the nearest documents found so far. Ties go to the document offered first.
+type neighbourList struct {
+	indices   []int32 // document indices; -1 for none
+	distances []float64
 }
 
-func newNearest(k int) *nearest {
-	b := &nearest{at: make([]int32, k), distance: make([]float64, k)}
+func newNeighbourList(k int) *neighbourList {
+	b := &neighbourList{indices: make([]int32, k), distances: make([]float64, k)}
 	b.reset()
 	return b
 }
 
-func (b *nearest) reset() {
-	for t := range b.at {
-		b.at[t], b.distance[t] = -1, math.Inf(1)
+func (b *neighbourList) reset() {
+	for t := range b.indices {
+		b.indices[t], b.distances[t] = -1, math.Inf(1)
 	}
 }
 
-func (b *nearest) offer(j int, distance float64) {
-	t := len(b.at)
-	for t > 0 && distance < b.distance[t-1] {
+func (b *neighbourList) insert(j int, distance float64) {
+	t := len(b.indices)
+	for t > 0 && distance < b.distances[t-1] {
 		t--
 	}
-	if t < len(b.at) {
-		copy(b.at[t+1:], b.at[t:])
-		copy(b.distance[t+1:], b.distance[t:])
-		b.at[t], b.distance[t] = int32(j), distance
+	if t < len(b.indices) {
+		copy(b.indices[t+1:], b.indices[t:])
+		copy(b.distances[t+1:], b.distances[t:])
+		b.indices[t], b.distances[t] = int32(j), distance
 	}
 }

@@ -16,20 +16,20 @@ import (
 // second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
-	out := &model.Prediction{Decisions: make([][]float64, n), Class: make([]int, n)}
+	out := &model.Prediction{DecisionValues: make([][]float64, n), ClassIndices: make([]int, n)}
 	if n == 0 {
 		return out, nil
 	}
-	if err := o.fits("predicting", m.PredictBytes(n)/8); err != nil {
+	if err := o.checkMemory("predicting", m.PredictBytes(n)/8); err != nil {
 		return nil, err
 	}
 	s, _ := m.Settings.resolve()
-	l := mat.NewDense(m.Columns, m.Columns, m.Transform)
-	z, err := under(ctx, wide(m.Documents, m.Columns), l)
+	l := mat.NewDense(m.Cols, m.Cols, m.Transform)
+	z, err := applyTransform(ctx, toMatrix(m.Documents, m.Cols), l)
 	if err != nil {
 		return nil, err
 	}
-	test, err := under(ctx, wide(dense(docs, m.Columns), m.Columns), l)
+	test, err := applyTransform(ctx, toMatrix(toDense(docs, m.Cols), m.Cols), l)
 	if err != nil {
 		return nil, err
 	}
@@ -37,17 +37,17 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 	for t, j := range m.Targets {
 		margins[t] = math.Inf(-1)
 		if j >= 0 {
-			margins[t] = 1 + squared(z.RawRowView(t/s.K), z.RawRowView(int(j)))
+			margins[t] = 1 + squaredDistance(z.RawRowView(t/s.K), z.RawRowView(int(j)))
 		}
 	}
 	const some = 32
-	err = run.Tasks(ctx, run.Workers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
-		e := newEnergy(m, s, margins)
+	err = run.Tasks(ctx, run.NumWorkers(o.Workers), (n+some-1)/some, func(ctx context.Context, _, part int) error {
+		e := newEnergyClassifier(m, s, margins)
 		for i := part * some; i < min((part+1)*some, n); i++ {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			out.Decisions[i], out.Class[i] = e.of(test.RawRowView(i), z)
+			out.DecisionValues[i], out.ClassIndices[i] = e.classify(test.RawRowView(i), z)
 		}
 		return nil
 	})
@@ -56,65 +56,65 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*mode
 
 // PredictBytes returns the memory in bytes that Predict needs for the given number of documents.
 func (m *Model) PredictBytes(documents int) int64 {
-	return 8 * predictingNumbers(m.Rows(), documents, m.Columns)
+	return 8 * predictValueCount(m.Rows(), documents, m.Cols)
 }
 
-// predictingNumbers returns the number of float64 values that Predict holds in memory.
-func predictingNumbers(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
+// predictValueCount returns the number of float64 values that Predict holds in memory.
+func predictValueCount(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
-// energy computes the energies of the classes for one document at a time.
-type energy struct {
-	m         *Model
-	s         Settings
-	margins   []float64 // 1 + distance of each target; -Inf if there is no target
-	distances []float64
-	own       []*nearest // nearest documents, by class
-	pushed    []float64  // increase in the loss of each class's documents caused by the new document
+// energyClassifier computes the energies of the classes for one document at a time.
+type energyClassifier struct {
+	m          *Model
+	s          Settings
+	margins    []float64 // 1 + distance of each target; -Inf if there is no target
+	distances  []float64
+	neighbours []*neighbourList // nearest documents, by class
+	pushLosses []float64        // increase in the loss of each class's documents caused by the new document
 }
 
-func newEnergy(m *Model, s Settings, margins []float64) *energy {
-	e := &energy{
+func newEnergyClassifier(m *Model, s Settings, margins []float64) *energyClassifier {
+	e := &energyClassifier{
 		m: m, s: s, margins: margins, distances: make([]float64, m.Rows()),
-		pushed: make([]float64, len(m.Classes)),
+		pushLosses: make([]float64, len(m.Classes)),
 	}
 	for range m.Classes {
-		e.own = append(e.own, newNearest(s.K))
+		e.neighbours = append(e.neighbours, newNeighbourList(s.K))
 	}
 	return e
 }
 
-// of returns the negated energy of each class for the document x, and the predicted class.
-func (e *energy) of(x []float64, z *mat.Dense) (values []float64, class int) {
-	for c := range e.own {
-		e.own[c].reset()
-		e.pushed[c] = 0
+// classify returns the negated energy of each class for the document x, and the predicted class.
+func (e *energyClassifier) classify(x []float64, z *mat.Dense) (values []float64, class int) {
+	for c := range e.neighbours {
+		e.neighbours[c].reset()
+		e.pushLosses[c] = 0
 	}
 	k := e.s.K
 	pushedAll := 0.0
 	for i, y := range e.m.Labels {
-		d := squared(x, z.RawRowView(i))
+		d := squaredDistance(x, z.RawRowView(i))
 		e.distances[i] = d
-		e.own[y].offer(i, d)
+		e.neighbours[y].insert(i, d)
 		for _, margin := range e.margins[i*k : (i+1)*k] {
 			if margin > d {
-				e.pushed[y] += margin - d
+				e.pushLosses[y] += margin - d
 				pushedAll += margin - d
 			}
 		}
 	}
-	values = make([]float64, len(e.own))
-	for c, own := range e.own {
-		if own.at[0] < 0 {
+	values = make([]float64, len(e.neighbours))
+	for c, own := range e.neighbours {
+		if own.indices[0] < 0 {
 			values[c] = math.Inf(-1)
 			continue
 		}
-		pull, push := 0.0, pushedAll-e.pushed[c]
-		for t, j := range own.at {
+		pull, push := 0.0, pushedAll-e.pushLosses[c]
+		for t, j := range own.indices {
 			if j < 0 {
 				continue
 			}
-			pull += own.distance[t]
-			margin := 1 + own.distance[t]
+			pull += own.distances[t]
+			margin := 1 + own.distances[t]
 			for i, d := range e.distances {
 				if d < margin && int(e.m.Labels[i]) != c {
 					push += margin - d

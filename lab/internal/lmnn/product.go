@@ -13,9 +13,9 @@ import (
 // than four blocks. Pieces are chosen so that sums have the same bits as in the whole product.
 const blasBlock = 64
 
-// pieces divides n documents of d columns at multiples of blasBlock, and calls f with the range of
+// forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the range of
 // each piece. It checks ctx before each call.
-func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
+func forEachPiece(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
 	if d <= 3*blasBlock {
 		size = 4 * blasBlock
@@ -34,22 +34,22 @@ func pieces(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	return nil
 }
 
-// under returns x lᵀ.
-func under(ctx context.Context, x, l *mat.Dense) (*mat.Dense, error) {
+// applyTransform returns x lᵀ.
+func applyTransform(ctx context.Context, x, l *mat.Dense) (*mat.Dense, error) {
 	n, d := x.Dims()
 	z := mat.NewDense(n, d, nil)
-	err := pieces(ctx, n, d, func(lo, hi int) {
+	err := forEachPiece(ctx, n, d, func(lo, hi int) {
 		z.Slice(lo, hi, 0, d).(*mat.Dense).Mul(x.Slice(lo, hi, 0, d), l.T())
 	})
 	return z, err
 }
 
-// gather sets g to aᵀ x, in row-major order.
-func gather(ctx context.Context, g []float64, a, x *mat.Dense) error {
+// multiplyTransposed sets g to aᵀ x, in row-major order.
+func multiplyTransposed(ctx context.Context, g []float64, a, x *mat.Dense) error {
 	n, d := x.Dims()
 	to := blas64.General{Rows: d, Cols: d, Stride: d, Data: g}
 	clear(g)
-	return pieces(ctx, n, d, func(lo, hi int) {
+	return forEachPiece(ctx, n, d, func(lo, hi int) {
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, a.Slice(lo, hi, 0, d).(*mat.Dense).RawMatrix(),
 			x.Slice(lo, hi, 0, d).(*mat.Dense).RawMatrix(), 1, to)
 	})

@@ -32,10 +32,10 @@ func TestPieces(t *testing.T) {
 			var want, slope mat.Dense
 			want.Mul(x, l.T())
 			slope.Mul(a.T(), x)
-			z, err := under(t.Context(), x, l)
+			z, err := applyTransform(t.Context(), x, l)
 			g := make([]float64, d*d)
 			g[0] = 7 // previous values are overwritten
-			musttest.Do(t, errors.Join(err, gather(t.Context(), g, a, x)))
+			musttest.NoError(t, errors.Join(err, multiplyTransposed(t.Context(), g, a, x)))
 			if !mat.Equal(z, &want) || !slices.Equal(g, slope.RawMatrix().Data) {
 				t.Errorf("%d documents of %d columns: other bits", n, d)
 			}
@@ -62,10 +62,10 @@ func TestProductsEnd(t *testing.T) {
 	for _, c := range []struct{ n, d, looks int }{{2600, 3, 10}, {2600, 192, 10}, {2600, 193, 40}} {
 		x, l := mat.NewDense(c.n, c.d, nil), mat.NewDense(c.d, c.d, nil)
 		for name, product := range map[string]func(ctx context.Context) error{
-			"under":  func(ctx context.Context) error { _, err := under(ctx, x, l); return err },
-			"gather": func(ctx context.Context) error { return gather(ctx, l.RawMatrix().Data, x, x) },
+			"under":  func(ctx context.Context) error { _, err := applyTransform(ctx, x, l); return err },
+			"gather": func(ctx context.Context) error { return multiplyTransposed(ctx, l.RawMatrix().Data, x, x) },
 		} {
-			musttest.Fails(product(&soon{t.Context(), c.looks - 1}))(t,
+			musttest.WantError(product(&soon{t.Context(), c.looks - 1}))(t,
 				fmt.Sprintf("%s, %d columns", name, c.d), context.Canceled)
 			if err := product(&soon{t.Context(), c.looks}); err != nil {
 				t.Errorf("%s, %d columns: %v after %d looks", name, c.d, err, c.looks)

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// norms returns the squared norm of each row. Computing ‖a‖² + ‖b‖² - 2⟨a,b⟩ from norms is several
+// squaredNorms returns the squared norm of each row. Computing ‖a‖² + ‖b‖² - 2⟨a,b⟩ from norms is several
 // times faster than computing ‖a - b‖², but has a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). Use
-// [squared] if equal distances must compare equal.
-func norms(z *mat.Dense) []float64 {
+// [squaredDistance] if equal distances must compare equal.
+func squaredNorms(z *mat.Dense) []float64 {
 	n, _ := z.Dims()
 	out := make([]float64, n)
 	for i := range out {
@@ -23,44 +23,44 @@ func norms(z *mat.Dense) []float64 {
 	return out
 }
 
-// reach sets p.near at L = w. For each document i, p.near lists the documents l of other classes
+// findImpostors sets p.near at L = w. For each document i, p.near lists the documents l of other classes
 // with D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair is within reach. reach
 // returns the number of these pairs. It preselects candidates by block matrix products.
-func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count int64, err error) {
+func (p *problem) findImpostors(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
-	z, err := under(ctx, p.x, mat.NewDense(d, d, w))
+	z, err := applyTransform(ctx, p.x, mat.NewDense(d, d, w))
 	if err != nil {
 		return 0, err
 	}
-	p.near = make([][]int32, n)
-	norms := norms(z)
+	p.impostors = make([][]int32, n)
+	norms := squaredNorms(z)
 	var all atomic.Int64
-	err = p.each(ctx, func(_, lo, hi int) error {
+	err = p.forEachRange(ctx, func(_, lo, hi int) error {
 		limits := make([]float64, hi-lo)
 		for i := lo; i < hi; i++ {
 			widest := math.Inf(-1)
 			for _, j := range p.targets[i*p.k : (i+1)*p.k] {
 				if j >= 0 {
-					widest = max(widest, squared(z.RawRowView(i), z.RawRowView(int(j))))
+					widest = max(widest, squaredDistance(z.RawRowView(i), z.RawRowView(int(j))))
 				}
 			}
 			limits[i-lo] = 1 + slack + widest
 		}
-		b := newBlocks(z, norms, hi-lo)
-		for first := lo; first < hi; first += b.rows {
-			end, found := min(first+b.rows, hi), 0
-			err := b.below(ctx, first, end, limits[first-lo:end-lo], func(i, l int) {
+		b := newBlockProducts(z, norms, hi-lo)
+		for first := lo; first < hi; first += b.blockRows {
+			end, found := min(first+b.blockRows, hi), 0
+			err := b.visitBelow(ctx, first, end, limits[first-lo:end-lo], func(i, l int) {
 				if p.y[l] != p.y[i] && norms[i]+norms[l]-2*floats.Dot(z.RawRowView(i), z.RawRowView(l)) < limits[i-lo] {
-					p.near[i] = append(p.near[i], int32(l))
+					p.impostors[i] = append(p.impostors[i], int32(l))
 					found++
 				}
 			})
 			if err != nil {
 				return err
 			}
-			if found := all.Add(int64(found)); p.room > 0 && found > p.room {
+			if found := all.Add(int64(found)); p.maxPairs > 0 && found > p.maxPairs {
 				return fmt.Errorf("lmnn: more than %d pairs of documents violate a margin, which exceeds the memory limit; "+
-					"use fewer documents or better columns", p.room)
+					"use fewer documents or better columns", p.maxPairs)
 			}
 		}
 		return nil
@@ -68,41 +68,41 @@ func (p *problem) reach(ctx context.Context, w []float64, slack float64) (count 
 	return all.Load(), err
 }
 
-// blocks computes inner products of the rows of z, block by block.
-type blocks struct {
-	z             *mat.Dense
-	norms         []float64
-	rows, columns int
-	by, c         []float64 // rows and columns of a block, transposed
-	dots          []float64
+// blockProducts computes inner products of the rows of z, block by block.
+type blockProducts struct {
+	z                    *mat.Dense
+	norms                []float64
+	blockRows, blockCols int
+	rowPanel, colPanel   []float64 // rows and columns of a block, transposed
+	dots                 []float64
 }
 
-func newBlocks(z *mat.Dense, norms []float64, rows int) *blocks {
+func newBlockProducts(z *mat.Dense, norms []float64, rows int) *blockProducts {
 	n, d := z.Dims()
-	b := &blocks{z: z, norms: norms, rows: min(rows, 128), columns: min(n, 64)}
-	b.by, b.c = make([]float64, b.rows*d), make([]float64, b.columns*d)
-	b.dots = make([]float64, b.rows*b.columns)
+	b := &blockProducts{z: z, norms: norms, blockRows: min(rows, 128), blockCols: min(n, 64)}
+	b.rowPanel, b.colPanel = make([]float64, b.blockRows*d), make([]float64, b.blockCols*d)
+	b.dots = make([]float64, b.blockRows*b.blockCols)
 	return b
 }
 
-// below calls visit for rows lo <= i < hi and, in ascending order, for all rows l whose squared
+// visitBelow calls visit for rows lo <= i < hi and, in ascending order, for all rows l whose squared
 // distance from row i may be below limits[i-lo]. In any order of summation, the inner product of
 // two vectors a and b of length d has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared distances
 // computed in two orders differ by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of 2⁻⁵³.
-func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
+func (b *blockProducts) visitBelow(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
 	n, d := b.z.Dims()
 	wrong := 4 * float64(d+8) * 0x1p-53
-	transpose(b.by, b.rows, b.z, lo, hi)
-	for first := 0; first < n; first += b.columns {
+	transpose(b.rowPanel, b.blockRows, b.z, lo, hi)
+	for first := 0; first < n; first += b.blockCols {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		end := min(first+b.columns, n)
-		transpose(b.c, b.columns, b.z, first, end)
+		end := min(first+b.blockCols, n)
+		transpose(b.colPanel, b.blockCols, b.z, first, end)
 		clear(b.dots)
-		kernels.MultiplyWide(b.dots, b.columns, b.c, b.columns, d, end-first, b.by, b.rows, hi-lo)
+		asmKernels.MultiplyWide(b.dots, b.blockCols, b.colPanel, b.blockCols, d, end-first, b.rowPanel, b.blockRows, hi-lo)
 		for i := lo; i < hi; i++ {
-			for at, dot := range b.dots[(i-lo)*b.columns:][:end-first] {
+			for at, dot := range b.dots[(i-lo)*b.blockCols:][:end-first] {
 				norms := b.norms[i] + b.norms[first+at]
 				if !(norms-2*dot >= limits[i-lo]+wrong*norms) {
 					visit(i, first+at)
@@ -113,7 +113,7 @@ func (b *blocks) below(ctx context.Context, lo, hi int, limits []float64, visit 
 	return nil
 }
 
-var kernels = asm.Best()
+var asmKernels = asm.BestKernels()
 
 // transpose writes rows lo to hi-1 of z to the columns of the matrix to, beginning with column 0.
 func transpose(to []float64, columns int, z *mat.Dense, lo, hi int) {

@@ -34,11 +34,11 @@ func TestReach(t *testing.T) {
 				for c := range d {
 					unit.Set(c, c, 1.1)
 				}
-				count := musttest.Get(p.reach(t.Context(), unit.RawMatrix().Data, 0.21))(t)
-				z := musttest.Get(under(t.Context(), x, unit))(t)
-				norms, sum := norms(z), 0
+				count := musttest.Get(p.findImpostors(t.Context(), unit.RawMatrix().Data, 0.21))(t)
+				z := musttest.Get(applyTransform(t.Context(), x, unit))(t)
+				norms, sum := squaredNorms(z), 0
 				for i := range n {
-					limit := 1 + 0.21 + squared(z.RawRowView(i), z.RawRowView(int(p.targets[2*i])))
+					limit := 1 + 0.21 + squaredDistance(z.RawRowView(i), z.RawRowView(int(p.targets[2*i])))
 					var want []int32
 					for l := range n {
 						dot := floats.Dot(z.RawRowView(i), z.RawRowView(l))
@@ -46,8 +46,8 @@ func TestReach(t *testing.T) {
 							want = append(want, int32(l))
 						}
 					}
-					if !slices.Equal(p.near[i], want) {
-						t.Fatalf("document %d: %d in reach, expected %d", i, len(p.near[i]), len(want))
+					if !slices.Equal(p.impostors[i], want) {
+						t.Fatalf("document %d: %d in reach, expected %d", i, len(p.impostors[i]), len(want))
 					}
 					sum += len(want)
 				}

@@ -16,8 +16,8 @@ import (
 // These are the initial and the maximum number of iterations per round. After each round, the pairs
 // within reach are updated. The first rounds are short, because the metric changes most in them.
 const (
-	firstIterations = 2
-	roundIterations = 30
+	initialRoundIterations = 2
+	maxRoundIterations     = 30
 )
 
 // Train learns a metric from a corpus of vectors. Documents that don't have exactly one class are
@@ -33,7 +33,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	if err != nil {
 		return nil, err
 	}
-	if err := p.learn(ctx, m, o); err != nil {
+	if err := p.minimise(ctx, m, o); err != nil {
 		return nil, err
 	}
 	m.Transform = scaled(m.Transform, by)
@@ -54,15 +54,15 @@ func prepare(
 	if err := context.Cause(ctx); err != nil {
 		return fail(err)
 	}
-	if name, twice := archive.Repeated(c.Classes); twice {
+	if name, twice := archive.FindDuplicate(c.Classes); twice {
 		return fail(fmt.Errorf("lmnn: %s has two classes named %q", c.Source, name))
 	}
-	m := &Model{Settings: s, Source: c.Source, Corpus: c.Digest(), Classes: c.Classes, Columns: c.Documents.Cols}
-	if m.Columns > MaxColumns || m.Columns < 1 {
+	m := &Model{Settings: s, Source: c.Source, CorpusDigest: c.Digest(), Classes: c.Classes, Cols: c.Documents.Cols}
+	if m.Cols > MaxColumns || m.Cols < 1 {
 		return fail(fmt.Errorf("lmnn: number of columns must be between 1 and %d, got %d; reduce it with gram pca",
-			MaxColumns, m.Columns))
+			MaxColumns, m.Cols))
 	}
-	rows, labels := single(c)
+	rows, labels := singleLabel(c)
 	m.Labels = labels
 	most, classes := 0, map[int32]int{}
 	for _, y := range labels {
@@ -73,57 +73,57 @@ func prepare(
 		return fail(fmt.Errorf("lmnn: two classes are required, one with two documents; got %d documents in %d classes",
 			len(rows), len(classes)))
 	}
-	numbers := Bytes(len(rows), tests, m.Columns) / 8
-	if err := o.fits("a metric", numbers); err != nil {
+	numbers := TrainBytes(len(rows), tests, m.Cols) / 8
+	if err := o.checkMemory("a metric", numbers); err != nil {
 		return fail(err)
 	}
-	m.Documents = dense(c.Documents.SelectRows(rows), m.Columns)
-	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.Workers(o.Workers)}
+	m.Documents = toDense(c.Documents.SelectRows(rows), m.Cols)
+	p := &problem{y: m.Labels, k: s.K, push: s.Push, workers: run.NumWorkers(o.Workers)}
 	if o.MemoryBytes > 0 {
-		p.room = (o.MemoryBytes-8*numbers)/8 + somePairs*int64(len(rows)) // append may double memory
+		p.maxPairs = (o.MemoryBytes-8*numbers)/8 + pairsPerDocument*int64(len(rows)) // append may double memory
 	}
-	unit := mat.NewDense(m.Columns, m.Columns, nil)
-	for i := range m.Columns {
+	unit := mat.NewDense(m.Cols, m.Cols, nil)
+	for i := range m.Cols {
 		unit.Set(i, i, 1)
 	}
-	p.x = wide(m.Documents, m.Columns)
-	if err := p.neighbours(ctx, p.x); err != nil {
+	p.x = toMatrix(m.Documents, m.Cols)
+	if err := p.findTargets(ctx, p.x); err != nil {
 		return fail(err)
 	}
 	m.Targets = p.targets
-	by = p.scale()
+	by = p.scaleFactor()
 	p.x.Scale(by, p.x)
 	m.Transform = unit.RawMatrix().Data
 	return p, m, by, nil
 }
 
-// single returns the indices and classes of the documents with exactly one class.
-func single(c *corpus.Corpus) (rows []int, labels []int32) {
+// singleLabel returns the indices and classes of the documents with exactly one class.
+func singleLabel(c *corpus.Corpus) (rows []int, labels []int32) {
 	for i := range c.Documents.Rows() {
-		if of := c.Labels.Of(i); len(of) == 1 {
+		if of := c.Labels.Classes(i); len(of) == 1 {
 			rows, labels = append(rows, i), append(labels, of[0])
 		}
 	}
 	return rows, labels
 }
 
-// trainingNumbers returns the number of float64 values that a training run holds in memory.
-func trainingNumbers(rows, columns int) int64 {
+// trainValueCount returns the number of float64 values that a training run holds in memory.
+func trainValueCount(rows, columns int) int64 {
 	n, d := int64(rows), int64(columns)
-	return n*d*(parts+5) + d*d*(2*lbfgs.Memory+8)
+	return n*d*(rangeCount+5) + d*d*(2*lbfgs.HistorySize+8)
 }
 
-// somePairs is the assumed number of pairs within reach (see reach) per document.
-const somePairs = 100
+// pairsPerDocument is the assumed number of pairs within reach (see reach) per document.
+const pairsPerDocument = 100
 
-// Bytes returns the memory in bytes that Train or, if tests > 0, Choose needs. It assumes that 100
+// TrainBytes returns the memory in bytes that Train or, if tests > 0, Choose needs. It assumes that 100
 // pairs per document violate a margin or nearly do.
-func Bytes(documents, tests, columns int) int64 {
-	numbers := trainingNumbers(documents, columns)
+func TrainBytes(documents, tests, columns int) int64 {
+	numbers := trainValueCount(documents, columns)
 	if tests > 0 {
-		numbers += predictingNumbers(documents, tests, columns)
+		numbers += predictValueCount(documents, tests, columns)
 	}
-	return 8 * (numbers + somePairs*int64(documents))
+	return 8 * (numbers + pairsPerDocument*int64(documents))
 }
 
 // scaled returns by·l.
@@ -135,13 +135,13 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scale returns the factor by which documents must be scaled so that the mean squared distance
+// scaleFactor returns the factor by which documents must be scaled so that the mean squared distance
 // between documents and targets is 4. A margin of 1 is then neither negligible nor dominant.
-func (p *problem) scale() float64 {
+func (p *problem) scaleFactor() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
 		if j >= 0 {
-			sum += squared(p.x.RawRowView(t/p.k), p.x.RawRowView(int(j)))
+			sum += squaredDistance(p.x.RawRowView(t/p.k), p.x.RawRowView(int(j)))
 			count++
 		}
 	}
@@ -151,90 +151,90 @@ func (p *problem) scale() float64 {
 	return 1
 }
 
-// soft lists the values of problem.soft for successive optimisations. Without smoothing, L-BFGS
+// smoothingSchedule lists the values of problem.soft for successive optimisations. Without smoothing, L-BFGS
 // would stop too early at kinks of ε.
-var soft = []float64{1, 0.2, 0.05, 0.01, 0.002}
+var smoothingSchedule = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
-// learn minimises ε, starting from m.Transform.
-func (p *problem) learn(ctx context.Context, m *Model, o Options) (err error) {
+// minimise minimises ε, starting from m.Transform.
+func (p *problem) minimise(ctx context.Context, m *Model, o Options) (err error) {
 	gradient := make([]float64, len(m.Transform))
 	exact := func() (float64, error) {
-		p.soft = 0
-		if _, err := p.reach(ctx, m.Transform, 0); err != nil {
+		p.smoothing = 0
+		if _, err := p.findImpostors(ctx, m.Transform, 0); err != nil {
 			return 0, err
 		}
-		return p.value(ctx, m.Transform, gradient)
+		return p.loss(ctx, m.Transform, gradient)
 	}
-	if m.Start, err = exact(); err != nil {
+	if m.InitialLoss, err = exact(); err != nil {
 		return err
 	}
-	for _, p.soft = range soft {
-		if err := p.rounds(ctx, m, o); err != nil {
+	for _, p.smoothing = range smoothingSchedule {
+		if err := p.runRounds(ctx, m, o); err != nil {
 			return err
 		}
 	}
-	m.Value, err = exact()
+	m.Loss, err = exact()
 	return err
 }
 
-// rounds runs rounds of L-BFGS on the pairs within reach. If ε increases because of pairs that
+// runRounds runs rounds of L-BFGS on the pairs within reach. If ε increases because of pairs that
 // weren't within reach, the round is undone. The next rounds are then shorter and include more
 // pairs.
-func (p *problem) rounds(ctx context.Context, m *Model, o Options) error {
-	slack, most := 1.0, roundIterations
+func (p *problem) runRounds(ctx context.Context, m *Model, o Options) error {
+	slack, most := 1.0, maxRoundIterations
 	if m.Iterations == 0 {
-		most = firstIterations
+		most = initialRoundIterations
 	}
-	near, err := p.reach(ctx, m.Transform, slack)
+	near, err := p.findImpostors(ctx, m.Transform, slack)
 	if err != nil {
 		return err
 	}
 	gradient := make([]float64, len(m.Transform))
-	if m.Value, err = p.value(ctx, m.Transform, gradient); err != nil {
+	if m.Loss, err = p.loss(ctx, m.Transform, gradient); err != nil {
 		return err
 	}
 	for m.Iterations < m.Settings.Iterations {
 		if o.Progress != nil {
-			tell := func() error { o.Progress(m.Iterations, m.Settings.Iterations, m.Value, near); return nil }
-			if err := run.Guard("lmnn: Options.Progress", tell); err != nil {
+			tell := func() error { o.Progress(m.Iterations, m.Settings.Iterations, m.Loss, near); return nil }
+			if err := run.CatchPanic("lmnn: Options.Progress", tell); err != nil {
 				return err
 			}
 		}
 		next, done := slices.Clone(m.Transform), m.Iterations
-		found, err := lbfgs.Minimise(ctx, p.value, next, lbfgs.Stopping{
-			Gained: m.Settings.Tolerance / 10, Iterations: min(most, m.Settings.Iterations-m.Iterations),
+		found, err := lbfgs.Minimise(ctx, p.loss, next, lbfgs.Criteria{
+			MinDecrease: m.Settings.Tolerance / 10, MaxIterations: min(most, m.Settings.Iterations-m.Iterations),
 			OnStep: func() { p.notify(ctx, done, next); done++ },
 		})
 		if err != nil {
 			return err
 		}
-		if found.Gradient == 0 && found.Iterations > 0 {
+		if found.GradientNorm == 0 && found.Iterations > 0 {
 			// With one column, a first step of length 1 can lead to L = 0, where the gradient is 0.
 			// In this case, use L/2.
 			for i, v := range m.Transform {
 				next[i] = v / 2
 			}
 		}
-		if near, err = p.reach(ctx, next, slack); err != nil {
+		if near, err = p.findImpostors(ctx, next, slack); err != nil {
 			return err
 		}
-		value, err := p.value(ctx, next, gradient)
+		value, err := p.loss(ctx, next, gradient)
 		if err != nil {
 			return err
 		}
 		m.Iterations += max(found.Iterations, 1)
-		gained := m.Value - value
+		gained := m.Loss - value
 		if gained > 0 {
-			m.Transform, m.Value = next, value
+			m.Transform, m.Loss = next, value
 		}
 		switch {
-		case gained > m.Settings.Tolerance*m.Value:
-			most = min(2*most, roundIterations)
+		case gained > m.Settings.Tolerance*m.Loss:
+			most = min(2*most, maxRoundIterations)
 		case value == found.Value || most == 1:
 			return nil // all pairs that violate a margin were within reach
 		default:
 			most, slack = max(most/2, 1), 2*slack
-			if near, err = p.reach(ctx, m.Transform, slack); err != nil {
+			if near, err = p.findImpostors(ctx, m.Transform, slack); err != nil {
 				return err
 			}
 		}

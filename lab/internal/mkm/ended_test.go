@@ -21,10 +21,10 @@ func TestEnded(t *testing.T) {
 		return musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)
 	}
 	c := read("synthetic:docs=4000,terms=1000,length=40,classes=4")
-	settings := Settings{Layers: []string{"arccos:n=0"}, Widths: []int{20}, Components: 10, Final: Neighbours}
+	settings := Settings{Layers: []string{"arccos:n=0"}, Widths: []int{20}, MaxComponents: 10, Classifier: FinalKNN}
 	few := read("synthetic:docs=200,terms=1000,length=40,classes=4")
 	m := musttest.Get(Train(t.Context(), few, settings, Options{}))(t)
-	set := width.Set{Features: mat.NewDense(4000, 200, nil), Labels: make([]int32, 4000)}
+	set := width.Dataset{Features: mat.NewDense(4000, 200, nil), Labels: make([]int32, 4000)}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, work := range map[string]func() error{

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/lmnn"
 )
 
-// Form describes the format of a model file. Layers, metrics and SVMs are nested files.
-var Form = archive.Format[Model]{
+// Format describes the format of a model file. Layers, metrics and SVMs are nested files.
+var Format = archive.Format[Model]{
 	Package: "mkm", Name: "gram mkm ", Describe: describe, Validate: (*Model).Validate,
 }
 
@@ -22,34 +22,34 @@ func describe(f *archive.File, m *Model) {
 	columns := len(m.Columns)
 	archive.Count(f, "columns", &columns, 1<<32)
 	nestLayers := describeLayers(f, &m.Layers)
-	var final inner
-	q, width := &Nearest{}, 0
+	var final nestedFile
+	q, width := &KNN{}, 0
 	switch {
-	case m.Metric != nil:
-		final = innerOf(f, m.Metric.Write)
-	case m.Machines != nil:
-		final = innerOf(f, m.Machines.Write)
-	case m.Nearest != nil:
-		q, width = m.Nearest, m.Width()
+	case m.LMNN != nil:
+		final = newNestedFile(f, m.LMNN.Write)
+	case m.SVM != nil:
+		final = newNestedFile(f, m.SVM.Write)
+	case m.KNN != nil:
+		q, width = m.KNN, m.Width()
 	}
 	voters, k := len(q.Labels), q.K
 	f.Key("final", &final)
-	f.Optional("voters", &voters)
-	f.Optional("width", &width)
-	f.Optional("k", &k)
+	f.OptionalKey("voters", &voters)
+	f.OptionalKey("width", &width)
+	f.OptionalKey("k", &k)
 
 	if columns > 0 {
 		archive.Array(f, "columns", &m.Columns, columns)
 	}
 	nestLayers()
-	nest(f, "classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
-		switch m.Settings.Final {
-		case Metric:
-			m.Metric, err = lmnn.Form.Read(ctx, r)
-		case Machines:
-			m.Machines, err = model.Read(ctx, r)
-		case Neighbours:
-			q.K, m.Nearest = k, q
+	describeNested(f, "classifier", &final, func(ctx context.Context, r io.Reader) (err error) {
+		switch m.Settings.Classifier {
+		case FinalLMNN:
+			m.LMNN, err = lmnn.Format.Read(ctx, r)
+		case FinalSVM:
+			m.SVM, err = model.Read(ctx, r)
+		case FinalKNN:
+			q.K, m.KNN = k, q
 		}
 		return err
 	})
@@ -60,19 +60,19 @@ func describe(f *archive.File, m *Model) {
 // describeLayers describes the headers of layers. It returns a function that describes the contents
 // of the layers.
 func describeLayers(f *archive.File, to *[]*Layer) (contents func()) {
-	var layers []inner
+	var layers []nestedFile
 	for _, l := range *to {
-		write := func(ctx context.Context, w io.Writer) error { return layerForm.Write(ctx, w, l) }
-		layers = append(layers, innerOf(f, write))
+		write := func(ctx context.Context, w io.Writer) error { return layerFormat.Write(ctx, w, l) }
+		layers = append(layers, newNestedFile(f, write))
 	}
 	f.Key("layers", &layers)
 	if len(layers) > MaxLayers {
-		f.Check(fmt.Errorf("got %d layers; the maximum is %d", len(layers), MaxLayers))
+		f.RecordError(fmt.Errorf("got %d layers; the maximum is %d", len(layers), MaxLayers))
 	}
 	return func() {
 		for i := range layers {
-			nest(f, fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
-				l, err := layerForm.Read(ctx, r)
+			describeNested(f, fmt.Sprintf("layer %d", i+1), &layers[i], func(ctx context.Context, r io.Reader) error {
+				l, err := layerFormat.Read(ctx, r)
 				*to = append(*to, l)
 				return err
 			})
@@ -85,31 +85,31 @@ func describeSettings(f *archive.File, s *Settings) {
 		*s, _, _ = s.resolve()
 	}
 	f.Key("layers", &s.Layers)
-	f.Optional("widths", &s.Widths)
-	f.Optional("whole", &s.Whole)
-	f.Key("components", &s.Components)
-	f.Key("base", &s.Base)
+	f.OptionalKey("widths", &s.Widths)
+	f.OptionalKey("whole", &s.KeepAllFeatures)
+	f.Key("components", &s.MaxComponents)
+	f.Key("base", &s.BaseSize)
 	f.Key("bins", &s.Bins)
-	f.Key("parts", &s.Parts)
-	archive.Named(f, "final", &s.Final, Metric, Neighbours, Machines)
-	f.Optional("steps", &s.Steps)
-	f.Optional("k", &s.K)
+	f.Key("parts", &s.Folds)
+	archive.Enum(f, "final", &s.Classifier, FinalLMNN, FinalKNN, FinalSVM)
+	f.OptionalKey("steps", &s.Steps)
+	f.OptionalKey("k", &s.K)
 	f.Key("kernel", &s.Kernel)
-	f.Optional("c", &s.C)
-	f.Optional("seed", &s.Seed)
+	f.OptionalKey("c", &s.C)
+	f.OptionalKey("seed", &s.Seed)
 }
 
-// layerForm describes the format of a layer, which is a file nested in the model file.
-var layerForm = archive.Format[Layer]{
+// layerFormat describes the format of a layer, which is a file nested in the model file.
+var layerFormat = archive.Format[Layer]{
 	Package: "mkm", Name: "gram mkm layer ",
 	Validate: func(l *Layer) error { return l.validate(0) },
 	Describe: func(f *archive.File, l *Layer) {
 		f.Key("kernel", &l.Kernel)
-		f.Key("explained", &l.Explained)
+		f.Key("explained", &l.ExplainedVarianceRatio)
 		f.Embedding(&l.Embedder)
 		n, width := f.Documents("base", &l.Base), l.Width()
 		archive.Count(f, "width", &width, MaxWidth)
-		archive.Array(f, "map", &l.Map, n, width)
+		archive.Array(f, "map", &l.Projection, n, width)
 		archive.Array(f, "map", &l.Offsets, width)
 		archive.Array(f, "map", &l.Components, width)
 	},
@@ -117,4 +117,4 @@ var layerForm = archive.Format[Layer]{
 
 // Write writes the model. Equal models give equal bytes on every platform. If [Model.Validate]
 // fails, Write writes nothing.
-func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Format.Write(ctx, w, m) }

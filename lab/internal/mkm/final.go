@@ -14,51 +14,53 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// model trains classifier f on the features of a level, and returns the model.
-func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err error) {
+// trainModel trains classifier f on the features of a level, and returns the model.
+func (t *training) trainModel(ctx context.Context, lv *level, f FinalClassifier) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
 		Origin: archive.OriginOf(t.c, t.digest), Settings: t.s, Choices: slices.Clone(t.choices[:l+1]),
 	}
-	m.Documents = lv.n
+	m.NumDocuments = lv.n
 	for i := range m.Choices { // keep Steps only for the level of this classifier
-		if c := &m.Choices[i]; i < l || f != Metric {
+		if c := &m.Choices[i]; i < l || f != FinalLMNN {
 			c.Steps, c.StepsWrong = 0, 0
 		}
 	}
-	m.Settings.Final, m.Settings.Layers = f, t.s.Layers[:l:l]
+	m.Settings.Classifier, m.Settings.Layers = f, t.s.Layers[:l:l]
 	if len(t.s.Widths) > 1 {
 		m.Settings.Widths = t.s.Widths[: l+1 : l+1]
 	}
 	if l == 0 {
 		m.Columns = lv.columns
-	} else if !t.s.Whole {
+	} else if !t.s.KeepAllFeatures {
 		m.Columns = t.columns
 	}
-	x := lv.gather(0, lv.n)
+	x := lv.selectedFeatures(0, lv.n)
 	switch f {
-	case Neighbours:
+	case FinalKNN:
 		k := t.s.K
 		if k == 0 {
 			k = t.choices[l].K
 		}
-		m.Nearest = &Nearest{K: k, Features: x.values, Labels: lv.y[:lv.n]}
-	case Metric:
+		m.KNN = &KNN{K: k, Features: x.values, Labels: lv.y[:lv.n]}
+	case FinalLMNN:
 		steps := t.s.Steps
 		if steps == 0 {
 			steps = t.choices[l].Steps
 		}
-		m.Metric, err = lmnn.Train(ctx, t.corpus(x.csr(), lv.y, lv.n), lmnn.Settings{Iterations: steps}, t.metric(lv))
-	case Machines:
+		m.LMNN, err = lmnn.Train(ctx, t.newCorpus(x.toCSR(), lv.y, lv.n), lmnn.Settings{Iterations: steps},
+			t.metricOptions(lv))
+	case FinalSVM:
 		c := t.s.C
 		if c == 0 {
 			c = t.cValues[l]
 		}
-		err = t.machines(ctx, lv, t.corpus(x.csr(), lv.y, lv.n), func(p *svm.Problem, s svm.Settings, _ float64) error {
-			s.C = c
-			m.Machines, _, err = p.Train(ctx, s)
-			return err
-		})
+		err = t.withSVMProblem(ctx, lv, t.newCorpus(x.toCSR(), lv.y, lv.n),
+			func(p *svm.Problem, s svm.Settings, _ float64) error {
+				s.C = c
+				m.SVM, _, err = p.Train(ctx, s)
+				return err
+			})
 	}
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("mkm: %d features of level %d: %w", len(lv.columns), l, err)
@@ -66,35 +68,39 @@ func (t *training) model(ctx context.Context, lv *level, f Final) (m *Model, err
 	return m, err
 }
 
-func (t *training) metric(lv *level) lmnn.Options {
+func (t *training) metricOptions(lv *level) lmnn.Options {
 	return lmnn.Options{
-		Workers: t.o.Workers, MemoryBytes: t.left(lv.x.Bytes()),
-		Progress: func(done, most int, _ float64, _ int64) { t.o.tell("metric", lv.number, int64(done), int64(most)) },
+		Workers: t.o.Workers, MemoryBytes: t.remainingBytes(lv.x.Bytes()),
+		Progress: func(done, most int, _ float64, _ int64) {
+			t.o.reportProgress("metric", lv.number, int64(done), int64(most))
+		},
 	}
 }
 
-// steps selects the number of iterations for training a metric, on the held-out documents.
-func (t *training) steps(ctx context.Context, lv *level, to *Choice) error {
-	test := t.corpus(lv.gather(lv.n, len(lv.y)).csr(), lv.y[lv.n:], len(lv.y)-lv.n)
-	found, err := lmnn.Choose(ctx, t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), test, lmnn.Settings{}, t.metric(lv))
+// chooseSteps selects the number of iterations for training a metric, on the held-out documents.
+func (t *training) chooseSteps(ctx context.Context, lv *level, to *LevelChoice) error {
+	test := t.newCorpus(lv.selectedFeatures(lv.n, len(lv.y)).toCSR(), lv.y[lv.n:], len(lv.y)-lv.n)
+	found, err := lmnn.ChooseIterations(ctx, t.newCorpus(lv.selectedFeatures(0, lv.n).toCSR(), lv.y, lv.n), test,
+		lmnn.Settings{}, t.metricOptions(lv))
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("mkm: choosing iterations with %d features of level %d and 1/%d of the documents: %w",
-			len(lv.columns), lv.number, t.s.Parts, err)
+			len(lv.columns), lv.number, t.s.Folds, err)
 	}
-	to.Steps, to.StepsWrong = found.Iterations, found.Wrong
+	to.Steps, to.StepsWrong = found.Iterations, found.ErrorCount
 	return err
 }
 
-// cValues lists the candidates for C, in multiples of 1 / mean k(x, x).
-var cValues = []float64{1, 10, 100}
+// cCandidates lists the candidates for C, in multiples of 1 / mean k(x, x).
+var cCandidates = []float64{1, 10, 100}
 
-// price selects C on the held-out documents. Ties go to the smallest C.
-func (t *training) price(ctx context.Context, lv *level) (best float64, err error) {
-	train, test := t.corpus(lv.gather(0, lv.n).csr(), lv.y, lv.n), lv.gather(lv.n, len(lv.y)).csr()
+// chooseC selects C on the held-out documents. Ties go to the smallest C.
+func (t *training) chooseC(ctx context.Context, lv *level) (best float64, err error) {
+	train, test := t.newCorpus(lv.selectedFeatures(0, lv.n).toCSR(), lv.y, lv.n),
+		lv.selectedFeatures(lv.n, len(lv.y)).toCSR()
 	least := math.MaxInt
-	err = t.machines(ctx, lv, train, func(p *svm.Problem, s svm.Settings, unit float64) error {
-		for i, price := range cValues {
-			t.o.tell("C", lv.number, int64(i), int64(len(cValues)))
+	err = t.withSVMProblem(ctx, lv, train, func(p *svm.Problem, s svm.Settings, unit float64) error {
+		for i, price := range cCandidates {
+			t.o.reportProgress("C", lv.number, int64(i), int64(len(cCandidates)))
 			s.C = price * unit
 			m, _, err := p.Train(ctx, s)
 			if err != nil {
@@ -110,7 +116,7 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 				return err
 			}
 			wrong := 0
-			for i, class := range found.Class {
+			for i, class := range found.ClassIndices {
 				if m.Classes[class] != t.c.Classes[lv.y[lv.n+i]] {
 					wrong++
 				}
@@ -124,12 +130,12 @@ func (t *training) price(ctx context.Context, lv *level) (best float64, err erro
 	return best, err
 }
 
-// machines prepares an SVM problem, and calls train with the problem, settings without C, and 1 /
+// withSVMProblem prepares an SVM problem, and calls train with the problem, settings without C, and 1 /
 // mean k(x, x).
-func (t *training) machines(
+func (t *training) withSVMProblem(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {
-	k, err := parse(t.s.Kernel, 1)
+	k, err := parseKernel(t.s.Kernel, 1)
 	if err != nil {
 		return err
 	}
@@ -144,10 +150,10 @@ func (t *training) machines(
 	if !(mean > 0) || math.IsInf(mean, 0) {
 		return fmt.Errorf("kernel %s: mean of k(x, x) must be positive, got %v", k, mean)
 	}
-	room := t.left(lv.x.Bytes())
+	room := t.remainingBytes(lv.x.Bytes())
 	p, err := svm.NewProblem(ctx, c, k.Embedding(), svm.Options{
 		ISA: t.o.ISA, Workers: t.o.Workers, MemoryBytes: room,
-		Progress: func(p svm.Progress) { t.o.tell(p.Stage, lv.number, p.Done, p.Total) },
+		Progress: func(p svm.Progress) { t.o.reportProgress(p.Stage, lv.number, p.Done, p.Total) },
 	})
 	if err != nil {
 		return err
@@ -155,15 +161,15 @@ func (t *training) machines(
 	return train(p, svm.Settings{Kernel: k, Scheme: solver.OneVsRest, Seed: t.s.Seed}, 1/mean)
 }
 
-// Nearest holds the training documents of a k-nearest-neighbour classifier.
-type Nearest struct {
+// KNN holds the training documents of a k-nearest-neighbour classifier.
+type KNN struct {
 	K        int
 	Features []float32 // features, in row-major order
 	Labels   []int32
 }
 
-func (q *Nearest) classes(ctx context.Context, x table, o Options) ([]int32, error) {
-	own := table{q.Features, x.cols}
-	return width.Classify(ctx, width.Set{Features: own.dense(), Labels: q.Labels}, x.dense(), x.cols, q.K,
+func (q *KNN) predict(ctx context.Context, x featureMatrix, o Options) ([]int32, error) {
+	own := featureMatrix{q.Features, x.cols}
+	return width.Classify(ctx, width.Dataset{Features: own.toDense(), Labels: q.Labels}, x.toDense(), x.cols, q.K,
 		width.Options{Workers: o.Workers})
 }

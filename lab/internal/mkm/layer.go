@@ -20,23 +20,23 @@ import (
 // the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], 0 <= i < w = len(Offsets). The xⱼ are the
 // documents in Base.
 type Layer struct {
-	Kernel     string
-	Embedder   *sparse.Embedder
-	Base       *sparse.CSR // documents, represented by the features of the previous layer
-	Map        []float64   // in row-major order
-	Offsets    []float64
-	Components []int32 // index of each feature's principal component; the most informative feature is first
-	Explained  float64 // fraction of the variance of Base explained by the components
+	Kernel                 string
+	Embedder               *sparse.Embedder
+	Base                   *sparse.CSR // documents, represented by the features of the previous layer
+	Projection             []float64   // in row-major order
+	Offsets                []float64
+	Components             []int32 // index of each feature's principal component; the most informative feature is first
+	ExplainedVarianceRatio float64 // fraction of the variance of Base explained by the components
 }
 
 // Width returns the number of features.
 func (l *Layer) Width() int { return len(l.Offsets) }
 
-// some is the number of documents that are projected at a time.
-const some = 4096
+// batchSize is the number of documents that are projected at a time.
+const batchSize = 4096
 
-// fitted is a layer before its features are selected.
-type fitted struct {
+// fittedLayer is a layer before its features are selected.
+type fittedLayer struct {
 	*Layer
 	features []float32 // features of all documents, in row-major order
 }
@@ -45,7 +45,7 @@ type fitted struct {
 // rows contains the corpus index of each document.
 func (t *training) fit(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int, rows []int,
-) (_ *fitted, err error) {
+) (_ *fittedLayer, err error) {
 	spec := k.String()
 	defer func() {
 		var value *sparse.ValueError
@@ -61,30 +61,32 @@ func (t *training) fit(
 			err = fmt.Errorf("mkm: layer %d, %s: %w", level, spec, err)
 		}
 	}()
-	r, err := t.find(ctx, level, k, x, n)
+	r, err := t.fitComponents(ctx, level, k, x, n)
 	if err != nil {
 		return nil, err
 	}
 	defer r.engine.Close()
-	out := &fitted{Layer: r.layer}
-	for lo := 0; lo < x.Rows(); lo += some {
-		hi := min(lo+some, x.Rows())
-		z, err := r.features(ctx, x, lo, hi)
+	out := &fittedLayer{Layer: r.layer}
+	for lo := 0; lo < x.Rows(); lo += batchSize {
+		hi := min(lo+batchSize, x.Rows())
+		z, err := r.transformRows(ctx, x, lo, hi)
 		if err != nil {
 			return nil, err
 		}
 		out.features = append(out.features, z...)
-		t.o.tell("projecting", level, int64(hi), int64(x.Rows()))
+		t.o.reportProgress("projecting", level, int64(hi), int64(x.Rows()))
 	}
 	return out, nil
 }
 
-// find computes the principal components of a layer. The caller must close the engine of the
+// fitComponents computes the principal components of a layer. The caller must close the engine of the
 // result.
-func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int) (_ *running, err error) {
-	first := run.Numbers(0, n)
+func (t *training) fitComponents(
+	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int,
+) (_ *layerTransformer, err error) {
+	first := run.Range(0, n)
 	l := &Layer{Kernel: k.String(), Embedder: k.Embedding().Fit(x.SelectRows(first))}
-	base := t.base(n)
+	base := t.drawBase(n)
 	l.Base = x.SelectRows(base)
 	embedded, err := l.Embedder.TransformRows(ctx, x, base, t.o.Workers)
 	if err != nil {
@@ -101,50 +103,50 @@ func (t *training) find(ctx context.Context, level int, k kernel.Kernel, x *spar
 	}()
 	k = kernel.Resolve(k, len(l.Embedder.Terms))
 	held := e.Info().Bytes + l.Base.Bytes() + x.Bytes()
-	room := t.left(held)
+	room := t.remainingBytes(held)
 	c, err := pca.Fit(ctx, e, embedded, k, pca.Options{
-		Components: t.s.Components, Tolerance: t.s.tolerance, Seed: t.s.Seed, MemoryBytes: room,
+		NumComponents: t.s.MaxComponents, Tolerance: t.s.tolerance, Seed: t.s.Seed, MemoryBytes: room,
 		Progress: func(vectors, most int, worst float64) {
-			t.o.tell("components", level, int64(vectors), int64(most))
+			t.o.reportProgress("components", level, int64(vectors), int64(most))
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	a, b := c.Map()
+	a, b := c.AffineMap()
 	sum := 0.0
-	for _, v := range c.Values {
+	for _, v := range c.Eigenvalues {
 		sum += v.Value
 	}
-	l.Explained = min(sum/c.Total, 1)
+	l.ExplainedVarianceRatio = min(sum/c.Total, 1)
 	by := math.Sqrt(float64(len(base)) / sum)
 	a.Scale(by, a)
 	for i := range b {
 		b[i] *= by
 	}
-	l.Map, l.Offsets = a.RawMatrix().Data, b
+	l.Projection, l.Offsets = a.RawMatrix().Data, b
 	for i := range b {
 		l.Components = append(l.Components, int32(i))
 	}
-	return &running{layer: l, engine: e, kernel: k, a: a, workers: t.o.Workers}, nil
+	return &layerTransformer{layer: l, engine: e, kernel: k, projection: a, workers: t.o.Workers}, nil
 }
 
-// base draws the documents for computing components. It returns their indices in ascending order.
-func (t *training) base(n int) []int {
+// drawBase draws the documents for computing components. It returns their indices in ascending order.
+func (t *training) drawBase(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
-	base := r.Perm(n)[:min(n, t.s.Base)]
+	base := r.Perm(n)[:min(n, t.s.BaseSize)]
 	slices.Sort(base)
 	return base
 }
 
-// keep returns a copy of the layer with only the listed features, in the listed order.
-func (l *Layer) keep(columns []uint32) *Layer {
+// selectFeatures returns a copy of the layer with only the listed features, in the listed order.
+func (l *Layer) selectFeatures(columns []uint32) *Layer {
 	out := *l
-	out.Map, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
+	out.Projection, out.Offsets, out.Components = make([]float64, 0, l.Base.Rows()*len(columns)), nil, nil
 	for j := range l.Base.Rows() {
-		row := l.Map[j*l.Width():]
+		row := l.Projection[j*l.Width():]
 		for _, c := range columns {
-			out.Map = append(out.Map, row[c])
+			out.Projection = append(out.Projection, row[c])
 		}
 	}
 	for _, c := range columns {
@@ -155,20 +157,20 @@ func (l *Layer) keep(columns []uint32) *Layer {
 
 // Bytes returns the approximate size of the layer in memory.
 func (l *Layer) Bytes() int64 {
-	return l.Base.Bytes() + 8*int64(len(l.Map)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
+	return l.Base.Bytes() + 8*int64(len(l.Projection)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
 }
 
-// running is a layer that is ready to compute features.
-type running struct {
-	layer   *Layer
-	engine  *engine.Engine
-	kernel  kernel.Kernel
-	a       *mat.Dense
-	workers int
+// layerTransformer is a layer that is ready to compute features.
+type layerTransformer struct {
+	layer      *Layer
+	engine     *engine.Engine
+	kernel     kernel.Kernel
+	projection *mat.Dense
+	workers    int
 }
 
 // open prepares a layer for use. The caller must close the engine of the result.
-func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
+func (l *Layer) open(ctx context.Context, o Options) (*layerTransformer, error) {
 	k, err := kernel.Parse(l.Kernel)
 	if err != nil {
 		return nil, err
@@ -181,21 +183,21 @@ func (l *Layer) open(ctx context.Context, o Options) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &running{
+	return &layerTransformer{
 		layer: l, engine: e, kernel: kernel.Resolve(k, len(l.Embedder.Terms)),
-		a: mat.NewDense(l.Base.Rows(), l.Width(), l.Map), workers: o.Workers,
+		projection: mat.NewDense(l.Base.Rows(), l.Width(), l.Projection), workers: o.Workers,
 	}, nil
 }
 
-// features returns the features of documents lo to hi-1 of x, in row-major order.
-func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]float32, error) {
-	rows := run.Numbers(lo, hi)
+// transformRows returns the features of documents lo to hi-1 of x, in row-major order.
+func (r *layerTransformer) transformRows(ctx context.Context, x *sparse.CSR, lo, hi int) ([]float32, error) {
+	rows := run.Range(lo, hi)
 	test, err := r.layer.Embedder.TransformRows(ctx, x, rows, r.workers)
 	if err != nil {
 		return nil, err
 	}
 	z := mat.NewDense(len(rows), r.layer.Width(), nil)
-	if err := r.engine.Multiply(ctx, r.kernel, test, r.a, z); err != nil {
+	if err := r.engine.Multiply(ctx, r.kernel, test, r.projection, z); err != nil {
 		return nil, err
 	}
 	out := make([]float32, 0, len(rows)*r.layer.Width())
@@ -203,7 +205,7 @@ func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]fl
 		for c, v := range z.RawRowView(i) {
 			f := float32(v - r.layer.Offsets[c])
 			if f-f != 0 {
-				return nil, fmt.Errorf("feature %d of document %d is %v: %w", c+1, lo+i+1, f, errRange)
+				return nil, fmt.Errorf("feature %d of document %d is %v: %w", c+1, lo+i+1, f, errOverflow)
 			}
 			out = append(out, f)
 		}
@@ -211,4 +213,4 @@ func (r *running) features(ctx context.Context, x *sparse.CSR, lo, hi int) ([]fl
 	return out, nil
 }
 
-var errRange = errors.New("kernel values overflow float32")
+var errOverflow = errors.New("kernel values overflow float32")

@@ -21,12 +21,12 @@ import (
 // Learner is the learner named mkm.
 var Learner = &learn.Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: feature selection and kernel PCA in each layer",
-	Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return multilayerModel{m} }),
-	New: func() learn.Trainer { return &multilayer{} },
+	FilePrefix: Format.Name, Read: learn.ReadFunc(&Format, func(m *Model) learn.Model { return multilayerModel{m} }),
+	New: func() learn.Trainer { return &trainer{} },
 }
 
-// multilayer implements learn.Trainer.
-type multilayer struct {
+// trainer implements learn.Trainer.
+type trainer struct {
 	params.Record
 	Settings
 	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels, one per layer, or none"`
@@ -34,7 +34,7 @@ type multilayer struct {
 }
 
 // settings converts the parameters to Settings.
-func (t *multilayer) settings(o learn.Options) (Settings, error) {
+func (t *trainer) settings(o learn.Options) (Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
 	own := *t
@@ -49,7 +49,7 @@ func (t *multilayer) settings(o learn.Options) (Settings, error) {
 	switch own.Width {
 	case "auto":
 	case "all":
-		s.Whole = true
+		s.KeepAllFeatures = true
 	default:
 		for w := range strings.SplitSeq(own.Width, ",") {
 			n, err := strconv.Atoi(strings.TrimSpace(w))
@@ -61,18 +61,18 @@ func (t *multilayer) settings(o learn.Options) (Settings, error) {
 		}
 	}
 	switch {
-	case s.Final != Machines && (s.Kernel != "" || s.C != 0):
+	case s.Classifier != FinalSVM && (s.Kernel != "" || s.C != 0):
 		return s, flagtext.Errorf("-kernel and c apply only to -type mkm:final=svm; use layers for the kernels of layers")
-	case s.Final != Metric && s.Steps != 0:
+	case s.Classifier != FinalLMNN && s.Steps != 0:
 		return s, flagtext.Errorf("-type mkm:steps=N requires final=lmnn")
-	case s.Final != Neighbours && s.K != 0:
+	case s.Classifier != FinalKNN && s.K != 0:
 		return s, flagtext.Errorf("-type mkm:k=K requires final=knn")
 	}
 	return s, s.Validate()
 }
 
 // Check implements learn.Trainer.
-func (t *multilayer) Check(o learn.Options) error {
+func (t *trainer) Check(o learn.Options) error {
 	_, err := t.settings(o)
 	return err
 }
@@ -80,18 +80,18 @@ func (t *multilayer) Check(o learn.Options) error {
 func optionsOf(o learn.Options) Options {
 	return Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
-		Progress: func(p run.Progress) { o.Tell(p.Stage, p.Done, p.Total, p.Details...) },
+		Progress: func(p run.Progress) { o.ReportProgress(p.Stage, p.Done, p.Total, p.Details...) },
 	}
 }
 
 // Train implements learn.Trainer.
-func (t *multilayer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
+func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	s, err := t.settings(o)
 	if err != nil {
 		return nil, err
 	}
 	opt := optionsOf(o)
-	opt.Chosen = func(c Choice) { o.Report("%s", c) }
+	opt.OnChoice = func(c LevelChoice) { o.Infof("%s", c) }
 	m, err := Train(ctx, c, s, opt)
 	if err != nil {
 		return nil, err
@@ -109,50 +109,50 @@ func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.
 
 // levelRow describes a level in a report. Level 0 is the documents.
 type levelRow struct {
-	Level     int     `json:"level"`
-	Kernel    string  `json:"kernel,omitempty"`
-	Features  int     `json:"features"`
-	Width     int     `json:"width"`
-	K         int     `json:"k,omitempty"`
-	Wrong     int     `json:"wrong"`
-	Chosen    int     `json:"chosen_on"` // number of held-out documents
-	Steps     int     `json:"steps,omitempty"`
-	Missed    int     `json:"wrong_by_metric,omitempty"`
-	Explained float64 `json:"explained,omitempty"`
+	Level                  int     `json:"level"`
+	Kernel                 string  `json:"kernel,omitempty"`
+	FeatureCount           int     `json:"features"`
+	Width                  int     `json:"width"`
+	K                      int     `json:"k,omitempty"`
+	ErrorCount             int     `json:"wrong"`
+	HeldOutCount           int     `json:"chosen_on"` // number of held-out documents
+	Steps                  int     `json:"steps,omitempty"`
+	MetricErrorCount       int     `json:"wrong_by_metric,omitempty"`
+	ExplainedVarianceRatio float64 `json:"explained,omitempty"`
 }
 
 // About implements learn.Model.
 func (m multilayerModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
-		Origin: m.Origin, Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, DecisionFunctions: m.Classes,
-		Votes: s.Final != Machines, Bytes: m.Bytes(),
+		Origin: m.Origin, Type: "mkm" + params.Spec(s), Scheme: solver.OneVsRest, DecisionNames: m.Classes,
+		HasVotes: s.Classifier != FinalSVM, Bytes: m.Bytes(),
 	}
 	if a.Columns = slices.Sorted(slices.Values(m.Columns)); m.Columns == nil {
 		a.Columns = m.Layers[0].Embedder.Terms
 	}
-	a.Terms = len(a.Columns)
+	a.TermCount = len(a.Columns)
 	for l, c := range m.Choices {
-		row := levelRow{Level: l, Kernel: c.Kernel, Features: c.Features, Width: c.Width, K: c.K, Wrong: c.Wrong,
-			Chosen: c.Documents, Steps: c.Steps, Missed: c.StepsWrong}
+		row := levelRow{Level: l, Kernel: c.Kernel, FeatureCount: c.Features, Width: c.Width, K: c.K, ErrorCount: c.Wrong,
+			HeldOutCount: c.Documents, Steps: c.Steps, MetricErrorCount: c.StepsWrong}
 		text := c.String()
 		if l > 0 {
-			row.Explained = m.Layers[l-1].Explained
-			text += fmt.Sprintf("; components explain %.1f%% of the variance (%d documents)", 100*row.Explained,
+			row.ExplainedVarianceRatio = m.Layers[l-1].ExplainedVarianceRatio
+			text += fmt.Sprintf("; components explain %.1f%% of the variance (%d documents)", 100*row.ExplainedVarianceRatio,
 				m.Layers[l-1].Base.Rows())
 		}
-		a.Text, a.Rows = append(a.Text, text), append(a.Rows, row)
+		a.Results, a.ClassifierRows = append(a.Results, text), append(a.ClassifierRows, row)
 	}
 	switch {
-	case m.Nearest != nil:
-		a.Text = append(a.Text, fmt.Sprintf("%d nearest neighbours among %d documents", m.Nearest.K, len(m.Nearest.Labels)))
-	case m.Metric != nil:
-		a.Text = append(a.Text, fmt.Sprintf("metric: loss %.6g (Euclidean metric: %.6g), %d iterations",
-			m.Metric.Value, m.Metric.Start, m.Metric.Iterations))
-	case m.Machines != nil:
-		a.C = svm.SettingsOf(m.Machines).C
-		a.Text = append(a.Text, fmt.Sprintf("SVM: %s, %d support vectors", m.Machines.Kernel,
-			m.Machines.Support.Rows()))
+	case m.KNN != nil:
+		a.Results = append(a.Results, fmt.Sprintf("%d nearest neighbours among %d documents", m.KNN.K, len(m.KNN.Labels)))
+	case m.LMNN != nil:
+		a.Results = append(a.Results, fmt.Sprintf("metric: loss %.6g (Euclidean metric: %.6g), %d iterations",
+			m.LMNN.Loss, m.LMNN.InitialLoss, m.LMNN.Iterations))
+	case m.SVM != nil:
+		a.C = svm.SettingsOf(m.SVM).C
+		a.Results = append(a.Results, fmt.Sprintf("SVM: %s, %d support vectors", m.SVM.Kernel,
+			m.SVM.Support.Rows()))
 	}
 	return a
 }

@@ -14,21 +14,21 @@ import (
 func TestMemoryIsKnownBefore(t *testing.T) {
 	c := drawn(t, 300, 40, 5, 3)
 	two := []string{"arccos:n=1", "rbf:gamma=1"}
-	all := []Final{Metric, Neighbours, Machines}
+	all := []FinalClassifier{FinalLMNN, FinalKNN, FinalSVM}
 	for name, q := range map[string]struct {
 		s      Settings
-		finals []Final
+		finals []FinalClassifier
 		from   int
 	}{
-		"auto":       {Settings{Layers: two, Base: 200}, []Final{Metric}, 2},
-		"path":       {Settings{Layers: two, Base: 200, Components: 60}, all, 0},
-		"widths":     {Settings{Layers: two, Widths: []int{30, 5, 40}, Steps: 2}, []Final{Metric}, 2},
-		"whole":      {Settings{Layers: two[:1], Whole: true, Components: 20}, []Final{Machines}, 1},
+		"auto":       {Settings{Layers: two, BaseSize: 200}, []FinalClassifier{FinalLMNN}, 2},
+		"path":       {Settings{Layers: two, BaseSize: 200, MaxComponents: 60}, all, 0},
+		"widths":     {Settings{Layers: two, Widths: []int{30, 5, 40}, Steps: 2}, []FinalClassifier{FinalLMNN}, 2},
+		"whole":      {Settings{Layers: two[:1], KeepAllFeatures: true, MaxComponents: 20}, []FinalClassifier{FinalSVM}, 1},
 		"no layers":  {Settings{Widths: []int{7}}, all, 0},
-		"few to fit": {Settings{Layers: two, Base: 10, K: 1, Widths: []int{300}}, []Final{Neighbours}, 2},
+		"few to fit": {Settings{Layers: two, BaseSize: 10, K: 1, Widths: []int{300}}, []FinalClassifier{FinalKNN}, 2},
 	} {
 		at := func(bytes int64) (models []*Model, begun bool, memory *run.MemoryError) {
-			models, err := Path(t.Context(), c, q.s, q.finals, q.from, Options{
+			models, err := TrainPath(t.Context(), c, q.s, q.finals, q.from, Options{
 				MemoryBytes: bytes, Workers: 2, Progress: func(run.Progress) { begun = true },
 			})
 			if err != nil && !errors.As(err, &memory) {
@@ -40,12 +40,12 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 		if memory == nil || begun {
 			t.Fatalf("%s begins in a byte: %v", name, memory)
 		}
-		if _, begun, _ := at(memory.Need - 1); begun || !memory.Enough {
+		if _, begun, _ := at(memory.NeedBytes - 1); begun || !memory.IsTotalNeed {
 			t.Errorf("%s begins with a byte less", name)
 		}
-		models, _, again := at(memory.Need)
+		models, _, again := at(memory.NeedBytes)
 		if again != nil || models == nil {
-			t.Errorf("%s: %d bytes are not enough: %v", name, memory.Need, again)
+			t.Errorf("%s: %d bytes are not enough: %v", name, memory.NeedBytes, again)
 			continue
 		}
 		predict := func(bytes int64) error {
@@ -54,9 +54,9 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 		}
 		if err := predict(1); !errors.As(err, &memory) || !strings.Contains(err.Error(), "predicting 300 documents") {
 			t.Errorf("%s is predicted in a byte: %v", name, err)
-		} else if err := predict(memory.Need); err != nil {
+		} else if err := predict(memory.NeedBytes); err != nil {
 			t.Errorf("%s: %v", name, err)
-		} else if err := predict(memory.Need - 1); err == nil {
+		} else if err := predict(memory.NeedBytes - 1); err == nil {
 			t.Errorf("%s is predicted in a byte less", name)
 		}
 	}
@@ -68,7 +68,7 @@ func TestMemoryIsEnough(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	c := drawn(t, 2000, 60, 5, 3)
-	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Components: 50, Base: 1500, Steps: 3}
+	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, MaxComponents: 50, BaseSize: 1500, Steps: 3}
 	var memory *run.MemoryError
 	if _, err := Train(t.Context(), c, s, Options{MemoryBytes: 1, Workers: 2}); !errors.As(err, &memory) {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	most, stages := int64(0), map[string]bool{}
-	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.Need, Workers: 2, Progress: func(p run.Progress) {
+	_, err := Train(t.Context(), c, s, Options{MemoryBytes: memory.NeedBytes, Workers: 2, Progress: func(p run.Progress) {
 		runtime.GC() // count reachable memory only, because the amount of garbage varies
 		runtime.ReadMemStats(&now)
 		most = max(most, int64(now.HeapAlloc)-int64(before.HeapAlloc))
@@ -86,7 +86,7 @@ func TestMemoryIsEnough(t *testing.T) {
 	if err != nil || !stages["level 1: components"] || !stages["level 2: metric"] {
 		t.Fatalf("%v, stages %v", err, stages)
 	}
-	if t.Logf("%d bytes, of %d", most, memory.Need); most > memory.Need {
-		t.Errorf("%d bytes are held, %d were said to be enough", most, memory.Need)
+	if t.Logf("%d bytes, of %d", most, memory.NeedBytes); most > memory.NeedBytes {
+		t.Errorf("%d bytes are held, %d were said to be enough", most, memory.NeedBytes)
 	}
 }

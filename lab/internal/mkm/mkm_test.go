@@ -22,7 +22,7 @@ import (
 func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
-	centres := musttest.Make(classes*columns/2, func(i int) float64 { return 1.5 * r.NormFloat64() })
+	centres := musttest.MakeSlice(classes*columns/2, func(i int) float64 { return 1.5 * r.NormFloat64() })
 	c := &corpus.Corpus{Source: "drawn"}
 	var data []float32
 	for i := range n {
@@ -49,20 +49,20 @@ func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 // If Steps is set, the metric has this number of iterations, and nothing is chosen.
 func TestSteps(t *testing.T) {
 	m := musttest.Get(Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{}))(t)
-	if m.Metric.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
-		t.Errorf("%d iterations, %+v", m.Metric.Iterations, m.Choices)
+	if m.LMNN.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
+		t.Errorf("%d iterations, %+v", m.LMNN.Iterations, m.Choices)
 	}
-	musttest.Fails((Settings{Steps: -1}).Validate())(t, "-1 steps")
+	musttest.WantError((Settings{Steps: -1}).Validate())(t, "-1 steps")
 }
 
 // The number of workers doesn't change the model. The models of a path equal those of Train.
 func TestSameModels(t *testing.T) {
 	c := drawn(t, 140, 12, 3, 2)
-	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, Components: 25, Base: 60, Seed: 9}
-	finals := []Final{Metric, Neighbours, Machines}
-	var chosen []Choice
-	path := musttest.Get(Path(t.Context(), c, s, finals, 0, Options{
-		Workers: 3, Chosen: func(c Choice) { chosen = append(chosen, c) },
+	s := Settings{Layers: []string{"arccos:n=0", "rbf:gamma=1"}, MaxComponents: 25, BaseSize: 60, Seed: 9}
+	finals := []FinalClassifier{FinalLMNN, FinalKNN, FinalSVM}
+	var chosen []LevelChoice
+	path := musttest.Get(TrainPath(t.Context(), c, s, finals, 0, Options{
+		Workers: 3, OnChoice: func(c LevelChoice) { chosen = append(chosen, c) },
 	}))(t)
 	if len(path) != 9 || len(chosen) != 3 || chosen[1].Kernel == "" || chosen[2].Documents == 0 {
 		t.Fatalf("%d models, choices %v", len(path), chosen)
@@ -70,13 +70,13 @@ func TestSameModels(t *testing.T) {
 	all := musttest.Get(PredictAll(t.Context(), path, c.Documents, Options{Workers: 2}))(t)
 	for i, m := range path {
 		own := s
-		own.Layers, own.Final = s.Layers[:i/3], finals[i%3]
+		own.Layers, own.Classifier = s.Layers[:i/3], finals[i%3]
 		single := musttest.Get(Train(t.Context(), c, own, Options{Workers: 1}))(t)
-		if !bytes.Equal(archivetest.Bytes(t, Form, m), archivetest.Bytes(t, Form, single)) {
+		if !bytes.Equal(archivetest.Bytes(t, Format, m), archivetest.Bytes(t, Format, single)) {
 			t.Errorf("model %d of the path isn't that of Train", i)
 		}
 		last := m.Choices[i/3]
-		if metric := i%3 == 0; metric != (last.Steps > 0) || metric && m.Metric.Settings.Iterations != last.Steps {
+		if metric := i%3 == 0; metric != (last.Steps > 0) || metric && m.LMNN.Settings.Iterations != last.Steps {
 			t.Errorf("model %d: %+v", i, last)
 		}
 		p := musttest.Get(single.Predict(t.Context(), c.Documents, Options{Workers: 3}))(t)
@@ -84,13 +84,13 @@ func TestSameModels(t *testing.T) {
 			t.Errorf("model %d predicts something else together with others", i)
 		}
 		wrong := 0
-		for j, class := range p.Class {
+		for j, class := range p.ClassIndices {
 			if c.Labels.IDs[j] != int32(class) {
 				wrong++
 			}
-			for _, v := range p.Decisions[j] {
-				if v > p.Decisions[j][class] {
-					t.Fatalf("document %d: decisions %v for class %d", j, p.Decisions[j], class)
+			for _, v := range p.DecisionValues[j] {
+				if v > p.DecisionValues[j][class] {
+					t.Fatalf("document %d: decisions %v for class %d", j, p.DecisionValues[j], class)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ func TestPredictAllOfOthers(t *testing.T) {
 	var models []*Model
 	for _, kernel := range []string{"arccos:n=0", "rbf:gamma=0.1"} {
 		m := musttest.Get(Train(t.Context(), c, Settings{
-			Layers: []string{kernel}, Widths: []int{4}, Components: 6, Final: Neighbours, K: 1,
+			Layers: []string{kernel}, Widths: []int{4}, MaxComponents: 6, Classifier: FinalKNN, K: 1,
 		}, Options{}))(t)
 		models = append(models, m)
 	}
@@ -120,7 +120,7 @@ func TestPredictAllOfOthers(t *testing.T) {
 			t.Errorf("model %d: %v, or another prediction", i, err)
 		}
 		wrong := 0
-		for j, class := range alone.Class {
+		for j, class := range alone.ClassIndices {
 			if int32(class) != c.Labels.IDs[j] {
 				wrong++
 			}
@@ -139,7 +139,7 @@ func TestOddDocuments(t *testing.T) {
 	one.Labels = sparse.Labels{Offsets: []int64{0}}
 	two := drawn(t, 2, 4, 2, 1)
 	labels := drawn(t, 12, 4, 2, 1).Labels
-	s := Settings{Layers: []string{"arccos:n=1"}, Final: Neighbours}
+	s := Settings{Layers: []string{"arccos:n=1"}, Classifier: FinalKNN}
 	of := func(m *sparse.CSR) *corpus.Corpus {
 		return &corpus.Corpus{Classes: []string{"a", "b"}, Documents: m, Labels: labels}
 	}
@@ -164,13 +164,13 @@ func TestOddDocuments(t *testing.T) {
 		"no kernel": {drawn(t, 12, 4, 2, 1), Settings{Layers: []string{"arccos:n=1", "nothing"}}, "layer 2"},
 		"widths": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1, 2, 3}},
 			"3 widths, but 1 layers"},
-		"both": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, Whole: true},
+		"both": {drawn(t, 12, 4, 2, 1), Settings{Layers: s.Layers, Widths: []int{1}, KeepAllFeatures: true},
 			"cannot be combined"},
 		"few columns": {drawn(t, 60, 2, 2, 1), s, ""},
 	} {
 		_, err := Train(t.Context(), try.c, try.s, Options{})
 		if name == "great" {
-			musttest.Fails(err)(t, name, "layer 1")
+			musttest.WantError(err)(t, name, "layer 1")
 			continue
 		}
 		if (err == nil) != (try.want == "") || err != nil && !strings.Contains(err.Error(), try.want) {
@@ -180,17 +180,17 @@ func TestOddDocuments(t *testing.T) {
 	// Duplicate documents and empty columns cause no error.
 	c := drawn(t, 60, 4, 2, 8)
 	c.Documents.Cols = 9
-	twice := c.Select(append(run.Numbers(0, 60), run.Numbers(0, 60)...))
-	m := musttest.Get(Train(t.Context(), twice, Settings{Layers: []string{"arccos:n=1"}, Components: 50}, Options{}))(t)
+	twice := c.Select(append(run.Range(0, 60), run.Range(0, 60)...))
+	m := musttest.Get(Train(t.Context(), twice, Settings{Layers: []string{"arccos:n=1"}, MaxComponents: 50}, Options{}))(t)
 	if w := m.Width(); w > 50 {
 		t.Errorf("%d features", w)
 	}
 	p, err := m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: make([]int64, 4)}, Options{})
-	if err != nil || len(p.Class) != 3 || p.Class[0] != p.Class[2] {
+	if err != nil || len(p.ClassIndices) != 3 || p.ClassIndices[0] != p.ClassIndices[2] {
 		t.Errorf("empty documents: %v, %v", p, err)
 	}
 	p, err = m.Predict(t.Context(), &sparse.CSR{Cols: 1, Offsets: []int64{0}}, Options{})
-	if err != nil || len(p.Class) != 0 {
+	if err != nil || len(p.ClassIndices) != 0 {
 		t.Errorf("no documents: %v, %v", p, err)
 	}
 }
@@ -200,8 +200,8 @@ func TestOddDocuments(t *testing.T) {
 // components without held-out documents.
 func TestAllOfAllDocuments(t *testing.T) {
 	c := drawn(t, 24, 40, 3, 1)
-	for name, s := range map[string]Settings{"whole": {Whole: true}, "widths": {Widths: []int{30, 23}}} {
-		s.Layers, s.Final = []string{"arccos:n=1"}, Neighbours
+	for name, s := range map[string]Settings{"whole": {KeepAllFeatures: true}, "widths": {Widths: []int{30, 23}}} {
+		s.Layers, s.Classifier = []string{"arccos:n=1"}, FinalKNN
 		chosen := musttest.Get(Train(t.Context(), c, s, Options{}))(t)
 		s.K = 3
 		given := musttest.Get(Train(t.Context(), c, s, Options{}))(t)
@@ -215,7 +215,7 @@ func TestAllOfAllDocuments(t *testing.T) {
 // Training ends after cancellation in any stage.
 func TestCancelled(t *testing.T) {
 	c := drawn(t, 500, 40, 5, 3)
-	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, Base: 300}
+	s := Settings{Layers: []string{"arccos:n=1", "arccos:n=1"}, BaseSize: 300}
 	for _, stage := range []string{"information", "neighbours", "components", "projecting", "metric"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Train(ctx, c, s, Options{Progress: func(p run.Progress) {
@@ -236,9 +236,9 @@ func TestDivideByGroups(t *testing.T) {
 	for i := range 120 {
 		c.Groups = append(c.Groups, int64(i%40))
 	}
-	own := &training{s: Settings{Parts: 6}}
-	musttest.Do(t, own.take(c))
-	fit, valid := own.divide()
+	own := &training{s: Settings{Folds: 6}}
+	musttest.NoError(t, own.selectDocuments(c))
+	fit, valid := own.holdOut()
 	for _, i := range valid {
 		if slices.ContainsFunc(fit, func(j int) bool { return c.Groups[i] == c.Groups[j] }) {
 			t.Fatalf("documents of group %d are in both parts", c.Groups[i])

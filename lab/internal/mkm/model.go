@@ -18,7 +18,7 @@ type Model struct {
 	Settings Settings
 
 	archive.Origin
-	Choices []Choice // indexed by level; len(Layers) + 1 entries
+	Choices []LevelChoice // indexed by level; len(Layers) + 1 entries
 
 	// Columns lists the selected features of the documents, the most informative feature first. It
 	// is nil if there is a layer and all features are selected.
@@ -26,9 +26,9 @@ type Model struct {
 	Layers  []*Layer
 
 	// Exactly one of these classifiers is set.
-	Nearest  *Nearest
-	Metric   *lmnn.Model
-	Machines *model.Model
+	KNN  *KNN
+	LMNN *lmnn.Model
+	SVM  *model.Model
 }
 
 // Width returns the number of features that the classifier uses.
@@ -45,14 +45,14 @@ func (m *Model) Bytes() int64 {
 	for _, l := range m.Layers {
 		bytes += l.Bytes()
 	}
-	if m.Nearest != nil {
-		bytes += 4 * int64(len(m.Nearest.Features)+len(m.Nearest.Labels))
+	if m.KNN != nil {
+		bytes += 4 * int64(len(m.KNN.Features)+len(m.KNN.Labels))
 	}
-	if m.Metric != nil {
-		bytes += m.Metric.Bytes()
+	if m.LMNN != nil {
+		bytes += m.LMNN.Bytes()
 	}
-	if m.Machines != nil {
-		bytes += m.Machines.Support.Bytes()
+	if m.SVM != nil {
+		bytes += m.SVM.Support.Bytes()
 	}
 	return bytes
 }
@@ -68,10 +68,10 @@ func (m *Model) Validate() error {
 	case len(m.Layers) != len(s.Layers) || len(m.Choices) != len(s.Layers)+1:
 		return fmt.Errorf("mkm: the model has %d layers and %d choices, but needs %d and %d", len(m.Layers), len(m.Choices),
 			len(s.Layers), len(s.Layers)+1)
-	case m.Columns == nil && (!s.Whole || len(m.Layers) == 0) || m.Documents < 1:
-		return fmt.Errorf("mkm: the model must have columns and documents, got %d documents", m.Documents)
+	case m.Columns == nil && (!s.KeepAllFeatures || len(m.Layers) == 0) || m.NumDocuments < 1:
+		return fmt.Errorf("mkm: the model must have columns and documents, got %d documents", m.NumDocuments)
 	}
-	if name, twice := archive.Repeated(m.Classes); twice || len(m.Classes) < 2 {
+	if name, twice := archive.FindDuplicate(m.Classes); twice || len(m.Classes) < 2 {
 		return fmt.Errorf("mkm: at least two classes with unique names are required, got %d (repeated name %q)",
 			len(m.Classes), name)
 	}
@@ -97,33 +97,33 @@ func (m *Model) Validate() error {
 	if m.Width() > MaxWidth {
 		return fmt.Errorf("mkm: the final classifier has %d features; the maximum is %d", m.Width(), MaxWidth)
 	}
-	return m.validateFinal(s)
+	return m.validateClassifier(s)
 }
 
-func (m *Model) validateFinal(s Settings) error {
+func (m *Model) validateClassifier(s Settings) error {
 	w := m.Width()
-	found := []bool{m.Metric != nil, m.Nearest != nil, m.Machines != nil} // indexed by Final
+	found := []bool{m.LMNN != nil, m.KNN != nil, m.SVM != nil} // indexed by Final
 	for f, there := range found {
-		if final := Final(f); !there && final == s.Final {
+		if final := FinalClassifier(f); !there && final == s.Classifier {
 			return fmt.Errorf("mkm: the model has no classifier %s, which its settings require", final)
-		} else if there && final != s.Final {
-			return fmt.Errorf("mkm: the model has a classifier %s, but its settings require only %s", final, s.Final)
+		} else if there && final != s.Classifier {
+			return fmt.Errorf("mkm: the model has a classifier %s, but its settings require only %s", final, s.Classifier)
 		}
 	}
 	classes, columns := m.Classes, w
-	switch s.Final {
-	case Metric:
-		if err := m.Metric.Validate(); err != nil {
+	switch s.Classifier {
+	case FinalLMNN:
+		if err := m.LMNN.Validate(); err != nil {
 			return fmt.Errorf("mkm: %w", err)
 		}
-		classes, columns = m.Metric.Classes, m.Metric.Columns
-	case Machines:
-		if err := m.Machines.Validate(); err != nil {
+		classes, columns = m.LMNN.Classes, m.LMNN.Cols
+	case FinalSVM:
+		if err := m.SVM.Validate(); err != nil {
 			return fmt.Errorf("mkm: %w", err)
 		}
-		classes, columns = m.Machines.Classes, m.Machines.Support.Cols
-	case Neighbours:
-		q := m.Nearest
+		classes, columns = m.SVM.Classes, m.SVM.Support.Cols
+	case FinalKNN:
+		q := m.KNN
 		if q.K < 1 || q.K > maxNeighbours || len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
 			return fmt.Errorf("mkm: number of neighbours must be between 1 and %d, got %d; %d documents need %d values, got %d",
 				maxNeighbours, q.K, len(q.Labels), w*len(q.Labels), len(q.Features))
@@ -143,15 +143,15 @@ func (m *Model) validateFinal(s Settings) error {
 		return fmt.Errorf("mkm: the final classifier has %d features, but the last layer has %d", columns, w)
 	}
 	for _, name := range classes {
-		if m.class(name) < 0 {
+		if m.classIndex(name) < 0 {
 			return fmt.Errorf("mkm: the final classifier has class %q, but the model does not", name)
 		}
 	}
 	return nil
 }
 
-// class returns the index of a class, or -1 if the class is unknown.
-func (m *Model) class(name string) int {
+// classIndex returns the index of a class, or -1 if the class is unknown.
+func (m *Model) classIndex(name string) int {
 	for c, own := range m.Classes {
 		if own == name {
 			return c
@@ -179,12 +179,12 @@ func (l *Layer) validate(below int) error {
 		return err
 	}
 	n, w := l.Base.Rows(), l.Width()
-	if n < 1 || w < 1 || w > MaxWidth || len(l.Map)/w != n || len(l.Map)%w != 0 || len(l.Components) != w ||
+	if n < 1 || w < 1 || w > MaxWidth || len(l.Projection)/w != n || len(l.Projection)%w != 0 || len(l.Components) != w ||
 		below > 0 && l.Base.Cols != below {
 		return fmt.Errorf("sizes do not match: %d documents, %d columns, %d map values, %d features, %d components", n,
-			l.Base.Cols, len(l.Map), w, len(l.Components))
+			l.Base.Cols, len(l.Projection), w, len(l.Components))
 	}
-	for _, values := range [][]float64{l.Map, l.Offsets, {l.Explained}} {
+	for _, values := range [][]float64{l.Projection, l.Offsets, {l.ExplainedVarianceRatio}} {
 		for _, v := range values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return fmt.Errorf("values of the map must be finite, got %v", v)

@@ -16,14 +16,14 @@ import (
 )
 
 // PredictAll is like [Model.Predict] for several models. If consecutive models share layers, like
-// the models of [Path], the features are computed once.
+// the models of [TrainPath], the features are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
 	need, said := int64(0), int64(0) // said is the memory for the predictions of previous models
 	for _, m := range models {
-		need = max(need, said+m.held(docs.Rows())+m.predicting(docs.Rows(), run.Workers(o.Workers)))
+		need = max(need, said+m.heldBytes(docs.Rows())+m.maxStageBytes(docs.Rows(), run.NumWorkers(o.Workers)))
 		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 	}
-	if err := run.Fits(need, o.MemoryBytes, "mkm: predicting %d documents", docs.Rows()); err != nil {
+	if err := run.CheckMemory(need, o.MemoryBytes, "mkm: predicting %d documents", docs.Rows()); err != nil {
 		return nil, err
 	}
 	var out []*model.Prediction
@@ -32,7 +32,7 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 		for _, m := range models {
 			found, left := &model.Prediction{}, o
 			if o.MemoryBytes > 0 {
-				left.MemoryBytes = o.MemoryBytes - said - m.held(docs.Rows())
+				left.MemoryBytes = o.MemoryBytes - said - m.heldBytes(docs.Rows())
 			}
 			said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 			x, err := p.features(ctx, m, docs)
@@ -52,9 +52,9 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	return out, nil
 }
 
-// held returns the memory in bytes that a prediction holds between stages: the features of each
+// heldBytes returns the memory in bytes that a prediction holds between stages: the features of each
 // layer, two more copies of the widest layer's features, and the prediction.
-func (m *Model) held(rows int) int64 {
+func (m *Model) heldBytes(rows int) int64 {
 	n, widest := int64(rows), int64(m.Width())
 	bytes := n * (8*int64(len(m.Classes)) + 32)
 	for _, l := range m.Layers {
@@ -64,135 +64,137 @@ func (m *Model) held(rows int) int64 {
 	return bytes + 24*n*widest
 }
 
-// predicting returns the memory in bytes that the largest stage of a prediction needs. A stage is a
+// maxStageBytes returns the memory in bytes that the largest stage of a prediction needs. A stage is a
 // layer or the classifier.
-func (m *Model) predicting(rows, workers int) (most int64) {
+func (m *Model) maxStageBytes(rows, workers int) (most int64) {
 	for _, l := range m.Layers {
-		projection := 32 * int64(min(rows, some)) * int64(l.Width())
-		most = max(most, engine.NewBytes(l.Base.Rows(), len(l.Embedder.Terms), l.Base.NNZ())+l.Base.Bytes()+projection)
+		projection := 32 * int64(min(rows, batchSize)) * int64(l.Width())
+		most = max(most, engine.MaxEngineBytes(l.Base.Rows(), len(l.Embedder.Terms), l.Base.NNZ())+l.Base.Bytes()+projection)
 	}
 	switch {
-	case m.Metric != nil:
-		most = max(most, m.Metric.PredictBytes(rows))
-	case m.Machines != nil:
-		s := m.Machines.Support
-		most = max(most, engine.NewBytes(s.Rows(), m.Machines.Embedder.Cols(), s.NNZ()))
+	case m.LMNN != nil:
+		most = max(most, m.LMNN.PredictBytes(rows))
+	case m.SVM != nil:
+		s := m.SVM.Support
+		most = max(most, engine.MaxEngineBytes(s.Rows(), m.SVM.Embedder.Cols(), s.NNZ()))
 	}
 	return most + int64(workers)<<20 // includes a MiB of scratch memory per worker
 }
 
 // predictor caches the features of the documents in each layer of the previous model.
 type predictor struct {
-	o       Options
-	columns []uint32
-	layers  []*Layer
-	values  []table
+	o             Options
+	columns       []uint32
+	layers        []*Layer
+	layerFeatures []featureMatrix
 }
 
-// cut keeps the first layers and drops later layers.
-func (p *predictor) cut(layers int) { p.layers, p.values = p.layers[:layers], p.values[:layers] }
+// truncate keeps the first layers and drops later layers.
+func (p *predictor) truncate(layers int) {
+	p.layers, p.layerFeatures = p.layers[:layers], p.layerFeatures[:layers]
+}
 
 // features returns the features that the classifier of a model uses.
-func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (table, error) {
+func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (featureMatrix, error) {
 	if len(m.Layers) == 0 {
-		return (&level{x: docs, columns: m.Columns}).gather(0, docs.Rows()), nil
+		return (&level{x: docs, columns: m.Columns}).selectedFeatures(0, docs.Rows()), nil
 	}
 	shared := 0
 	for slices.Equal(m.Columns, p.columns) && shared < min(len(p.layers), len(m.Layers)) &&
 		p.layers[shared] == m.Layers[shared] {
 		shared++
 	}
-	p.cut(shared)
+	p.truncate(shared)
 	p.columns = m.Columns
 	for l := shared; l < len(m.Layers); l++ {
 		x := docs
 		if l > 0 {
-			x = p.values[l-1].csr()
+			x = p.layerFeatures[l-1].toCSR()
 		} else if m.Columns != nil {
-			x = selection.Keep(docs, slices.Sorted(slices.Values(m.Columns)))
+			x = selection.SelectTerms(docs, slices.Sorted(slices.Values(m.Columns)))
 		}
-		z, err := m.Layers[l].apply(ctx, l+1, x, p.o)
+		z, err := m.Layers[l].transform(ctx, l+1, x, p.o)
 		if err != nil {
-			return table{}, err
+			return featureMatrix{}, err
 		}
-		p.layers, p.values = append(p.layers, m.Layers[l]), append(p.values, z)
+		p.layers, p.layerFeatures = append(p.layers, m.Layers[l]), append(p.layerFeatures, z)
 	}
-	return p.values[len(p.values)-1], nil
+	return p.layerFeatures[len(p.layerFeatures)-1], nil
 }
 
-// apply computes the features of the documents x.
-func (l *Layer) apply(ctx context.Context, level int, x *sparse.CSR, o Options) (table, error) {
+// transform computes the features of the documents x.
+func (l *Layer) transform(ctx context.Context, level int, x *sparse.CSR, o Options) (featureMatrix, error) {
 	r, err := l.open(ctx, o)
 	if err != nil {
-		return table{}, fmt.Errorf("mkm: layer %d: %w", level, err)
+		return featureMatrix{}, fmt.Errorf("mkm: layer %d: %w", level, err)
 	}
 	defer r.engine.Close()
-	out := table{cols: l.Width()}
-	for lo := 0; lo < x.Rows(); lo += some {
-		hi := min(lo+some, x.Rows())
-		z, err := r.features(ctx, x, lo, hi)
+	out := featureMatrix{cols: l.Width()}
+	for lo := 0; lo < x.Rows(); lo += batchSize {
+		hi := min(lo+batchSize, x.Rows())
+		z, err := r.transformRows(ctx, x, lo, hi)
 		if err != nil {
-			return table{}, fmt.Errorf("mkm: layer %d: %w", level, err)
+			return featureMatrix{}, fmt.Errorf("mkm: layer %d: %w", level, err)
 		}
 		out.values = append(out.values, z...)
-		o.tell("features", level, int64(hi), int64(x.Rows()))
+		o.reportProgress("features", level, int64(hi), int64(x.Rows()))
 	}
 	return out, nil
 }
 
-func (m *Model) classify(ctx context.Context, p *model.Prediction, x table, rows int, o Options) error {
-	p.Class, p.Decisions = make([]int, rows), make([][]float64, rows)
+func (m *Model) classify(ctx context.Context, p *model.Prediction, x featureMatrix, rows int, o Options) error {
+	p.ClassIndices, p.DecisionValues = make([]int, rows), make([][]float64, rows)
 	if rows == 0 {
 		return nil
 	}
 	switch {
-	case m.Nearest != nil:
-		classes, err := m.Nearest.classes(ctx, x, o)
+	case m.KNN != nil:
+		classes, err := m.KNN.predict(ctx, x, o)
 		if err != nil {
 			return err
 		}
 		for i, class := range classes {
-			p.Class[i], p.Decisions[i] = int(class), make([]float64, len(m.Classes))
-			p.Decisions[i][class] = 1
+			p.ClassIndices[i], p.DecisionValues[i] = int(class), make([]float64, len(m.Classes))
+			p.DecisionValues[i][class] = 1
 		}
 		return nil
-	case m.Metric != nil:
-		found, err := m.Metric.Predict(ctx, x.csr(), lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
+	case m.LMNN != nil:
+		found, err := m.LMNN.Predict(ctx, x.toCSR(), lmnn.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes})
 		if err != nil {
 			return fmt.Errorf("mkm: %w", err)
 		}
-		m.take(p, m.Metric.Classes, found.Decisions, found.Class)
+		m.copyPredictions(p, m.LMNN.Classes, found.DecisionValues, found.ClassIndices)
 		return nil
 	}
-	q, err := svm.NewPredictor(ctx, m.Machines, svm.Options{
+	q, err := svm.NewPredictor(ctx, m.SVM, svm.Options{
 		ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
 	})
 	if err != nil {
 		return fmt.Errorf("mkm: %w", err)
 	}
 	defer q.Close()
-	found, err := q.Predict(ctx, x.csr())
+	found, err := q.Predict(ctx, x.toCSR())
 	if err != nil {
 		return fmt.Errorf("mkm: %w", err)
 	}
-	m.take(p, m.Machines.Classes, found.Decisions, found.Class)
+	m.copyPredictions(p, m.SVM.Classes, found.DecisionValues, found.ClassIndices)
 	return nil
 }
 
-// take copies the predictions of a classifier. The classifier may have fewer classes than m, or a
+// copyPredictions copies the predictions of a classifier. The classifier may have fewer classes than m, or a
 // different order of classes.
-func (m *Model) take(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
+func (m *Model) copyPredictions(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {
-		to[c] = m.class(name)
+		to[c] = m.classIndex(name)
 	}
 	for i, own := range decisions {
-		p.Class[i], p.Decisions[i] = to[class[i]], make([]float64, len(m.Classes))
-		for c := range p.Decisions[i] {
-			p.Decisions[i][c] = math.Inf(-1)
+		p.ClassIndices[i], p.DecisionValues[i] = to[class[i]], make([]float64, len(m.Classes))
+		for c := range p.DecisionValues[i] {
+			p.DecisionValues[i][c] = math.Inf(-1)
 		}
 		for c, v := range own {
-			p.Decisions[i][to[c]] = v
+			p.DecisionValues[i][to[c]] = v
 		}
 	}
 }

@@ -127,9 +127,9 @@ func (r *reference) information(x *mat.Dense, c int) float64 {
 }
 
 // set returns documents lo to hi-1. Package width has tests of its own.
-func (r *reference) set(x *mat.Dense, lo, hi int) width.Set {
+func (r *reference) set(x *mat.Dense, lo, hi int) width.Dataset {
 	_, columns := x.Dims()
-	s := width.Set{Features: x.Slice(lo, hi, 0, columns).(*mat.Dense)}
+	s := width.Dataset{Features: x.Slice(lo, hi, 0, columns).(*mat.Dense)}
 	for _, y := range r.y[lo:hi] {
 		s.Labels = append(s.Labels, int32(y))
 	}
@@ -172,9 +172,9 @@ func (r *reference) run(t *testing.T, x *mat.Dense, widths []int, end int) {
 		if l == len(r.s.Layers) {
 			return
 		}
-		k, _ := parse(r.s.Layers[l], l)
+		k, _ := parseKernel(r.s.Layers[l], l)
 		var gaps []float64
-		x, gaps = r.eigen(k, passed, r.s.Components)
+		x, gaps = r.eigen(k, passed, r.s.MaxComponents)
 		r.gaps = append(r.gaps, gaps)
 	}
 }
@@ -187,7 +187,7 @@ func rows(c *corpus.Corpus, of []int) (*mat.Dense, []int) {
 		for k, t := range terms {
 			x.Set(at, int(t), float64(values[k]))
 		}
-		y[at] = int(c.Labels.Of(i)[0])
+		y[at] = int(c.Labels.Classes(i)[0])
 	}
 	return x, y
 }
@@ -201,21 +201,21 @@ func TestAgainstReference(t *testing.T) {
 	digits := filepath.Join("..", "..", "..", "shared", "data", "mnist", "train-images-idx3-ubyte.gz")
 	if _, err := os.Stat(digits); err == nil {
 		c := musttest.Get(corpus.Read(t.Context(), digits, corpus.Options{}))(t)
-		sources["digits"] = c.Select(run.Numbers(0, 300))
+		sources["digits"] = c.Select(run.Range(0, 300))
 	} else {
 		t.Log("without digits: no ../shared/data")
 	}
 	for name, c := range sources {
 		s := Settings{
-			Layers: []string{"arccos:n=1", "arccos:n=0"}, Components: 25, Final: Neighbours, Seed: 3, tolerance: 1e-9,
+			Layers: []string{"arccos:n=1", "arccos:n=0"}, MaxComponents: 25, Classifier: FinalKNN, Seed: 3, tolerance: 1e-9,
 		}
-		known := c.Select(run.Numbers(0, fits))
+		known := c.Select(run.Range(0, fits))
 		m := musttest.Get(Train(t.Context(), known, s, Options{}))(t)
 		var fit, valid, labels []int
 		for i := range fits {
-			labels = append(labels, int(known.Labels.Of(i)[0]))
+			labels = append(labels, int(known.Labels.Classes(i)[0]))
 		}
-		for i, part := range solver.Folds(labels, 6, s.Seed) {
+		for i, part := range solver.StratifiedFolds(labels, 6, s.Seed) {
 			if part == 0 {
 				valid = append(valid, i)
 			} else {
@@ -231,18 +231,18 @@ func TestAgainstReference(t *testing.T) {
 				t.Fatalf("%s: level %d: width %d, expected %d", name, l, m.Choices[l].Width, w)
 			}
 		}
-		if m.Nearest.K != chosen.k {
-			t.Fatalf("%s: %d neighbours, expected %d", name, m.Nearest.K, chosen.k)
+		if m.KNN.K != chosen.k {
+			t.Fatalf("%s: %d neighbours, expected %d", name, m.KNN.K, chosen.k)
 		}
 		again := &reference{s: s, n: fits}
-		x, again.y = rows(c, run.Numbers(0, 300))
+		x, again.y = rows(c, run.Range(0, 300))
 		again.run(t, x, chosen.widths, fits)
 		p := &predictor{}
 		input := 0x1p-22 // relative float32 error of the features below and of kernel values
 		for l := 1; l <= len(s.Layers); l++ {
 			part := &Model{Columns: m.Columns, Layers: m.Layers[:l]}
 			got := musttest.Get(p.features(t.Context(), part, c.Documents))(t)
-			z, worst := got.dense(), 0.0
+			z, worst := got.toDense(), 0.0
 			for at, component := range again.columns[l] {
 				if int(m.Layers[l-1].Components[at]) != component {
 					t.Fatalf("%s: layer %d: feature %d is component %d, expected %d", name, l, at,
@@ -273,7 +273,7 @@ func TestAgainstReference(t *testing.T) {
 		classes := musttest.Get(width.Classify(t.Context(), train, others, again.widths[len(s.Layers)], chosen.k,
 			width.Options{}))(t)
 		for i, want := range classes {
-			if got := predicted.Class[fits+i]; got != int(want) {
+			if got := predicted.ClassIndices[fits+i]; got != int(want) {
 				t.Errorf("%s: document %d is of class %d, expected %d", name, fits+i, got, want)
 			}
 		}

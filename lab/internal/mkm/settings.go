@@ -10,18 +10,18 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Final is the classifier that uses the features of the last layer.
-type Final int
+// FinalClassifier is the classifier that uses the features of the last layer.
+type FinalClassifier int
 
 const (
-	Metric     Final = iota // learnt metric, see package lmnn
-	Neighbours              // majority vote of the nearest documents
-	Machines                // support vector machines, one-vs-rest
+	FinalLMNN FinalClassifier = iota // learnt metric, see package lmnn
+	FinalKNN                         // majority vote of the nearest documents
+	FinalSVM                         // support vector machines, one-vs-rest
 )
 
 // String returns the name of the classifier.
-func (f Final) String() string {
-	if f < Metric || f > Machines {
+func (f FinalClassifier) String() string {
+	if f < FinalLMNN || f > FinalSVM {
 		return fmt.Sprintf("unknown (%d)", int(f))
 	}
 	return []string{"lmnn", "knn", "svm"}[f]
@@ -46,16 +46,17 @@ type Settings struct {
 	// layer. A single number applies to all levels. Default: selected on held-out documents.
 	Widths []int
 
-	Whole      bool // use all features; Widths must be empty
-	Components int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum number of components per layer"`
+	KeepAllFeatures bool // use all features; Widths must be empty
+	MaxComponents   int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum number of components per layer"`
 
-	// Base is the number of random documents from which components are computed.
-	Base  int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
-	Bins  int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
-	Parts int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose auto parameters"`
+	// BaseSize is the number of random documents from which components are computed.
+	BaseSize int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
+	Bins     int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
+	Folds    int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose auto parameters"`
 
-	Final  Final   `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
-	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"` // auto: [lmnn.Choose]
+	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
+	// auto: [lmnn.ChooseIterations]
+	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"`
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of Machines
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
@@ -73,7 +74,7 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	switch {
 	case levels > MaxLayers+1:
 		return s, nil, fmt.Errorf("mkm: got %d layers; the maximum is %d", len(s.Layers), MaxLayers)
-	case s.Whole && len(s.Widths) > 0:
+	case s.KeepAllFeatures && len(s.Widths) > 0:
 		return s, nil, fmt.Errorf("mkm: Widths %v and Whole cannot be combined", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:
 		return s, nil, fmt.Errorf("mkm: %d widths, but %d layers; set %d widths (for the documents, then for each layer) "+
@@ -86,31 +87,31 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	}
 	var kernels []kernel.Kernel
 	for l, spec := range s.Layers {
-		k, err := parse(spec, l)
+		k, err := parseKernel(spec, l)
 		if err != nil {
 			return s, nil, fmt.Errorf("mkm: layer %d: %w", l+1, err)
 		}
 		kernels = append(kernels, k)
 	}
-	if _, err := parse(s.Kernel, 1); err != nil {
+	if _, err := parseKernel(s.Kernel, 1); err != nil {
 		return s, nil, fmt.Errorf("mkm: kernel: %w", err)
 	}
 	return s, kernels, nil
 }
 
-// parse parses the kernel of the layer with index l.
-func parse(spec string, l int) (kernel.Kernel, error) {
+// parseKernel parses the kernel of the layer with index l.
+func parseKernel(spec string, l int) (kernel.Kernel, error) {
 	if l == 0 {
 		return kernel.Parse(spec)
 	}
 	return kernel.ParseIn(spec, sparse.Embedding{})
 }
 
-// widest returns the maximum width that selection tries.
-func (s *Settings) widest() int { return max(s.Components, 300) }
+// maxTriedWidth returns the maximum width that selection tries.
+func (s *Settings) maxTriedWidth() int { return max(s.MaxComponents, 300) }
 
-// width returns the setting for the width of a level, or 0 if the width must be selected.
-func (s *Settings) width(level int) int {
+// fixedWidth returns the setting for the width of a level, or 0 if the width must be selected.
+func (s *Settings) fixedWidth(level int) int {
 	switch len(s.Widths) {
 	case 0:
 		return 0
@@ -134,12 +135,12 @@ type Options struct {
 
 	Progress func(run.Progress) // progress callback, not called concurrently; may be nil
 
-	Chosen func(Choice) // callback for the choice of each level; may be nil
+	OnChoice func(LevelChoice) // callback for the choice of each level; may be nil
 }
 
-// Choice is the selected width of a level. Wrong is the number of held-out documents that a
+// LevelChoice is the selected width of a level. Wrong is the number of held-out documents that a
 // nearest-neighbour classifier with these features misclassifies.
-type Choice struct {
+type LevelChoice struct {
 	Level     int    // 0 for the documents, otherwise the layer, from 1
 	Kernel    string // kernel of the layer
 	Features  int    // number of ranked features
@@ -153,7 +154,7 @@ type Choice struct {
 }
 
 // String describes the choice.
-func (c Choice) String() string {
+func (c LevelChoice) String() string {
 	text := fmt.Sprintf("%d of %d features", c.Width, c.Features)
 	if c.Level == 0 {
 		text = "documents: " + text

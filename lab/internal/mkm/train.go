@@ -27,18 +27,18 @@ import (
 // distinguish the documents. It fails if an embedding or classifier doesn't support a value. It
 // also fails if memory is insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
-	models, err := train(ctx, c, s, []Final{s.Final}, o, len(s.Layers))
+	models, err := train(ctx, c, s, []FinalClassifier{s.Classifier}, o, len(s.Layers))
 	if err != nil {
 		return nil, err
 	}
 	return models[0], nil
 }
 
-// Path trains a model for each number of layers, starting with from, and for each classifier in
+// TrainPath trains a model for each number of layers, starting with from, and for each classifier in
 // finals, in this order. Each model equals the result of [Train], but layers are fitted only once.
 // Path fails if Train fails.
-func Path(
-	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, from int, o Options,
+func TrainPath(
+	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
 		return nil, fmt.Errorf("mkm: from must be between 0 and %d, and finals not empty, got from %d and %d finals",
@@ -48,31 +48,31 @@ func Path(
 }
 
 type training struct {
-	s       Settings
-	kernels []kernel.Kernel
-	o       Options
-	c       *corpus.Corpus // documents with exactly one class
-	y       []int32
-	rows    []int // indices of these documents in the corpus passed to Train
-	digest  [32]byte
-	finals  []Final
-	from    int // first level with a classifier
+	s          Settings
+	kernels    []kernel.Kernel
+	o          Options
+	c          *corpus.Corpus // documents with exactly one class
+	y          []int32
+	rows       []int // indices of these documents in the corpus passed to Train
+	digest     [32]byte
+	finals     []FinalClassifier
+	firstLevel int // first level with a classifier
 
-	choices []Choice  // indexed by level
-	cValues []float64 // C for SVMs, indexed by level; 0 if there is no SVM
+	choices []LevelChoice // indexed by level
+	cValues []float64     // C for SVMs, indexed by level; 0 if there is no SVM
 	models  []*Model
 	columns []uint32 // selected features of the documents
 }
 
 func train(
-	ctx context.Context, c *corpus.Corpus, s Settings, finals []Final, o Options, from int,
+	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, o Options, from int,
 ) ([]*Model, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	t := &training{finals: finals, o: o, from: from}
+	t := &training{finals: finals, o: o, firstLevel: from}
 	for _, f := range finals {
-		s.Final = f
+		s.Classifier = f
 		if err := s.Validate(); err != nil {
 			return nil, err
 		}
@@ -81,17 +81,17 @@ func train(
 	if t.s, t.kernels, err = s.resolve(); err != nil {
 		return nil, err
 	}
-	if err := t.take(c); err != nil {
+	if err := t.selectDocuments(c); err != nil {
 		return nil, err
 	}
 	if o.MemoryBytes > 0 {
-		err := run.Fits(t.bytes(), o.MemoryBytes, "mkm: training on %d documents with %d components", len(t.y),
-			t.s.Components)
+		err := run.CheckMemory(t.requiredBytes(), o.MemoryBytes, "mkm: training on %d documents with %d components", len(t.y),
+			t.s.MaxComponents)
 		if err != nil {
 			return nil, err
 		}
 	}
-	t.choices, t.cValues = make([]Choice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
+	t.choices, t.cValues = make([]LevelChoice, len(t.kernels)+1), make([]float64, len(t.kernels)+1)
 	// Use run.Tasks to convert a panic to an error.
 	err = run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return t.run(ctx) })
 	return t.models, err
@@ -100,28 +100,28 @@ func train(
 // run selects widths and other settings on held-out documents, then fits all layers to all
 // documents.
 func (t *training) run(ctx context.Context) error {
-	if t.chooses() {
-		fit, valid := t.divide()
+	if t.needsHoldout() {
+		fit, valid := t.holdOut()
 		if len(fit) < 2 || len(valid) < 1 {
 			return fmt.Errorf("mkm: %d documents with one class are too few to choose widths on 1/%d of them",
-				len(t.y), t.s.Parts)
+				len(t.y), t.s.Folds)
 		}
-		if err := t.pass(ctx, fit, valid, t.choose); err != nil {
+		if err := t.fitLayers(ctx, fit, valid, t.choose); err != nil {
 			return err
 		}
 	}
-	all := run.Numbers(0, len(t.y))
-	return t.pass(ctx, all, nil, t.finish)
+	all := run.Range(0, len(t.y))
+	return t.fitLayers(ctx, all, nil, t.trainModels)
 }
 
-// take selects the documents with exactly one class as training documents.
-func (t *training) take(c *corpus.Corpus) error {
-	if name, twice := archive.Repeated(c.Classes); twice {
+// selectDocuments selects the documents with exactly one class as training documents.
+func (t *training) selectDocuments(c *corpus.Corpus) error {
+	if name, twice := archive.FindDuplicate(c.Classes); twice {
 		return fmt.Errorf("mkm: %s has two classes named %q", c.Source, name)
 	}
 	classes := map[int32]int{}
 	for i := range c.Documents.Rows() {
-		if of := c.Labels.Of(i); len(of) == 1 {
+		if of := c.Labels.Classes(i); len(of) == 1 {
 			t.rows, t.y = append(t.rows, i), append(t.y, of[0])
 			classes[of[0]]++
 		}
@@ -137,35 +137,35 @@ func (t *training) take(c *corpus.Corpus) error {
 	return nil
 }
 
-// chooses reports whether a setting must be selected on held-out documents.
-func (t *training) chooses() bool {
-	return !t.s.Whole && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, Neighbours) ||
-		t.s.C == 0 && slices.Contains(t.finals, Machines) || t.s.Steps == 0 && slices.Contains(t.finals, Metric)
+// needsHoldout reports whether a setting must be selected on held-out documents.
+func (t *training) needsHoldout() bool {
+	return !t.s.KeepAllFeatures && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, FinalKNN) ||
+		t.s.C == 0 && slices.Contains(t.finals, FinalSVM) || t.s.Steps == 0 && slices.Contains(t.finals, FinalLMNN)
 }
 
-// divide holds out 1/Parts of the documents of each class.
-func (t *training) divide() (fit, valid []int) {
+// holdOut holds out 1/Parts of the documents of each class.
+func (t *training) holdOut() (fit, valid []int) {
 	classes := make([]int, len(t.y))
 	for i, class := range t.y {
 		classes[i] = int(class)
 	}
-	return holdout.Split(classes, t.c.Groups, t.s.Parts, t.s.Seed)
+	return holdout.Split(classes, t.c.Groups, t.s.Folds, t.s.Seed)
 }
 
 // level holds the documents at a level of the model. Layers are fitted to the first n documents.
 type level struct {
-	number  int
-	n       int
-	x       *sparse.CSR // documents; after level 0, represented by the features of the layer last
-	y       []int32
-	columns []uint32 // features, most informative first; after selection, the selected features
-	layers  []*Layer // layers before the layer last, with only the selected features
-	last    *fitted  // layer that computed x; nil at level 0
+	number    int
+	n         int
+	x         *sparse.CSR // documents; after level 0, represented by the features of the layer last
+	y         []int32
+	columns   []uint32     // features, most informative first; after selection, the selected features
+	layers    []*Layer     // layers before the layer last, with only the selected features
+	lastLayer *fittedLayer // layer that computed x; nil at level 0
 }
 
-// pass fits the layers to the documents in fit, and applies the layers to fit and valid. At each
+// fitLayers fits the layers to the documents in fit, and applies the layers to fit and valid. At each
 // level, it ranks the features, and calls each, which returns the number of features to select.
-func (t *training) pass(
+func (t *training) fitLayers(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
 	rows := slices.Concat(fit, valid)
@@ -176,7 +176,7 @@ func (t *training) pass(
 	}
 	for l := 0; ; l++ {
 		lv.number = l
-		if err := t.order(ctx, lv); err != nil {
+		if err := t.rankFeatures(ctx, lv); err != nil {
 			return err
 		}
 		w, err := each(ctx, lv)
@@ -186,27 +186,27 @@ func (t *training) pass(
 		lv.columns = lv.columns[:w]
 		x := lv.x
 		if l > 0 {
-			lv.layers = append(lv.layers, lv.last.keep(lv.columns))
-			x = lv.gather(0, lv.x.Rows()).csr()
-		} else if !t.s.Whole {
-			x = selection.Keep(x, slices.Sorted(slices.Values(lv.columns)))
+			lv.layers = append(lv.layers, lv.lastLayer.selectFeatures(lv.columns))
+			x = lv.selectedFeatures(0, lv.x.Rows()).toCSR()
+		} else if !t.s.KeepAllFeatures {
+			x = selection.SelectTerms(x, slices.Sorted(slices.Values(lv.columns)))
 		}
-		if lv.last, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n, numbers); err != nil {
+		if lv.lastLayer, err = t.fit(ctx, l+1, t.kernels[l], x, lv.n, numbers); err != nil {
 			return err
 		}
-		z := table{lv.last.features, lv.last.Width()}
-		lv.x, lv.last.features = z.csr(), nil
+		z := featureMatrix{lv.lastLayer.features, lv.lastLayer.Width()}
+		lv.x, lv.lastLayer.features = z.toCSR(), nil
 	}
 }
 
-// order sets the columns of a level to all features, ranked by mutual information unless Whole is
+// rankFeatures sets the columns of a level to all features, ranked by mutual information unless Whole is
 // set.
-func (t *training) order(ctx context.Context, lv *level) error {
-	if t.s.Whole {
+func (t *training) rankFeatures(ctx context.Context, lv *level) error {
+	if t.s.KeepAllFeatures {
 		lv.columns, _ = lv.x.TermFrequencies()
 	} else {
-		t.o.tell("information", lv.number, 0, 0)
-		ranking, err := selection.Rank(ctx, t.corpus(lv.x, lv.y, lv.n), selection.Options{
+		t.o.reportProgress("information", lv.number, 0, 0)
+		ranking, err := selection.Rank(ctx, t.newCorpus(lv.x, lv.y, lv.n), selection.Options{
 			Bins: t.s.Bins, Workers: t.o.Workers,
 		})
 		if err != nil {
@@ -220,95 +220,95 @@ func (t *training) order(ctx context.Context, lv *level) error {
 	return nil
 }
 
-// corpus returns a corpus of the first n rows of x.
-func (t *training) corpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
-	out := &corpus.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: head(x, n)}
+// newCorpus returns a corpus of the first n rows of x.
+func (t *training) newCorpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
+	out := &corpus.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: firstRows(x, n)}
 	for _, class := range y[:n] {
 		out.Labels.Add(class)
 	}
 	return out
 }
 
-// head returns the first n rows of x.
-func head(x *sparse.CSR, n int) *sparse.CSR {
+// firstRows returns the first n rows of x.
+func firstRows(x *sparse.CSR, n int) *sparse.CSR {
 	end := x.Offsets[n]
 	return &sparse.CSR{Cols: x.Cols, Offsets: x.Offsets[:n+1], Terms: x.Terms[:end], Values: x.Values[:end]}
 }
 
-// widths returns the widths to try at a level.
-func (t *training) widths(lv *level) (widths []int) {
+// candidateWidths returns the widths to try at a level.
+func (t *training) candidateWidths(lv *level) (candidateWidths []int) {
 	have := len(lv.columns)
-	if t.s.Whole {
+	if t.s.KeepAllFeatures {
 		return []int{have}
 	}
-	if w := t.s.width(lv.number); w > 0 {
+	if w := t.s.fixedWidth(lv.number); w > 0 {
 		return []int{min(w, have)}
 	}
-	most := min(have, t.s.widest())
+	most := min(have, t.s.maxTriedWidth())
 	for w := 10; w < most; w += 10 {
-		widths = append(widths, w)
+		candidateWidths = append(candidateWidths, w)
 	}
-	return append(widths, most)
+	return append(candidateWidths, most)
 }
 
 // choose selects the width, number of neighbours, iterations for a metric, and C for a level.
 func (t *training) choose(ctx context.Context, lv *level) (int, error) {
-	widths := t.widths(lv)
+	widths := t.candidateWidths(lv)
 	most := widths[len(widths)-1]
-	choice := Choice{Level: lv.number, Features: len(lv.columns), Width: most}
+	choice := LevelChoice{Level: lv.number, Features: len(lv.columns), Width: most}
 	if lv.number > 0 {
-		choice.Kernel = lv.last.Kernel
+		choice.Kernel = lv.lastLayer.Kernel
 	}
 	if most > MaxWidth { // possible only if Whole selects all features
 		t.choices[lv.number] = choice
-		t.chosen(choice)
+		t.notifyChoice(choice)
 		return most, nil
 	}
 	wide := *lv
 	wide.columns = lv.columns[:most]
-	found, err := width.Search(ctx, wide.set(0, lv.n), wide.set(lv.n, len(lv.y)), width.Options{
+	found, err := width.Search(ctx, wide.dataset(0, lv.n), wide.dataset(lv.n, len(lv.y)), width.Options{
 		Widths: widths, Workers: t.o.Workers,
-		Progress: func(done, all int64) { t.o.tell("neighbours", lv.number, done, all) },
+		Progress: func(done, all int64) { t.o.reportProgress("neighbours", lv.number, done, all) },
 	})
 	if err != nil {
 		return 0, err
 	}
 	choice.Width, choice.K, choice.Wrong = found.Best()
-	choice.Documents = found.Test
+	choice.Documents = found.TestCount
 	wide.columns = lv.columns[:choice.Width]
-	if lv.number >= t.from && slices.Contains(t.finals, Metric) && t.s.Steps == 0 {
-		if err := t.steps(ctx, &wide, &choice); err != nil {
+	if lv.number >= t.firstLevel && slices.Contains(t.finals, FinalLMNN) && t.s.Steps == 0 {
+		if err := t.chooseSteps(ctx, &wide, &choice); err != nil {
 			return 0, err
 		}
 	}
 	t.choices[lv.number] = choice
-	t.chosen(choice)
-	if lv.number >= t.from && slices.Contains(t.finals, Machines) && t.s.C == 0 {
-		if t.cValues[lv.number], err = t.price(ctx, &wide); err != nil {
+	t.notifyChoice(choice)
+	if lv.number >= t.firstLevel && slices.Contains(t.finals, FinalSVM) && t.s.C == 0 {
+		if t.cValues[lv.number], err = t.chooseC(ctx, &wide); err != nil {
 			return 0, err
 		}
 	}
 	return choice.Width, nil
 }
 
-// finish trains the models of a level with the selected width.
-func (t *training) finish(ctx context.Context, lv *level) (int, error) {
+// trainModels trains the models of a level with the selected width.
+func (t *training) trainModels(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
 	w := min(choice.Width, len(lv.columns)) // a layer fitted to all documents may have fewer features
-	if t.s.Whole || t.s.width(lv.number) > 0 {
-		w = t.widths(lv)[0] // a layer may also have more features
+	if t.s.KeepAllFeatures || t.s.fixedWidth(lv.number) > 0 {
+		w = t.candidateWidths(lv)[0] // a layer may also have more features
 	}
 	if choice.Documents == 0 {
-		*choice = Choice{Level: lv.number, Features: len(lv.columns)}
+		*choice = LevelChoice{Level: lv.number, Features: len(lv.columns)}
 		if lv.number > 0 {
-			choice.Kernel = lv.last.Kernel
+			choice.Kernel = lv.lastLayer.Kernel
 		}
 	}
 	choice.Width, choice.Features = w, max(choice.Features, w)
 	if lv.number == 0 {
 		t.columns = lv.columns[:w:w]
 	}
-	if lv.number < t.from {
+	if lv.number < t.firstLevel {
 		return w, nil
 	}
 	if w > MaxWidth {
@@ -322,10 +322,10 @@ func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	at.columns = lv.columns[:w]
 	layers := slices.Clone(lv.layers)
 	if lv.number > 0 {
-		layers = append(layers, lv.last.keep(at.columns))
+		layers = append(layers, lv.lastLayer.selectFeatures(at.columns))
 	}
 	for _, f := range t.finals {
-		m, err := t.model(ctx, &at, f)
+		m, err := t.trainModel(ctx, &at, f)
 		if err != nil {
 			return 0, err
 		}
@@ -338,20 +338,20 @@ func (t *training) finish(ctx context.Context, lv *level) (int, error) {
 	return w, nil
 }
 
-// table is a matrix of features, in row-major order.
-type table struct {
+// featureMatrix is a matrix of features, in row-major order.
+type featureMatrix struct {
 	values []float32
 	cols   int
 }
 
-// gather returns the selected features of documents lo to hi-1, in the order of columns.
-func (lv *level) gather(lo, hi int) table {
+// selectedFeatures returns the selected features of documents lo to hi-1, in the order of columns.
+func (lv *level) selectedFeatures(lo, hi int) featureMatrix {
 	to := make(map[uint32]int, len(lv.columns))
 	for at, c := range lv.columns {
 		to[c] = at
 	}
 	w := len(lv.columns)
-	out := table{make([]float32, (hi-lo)*w), w}
+	out := featureMatrix{make([]float32, (hi-lo)*w), w}
 	for i := lo; i < hi; i++ {
 		terms, values := lv.x.Row(i)
 		row := out.values[(i-lo)*w:][:w]
@@ -364,14 +364,14 @@ func (lv *level) gather(lo, hi int) table {
 	return out
 }
 
-// set returns documents lo to hi-1 with their classes.
-func (lv *level) set(lo, hi int) width.Set {
-	return width.Set{Features: lv.gather(lo, hi).dense(), Labels: lv.y[lo:hi]}
+// dataset returns documents lo to hi-1 with their classes.
+func (lv *level) dataset(lo, hi int) width.Dataset {
+	return width.Dataset{Features: lv.selectedFeatures(lo, hi).toDense(), Labels: lv.y[lo:hi]}
 }
 
-func (t table) rows() int { return len(t.values) / t.cols }
+func (t featureMatrix) rows() int { return len(t.values) / t.cols }
 
-func (t table) dense() *mat.Dense {
+func (t featureMatrix) toDense() *mat.Dense {
 	out := make([]float64, len(t.values))
 	for i, v := range t.values {
 		out[i] = float64(v)
@@ -379,7 +379,7 @@ func (t table) dense() *mat.Dense {
 	return mat.NewDense(t.rows(), t.cols, out)
 }
 
-func (t table) csr() *sparse.CSR {
+func (t featureMatrix) toCSR() *sparse.CSR {
 	m, err := sparse.FromDense(t.rows(), t.cols, t.values)
 	if err != nil {
 		panic(err) // can't fail, because the features were checked

@@ -16,14 +16,14 @@ import (
 )
 
 type command struct {
-	backend.Compute
-	f           *cli.Flags
-	experiments []Experiment
-	chosen      *Experiment // experiment to run; nil to list all experiments
-	settings    Settings
-	set         cli.List
-	data, out   string
-	seed        uint64
+	backend.ComputeFlags
+	f            *cli.Flags
+	experiments  []Experiment
+	experiment   *Experiment // experiment to run; nil to list all experiments
+	settings     Settings
+	settingFlags cli.StringList
+	data, out    string
+	seed         uint64
 }
 
 // Command returns the command gramlab repro.
@@ -31,21 +31,21 @@ func Command(experiments ...Experiment) *cli.Command {
 	return &cli.Command{
 		Name:    "repro",
 		Summary: "reproduce tables of the source papers and compare them with the printed values",
-		Setup: func(f *cli.Flags) cli.Work {
+		Setup: func(f *cli.Flags) cli.RunFunc {
 			c := &command{f: f, experiments: experiments}
-			f.Usage, f.Rewrite = "gramlab repro [NAME [flags]]", c.choose
+			f.Usage, f.RewriteArgs = "gramlab repro [NAME [flags]]", c.choose
 			f.Help = "Reproduces an experiment of a source paper. Without NAME, it lists the experiments;\n" +
-				"gramlab repro NAME -help lists the settings of an experiment.\n\n" + c.list()
-			f.Group("Experiment", "")
+				"gramlab repro NAME -help lists the settings of an experiment.\n\n" + c.experimentList()
+			f.StartGroup("Experiment", "")
 			f.StringVar(&c.data, "data", "", "read the corpora from the sub-folders of `DIR`")
-			f.ReadsFiles(&c.data, "data", func(context.Context) []string { return Files(c.data) })
-			f.Var(&c.set, "set", "change a setting, `NAME=VALUE` (repeatable)")
+			f.RegisterInput(&c.data, "data", func(context.Context) []string { return CorpusFiles(c.data) })
+			f.Var(&c.settingFlags, "set", "change a setting, `NAME=VALUE` (repeatable)")
 			f.Uint64Var(&c.seed, "seed", 1, "random seed, `N`")
-			c.Compute.Declare(f)
-			f.Group("Output", "")
+			c.ComputeFlags.Declare(f)
+			f.StartGroup("Output", "")
 			f.StringVar(&c.out, "o", "", "write each table to a .tsv file in `FOLDER`")
-			f.Pages()
-			f.Check(c.check)
+			f.DeclareReport()
+			f.AddCheck(c.check)
 			return c.run
 		},
 	}
@@ -64,12 +64,12 @@ func (c *command) choose(args []string) ([]string, error) {
 		}
 		return nil, cli.Usagef("unknown experiment %q; valid experiments are %s", args[0], strings.Join(names, ", "))
 	}
-	c.chosen = &c.experiments[at]
-	c.settings = c.chosen.New()
-	c.f.Usage = "gramlab repro " + c.chosen.Name + " [flags]"
+	c.experiment = &c.experiments[at]
+	c.settings = c.experiment.New()
+	c.f.Usage = "gramlab repro " + c.experiment.Name + " [flags]"
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n", c.chosen.Paper, strings.TrimSpace(c.chosen.Help))
-	report.Wrap(&b, "", fmt.Sprintf("Data: %s. Run time: %s.", c.chosen.Data, c.chosen.Time), 100)
+	fmt.Fprintf(&b, "%s\n%s\n", c.experiment.Paper, strings.TrimSpace(c.experiment.Help))
+	report.Wrap(&b, "", fmt.Sprintf("Data: %s. Run time: %s.", c.experiment.Corpora, c.experiment.RunTime), 100)
 	var all []string
 	for _, row := range params.Help(c.settings) {
 		help := row.Help[:strings.LastIndex(row.Help, ": ")]
@@ -85,19 +85,19 @@ func (c *command) choose(args []string) ([]string, error) {
 	return args[1:], nil
 }
 
-func (c *command) list() string {
+func (c *command) experimentList() string {
 	var b strings.Builder
 	for _, e := range c.experiments {
-		report.Wrap(&b, "  "+report.Pad(e.Name, 18)+" ", fmt.Sprintf("%s; reads %s; %s", e.Paper, e.Data, e.Time), 100)
+		report.Wrap(&b, "  "+report.Pad(e.Name, 18)+" ", fmt.Sprintf("%s; reads %s; %s", e.Paper, e.Corpora, e.RunTime), 100)
 	}
 	return b.String()
 }
 
 func (c *command) check() error {
-	if c.chosen == nil && c.f.NFlag() > 0 {
+	if c.experiment == nil && c.f.NFlag() > 0 {
 		return cli.Usagef("the NAME of an experiment must come before the flags")
 	}
-	for _, setting := range c.set {
+	for _, setting := range c.settingFlags {
 		name, value, ok := strings.Cut(setting, "=")
 		if !ok {
 			return cli.Usagef("-set must be NAME=VALUE, got %s", setting)
@@ -111,37 +111,37 @@ func (c *command) check() error {
 
 // run runs the experiment. If the experiment fails, run still prints the complete tables.
 func (c *command) run(ctx context.Context, e *cli.Env) error {
-	if c.chosen == nil {
-		_, err := fmt.Fprint(e.Stdout, c.list())
+	if c.experiment == nil {
+		_, err := fmt.Fprint(e.Stdout, c.experimentList())
 		return err
 	}
 	begin := time.Now()
 	backend.ResetPeak()
-	c.Limit()
-	p := e.Progress(true)
+	c.SetMemoryLimit()
+	p := e.NewProgress(true)
 	defer p.Clear()
-	out, err := c.settings.Run(ctx, &Run{
-		Data: c.data, Workers: c.Workers, ISA: c.ISA, MemoryBytes: c.Budget(), Seed: c.seed, Device: c.device,
-		Tell: func(stage string, done, total int64) { p.Tell(stage, done, total, nil) },
-		Warn: func(message string) { p.Clear(); e.Warn("%s", message) },
+	out, err := c.settings.Run(ctx, &Env{
+		DataDir: c.data, Workers: c.Workers, ISA: c.ISA, MemoryBytes: c.Budget(), Seed: c.seed, Device: c.device,
+		OnProgress: func(stage string, done, total int64) { p.Show(stage, done, total, nil) },
+		OnWarning:  func(message string) { p.Clear(); e.Warnf("%s", message) },
 	})
 	p.Clear()
 	if out == nil || err != nil && len(out.Tables) == 0 {
 		return err
 	}
 	if c.OnGPU() {
-		out.Set("computed by", "the GPU")
-	} else if c.Why() != "" {
-		out.Set("computed by", "auto: %s", c.Why())
+		out.AddSetting("computed by", "the GPU")
+	} else if c.Reason() != "" {
+		out.AddSetting("computed by", "auto: %s", c.Reason())
 	}
-	out.Experiment, out.Paper = c.chosen.Name, c.chosen.Paper
+	out.Experiment, out.Paper = c.experiment.Name, c.experiment.Paper
 	out.Seconds, out.PeakBytes = time.Since(begin).Seconds(), backend.PeakBytes()
 	if err != nil {
-		out.Incomplete = "stopped before the end"
+		out.IncompleteReason = "stopped before the end"
 	} else if c.out != "" {
 		err = out.Save(c.out)
 	}
-	if printed := c.Report(e, c.f, out); err == nil {
+	if printed := c.PrintReport(e, c.f, out); err == nil {
 		err = printed
 	}
 	return err
@@ -149,8 +149,8 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 
 // device opens the GPU and loads the documents, or returns nil if the GPU isn't used.
 func (c *command) device(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
-	if c.Job(x.Rows()) != backend.CUDA {
+	if c.BackendFor(x.Rows()) != backend.CUDA {
 		return nil, nil
 	}
-	return c.Load(ctx, x)
+	return c.LoadDocuments(ctx, x)
 }

@@ -20,10 +20,10 @@ import (
 
 // Source is a corpus in the data folder.
 type Source struct {
-	Name   string // name of the corpus folder
-	Files  []string
-	Format corpus.Format
-	Form   string // description of the files
+	Name        string // name of the corpus folder
+	Files       []string
+	Format      corpus.Format
+	Description string // description of the files
 }
 
 // These are the corpora of the experiments.
@@ -38,8 +38,8 @@ var (
 		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, corpus.FormatIDX, "the idx files of MNIST"}
 )
 
-// Files returns the paths of all files of all corpora.
-func Files(data string) (paths []string) {
+// CorpusFiles returns the paths of all files of all corpora.
+func CorpusFiles(data string) (paths []string) {
 	for _, s := range []Source{WebKB, Reuters, Newsgroups, MNIST} {
 		for _, file := range s.Files {
 			paths = append(paths, filepath.Join(data, s.Name, file))
@@ -49,14 +49,14 @@ func Files(data string) (paths []string) {
 }
 
 // Require returns an error if a file of the corpus is missing.
-func (r *Run) Require(s Source) error {
-	if r.Data == "" {
+func (r *Env) Require(s Source) error {
+	if r.DataDir == "" {
 		return cli.Usagef("-data DIR is required; DIR must contain %s", s.Name)
 	}
 	for _, file := range s.Files {
-		path := filepath.Join(r.Data, s.Name, file)
+		path := filepath.Join(r.DataDir, s.Name, file)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is missing; it must have %s", path, s.Form)
+			return fmt.Errorf("%s is missing; it must have %s", path, s.Description)
 		} else if err != nil {
 			return err
 		}
@@ -64,24 +64,24 @@ func (r *Run) Require(s Source) error {
 	return nil
 }
 
-func (r *Run) Read(ctx context.Context, s Source, file string, opt corpus.Options) (*corpus.Corpus, error) {
+func (r *Env) Read(ctx context.Context, s Source, file string, opt corpus.Options) (*corpus.Corpus, error) {
 	stage := "reading " + s.Name + "/" + file
-	opt.Workers, opt.Format = r.Threads(), s.Format
-	opt.Progress = func(p corpus.Progress) { r.Progress(stage, p.Done, p.Total) }
+	opt.Workers, opt.Format = r.NumWorkers(), s.Format
+	opt.Progress = func(p corpus.Progress) { r.ReportProgress(stage, p.Done, p.Total) }
 	opt.MemoryBytes = r.MemoryBytes / 2 // the experiment needs the other half
-	return corpus.Read(ctx, filepath.Join(r.Data, s.Name, file), opt)
+	return corpus.Read(ctx, filepath.Join(r.DataDir, s.Name, file), opt)
 }
 
 // readText reads a file of texts, without terms that occur in fewer than minDF documents.
-func (r *Run) readText(ctx context.Context, s Source, file int, t Terms, minDF int) (*corpus.Corpus, error) {
+func (r *Env) readText(ctx context.Context, s Source, file int, t TermSettings, minDF int) (*corpus.Corpus, error) {
 	return r.Read(ctx, s, s.Files[file], corpus.Options{MinDF: minDF, Tokenizer: corpus.Tokenizer{Digits: t.Digits}})
 }
 
 // ReadWebKB reads WebKB, whose labels are class|university. It returns the corpus with classes as
 // labels, and the university of each document.
-func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, universities []string, err error) {
-	if t.Stop == Rainbow {
-		t.Stop = NoWords
+func (r *Env) ReadWebKB(ctx context.Context, t TermSettings) (c *corpus.Corpus, universities []string, err error) {
+	if t.StopWords == RainbowStopWords {
+		t.StopWords = NoStopWords
 	}
 	if c, err = r.readText(ctx, WebKB, 0, t, 1); err != nil {
 		return nil, nil, err
@@ -89,7 +89,7 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 	pages := *t.Apply(c)
 	pages.Classes, pages.Labels = nil, sparse.Labels{}
 	for i := range c.Documents.Rows() {
-		ids := c.Labels.Of(i)
+		ids := c.Labels.Classes(i)
 		if len(ids) != 1 || strings.Count(c.Classes[ids[0]], "|") != 1 {
 			return nil, nil, fmt.Errorf("%s:%d: the label must be class|university", c.Source, i+1)
 		}
@@ -106,7 +106,7 @@ func (r *Run) ReadWebKB(ctx context.Context, t Terms) (c *corpus.Corpus, univers
 
 // ReadReuters reads the ModApte split of Reuters-21578. The first n documents of c are the training
 // stories.
-func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int, err error) {
+func (r *Env) ReadReuters(ctx context.Context, t TermSettings) (c *corpus.Corpus, n int, err error) {
 	train, err := r.readText(ctx, Reuters, 0, t, 1)
 	if err != nil {
 		return nil, 0, err
@@ -120,7 +120,7 @@ func (r *Run) ReadReuters(ctx context.Context, t Terms) (c *corpus.Corpus, n int
 
 // ReadNewsgroups reads the training and the test set of 20 Newsgroups, with the vocabulary of the
 // training set.
-func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.Corpus, err error) {
+func (r *Env) ReadNewsgroups(ctx context.Context, t TermSettings) (train, test *corpus.Corpus, err error) {
 	if train, err = r.readText(ctx, Newsgroups, 0, t, t.MinDF); err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (r *Run) ReadNewsgroups(ctx context.Context, t Terms) (train, test *corpus.
 
 // HasClass reports whether document i has the class.
 func HasClass(c *corpus.Corpus, i int, class string) bool {
-	return slices.ContainsFunc(c.Labels.Of(i), func(id int32) bool { return c.Classes[id] == class })
+	return slices.ContainsFunc(c.Labels.Classes(i), func(id int32) bool { return c.Classes[id] == class })
 }
 
 // Hash returns the FNV-1a hash of a name, for use as a random seed.
@@ -144,8 +144,8 @@ func Hash(name string) uint64 {
 	return h.Sum64()
 }
 
-// Split divides docs into positive and other documents. Seed and name determine their order.
-func Split(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
+// SplitByClass divides docs into positive and other documents. Seed and name determine their order.
+func SplitByClass(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {
 			own = append(own, d)

@@ -4,11 +4,11 @@ import "context"
 
 // Experiment is an experiment of a paper that gramlab repro can run.
 type Experiment struct {
-	Name  string
-	Paper string // authors, title, year and sections
-	Data  string // names of the corpora read
-	Time  string // duration with default settings
-	Help  string // measured quantities, several lines
+	Name    string
+	Paper   string // authors, title, year and sections
+	Corpora string // names of the corpora read
+	RunTime string // duration with default settings
+	Help    string // measured quantities, several lines
 
 	// New returns the default settings, as a pointer to a struct for package params.
 	New func() Settings
@@ -18,5 +18,5 @@ type Experiment struct {
 type Settings interface {
 	// Run runs the experiment. After an error, the report, if not nil, contains the completed
 	// tables. If a setting is out of range, the error is a usage error.
-	Run(ctx context.Context, r *Run) (*Report, error)
+	Run(ctx context.Context, r *Env) (*Report, error)
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// List is a setting that consists of distinct positive numbers in ascending order.
-type List[T int | float64] []T
+// NumberList is a setting that consists of distinct positive numbers in ascending order.
+type NumberList[T int | float64] []T
 
 type (
-	Numbers = List[float64]
-	Ints    = List[int]
+	Floats = NumberList[float64]
+	Ints   = NumberList[int]
 )
 
 // String returns the list in the format of UnmarshalText.
-func (l List[T]) String() string {
+func (l NumberList[T]) String() string {
 	var parts []string
 	for _, v := range l {
 		parts = append(parts, fmt.Sprint(v))
@@ -28,7 +28,7 @@ func (l List[T]) String() string {
 }
 
 // UnmarshalText parses a comma-separated list.
-func (l *List[T]) UnmarshalText(text []byte) error {
+func (l *NumberList[T]) UnmarshalText(text []byte) error {
 	*l = nil
 	for part := range strings.SplitSeq(string(text), ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
@@ -54,9 +54,9 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Of returns the words in the order of all. If a word isn't in all, it returns a usage error for
+// Select returns the words in the order of all. If a word isn't in all, it returns a usage error for
 // the setting name.
-func (l Words) Of(name string, all ...string) (chosen Words, err error) {
+func (l Words) Select(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
 			return nil, cli.Usagef("invalid setting %s=%s; valid values are %s", name, word, strings.Join(all, ", "))
@@ -68,9 +68,9 @@ func (l Words) Of(name string, all ...string) (chosen Words, err error) {
 // Has reports whether a word is in the list.
 func (l Words) Has(word string) bool { return slices.Contains(l, word) }
 
-// OneOf returns a usage error unless value is one of all.
-func OneOf(name, value string, all ...string) error {
-	_, err := Words{value}.Of(name, all...)
+// CheckOneOf returns a usage error unless value is one of all.
+func CheckOneOf(name, value string, all ...string) error {
+	_, err := Words{value}.Select(name, all...)
 	return err
 }
 

@@ -15,18 +15,18 @@ import (
 
 // Report is the result of an experiment.
 type Report struct {
-	Experiment string         `json:"experiment"`
-	Paper      string         `json:"paper"`
-	Settings   []Setting      `json:"settings"`
-	Incomplete string         `json:"incomplete,omitempty"` // reason for missing tables
-	Tables     []*Table       `json:"tables"`
-	Notes      []string       `json:"notes,omitempty"`
-	Charts     []*chart.Chart `json:"-"`
+	Experiment       string         `json:"experiment"`
+	Paper            string         `json:"paper"`
+	Settings         []Setting      `json:"settings"`
+	IncompleteReason string         `json:"incomplete,omitempty"` // reason for missing tables
+	Tables           []*Table       `json:"tables"`
+	Notes            []string       `json:"notes,omitempty"`
+	Charts           []*chart.Chart `json:"-"`
 
-	DotProducts int64   `json:"dot_products"` // number of dot products computed
-	Trainings   int64   `json:"trainings"`    // number of binary classifiers trained
-	Seconds     float64 `json:"seconds"`
-	PeakBytes   int64   `json:"peak_bytes"`
+	DotProductCount int64   `json:"dot_products"` // number of dot products computed
+	ClassifierCount int64   `json:"trainings"`    // number of binary classifiers trained
+	Seconds         float64 `json:"seconds"`
+	PeakBytes       int64   `json:"peak_bytes"`
 }
 
 // Setting is the name and value of a setting, or of a property of the data.
@@ -35,13 +35,13 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// Set appends a setting.
-func (r *Report) Set(name, format string, args ...any) {
+// AddSetting appends a setting.
+func (r *Report) AddSetting(name, format string, args ...any) {
 	r.Settings = append(r.Settings, Setting{name, fmt.Sprintf(format, args...)})
 }
 
-// Note appends a note.
-func (r *Report) Note(format string, args ...any) {
+// AddNote appends a note.
+func (r *Report) AddNote(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
@@ -53,18 +53,18 @@ type Table struct {
 	Rows    [][]string `json:"rows"`    // each row has a cell per column
 }
 
-// NewTable appends an empty table.
-func (r *Report) NewTable(key, title string, columns ...string) *Table {
+// AddTable appends an empty table.
+func (r *Report) AddTable(key, title string, columns ...string) *Table {
 	t := &Table{key, title, columns, nil}
 	r.Tables = append(r.Tables, t)
 	return t
 }
 
-// Add appends a row.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
+// AddRow appends a row.
+func (t *Table) AddRow(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Fixed formats a number with a fixed number of decimals. NaN becomes "".
-func Fixed(v float64, digits int) string {
+// FormatFixed formats a number with a fixed number of decimals. NaN becomes "".
+func FormatFixed(v float64, digits int) string {
 	if math.IsNaN(v) {
 		return ""
 	}
@@ -72,20 +72,20 @@ func Fixed(v float64, digits int) string {
 }
 
 // Text formats the mean and the standard deviation with a fixed number of decimals.
-func (m Measured) Text(digits int) string {
-	text := Fixed(m.Mean, digits)
+func (m Summary) Text(digits int) string {
+	text := FormatFixed(m.Mean, digits)
 	if !math.IsNaN(m.SD) {
-		text += " ±" + Fixed(m.SD, digits)
+		text += " ±" + FormatFixed(m.SD, digits)
 	}
 	return text
 }
 
-// Probability formats a p value.
-func Probability(p float64) string {
+// FormatPValue formats a p value.
+func FormatPValue(p float64) string {
 	if p < 0.001 {
 		return "<0.001"
 	}
-	return Fixed(p, 3)
+	return FormatFixed(p, 3)
 }
 
 // WriteTSV writes column titles and rows, separated by tabs.
@@ -102,7 +102,7 @@ func (t *Table) WriteTSV(w io.Writer) error {
 // Save writes each table to the file EXPERIMENT-KEY.tsv in a folder.
 func (r *Report) Save(folder string) error {
 	for _, t := range r.Tables {
-		if _, err := matrixio.Make(filepath.Join(folder, r.Experiment+"-"+t.Key+".tsv"), t.WriteTSV); err != nil {
+		if _, err := matrixio.WriteFile(filepath.Join(folder, r.Experiment+"-"+t.Key+".tsv"), t.WriteTSV); err != nil {
 			return err
 		}
 	}
@@ -111,56 +111,56 @@ func (r *Report) Save(folder string) error {
 
 // Describe implements report.Report.
 func (r *Report) Describe(d *report.Document) {
-	d.Line(r.Paper)
+	d.AddLine(r.Paper)
 	for _, s := range r.Settings {
-		d.Fact(s.Name, "%s", s.Value)
+		d.AddFact(s.Name, "%s", s.Value)
 	}
 	for _, t := range r.Tables {
 		var columns []report.Column[[]string]
 		for i, title := range t.Columns {
 			columns = append(columns, report.NewColumn(title, func(row []string) string { return row[i] }))
 		}
-		d.Table(t.Title, t.Title, report.TableOf(t.Rows, columns...))
+		d.AddTable(t.Title, t.Title, report.TableOf(t.Rows, columns...))
 	}
 	for _, c := range r.Charts {
-		d.Chart("Charts", c, c.Title)
+		d.AddChart("Charts", c, c.Title)
 	}
 	if len(r.Tables) > 0 {
-		d.Line("")
+		d.AddLine("")
 	}
 	for _, note := range r.Notes {
-		d.Line(note)
+		d.AddLine(note)
 	}
-	if r.Incomplete != "" {
-		d.Fact("incomplete", "%s", r.Incomplete)
+	if r.IncompleteReason != "" {
+		d.AddFact("incomplete", "%s", r.IncompleteReason)
 	}
-	d.Linef("%s dot products, %s classifiers trained, %.1f s, peak memory %s", report.Count(r.DotProducts),
-		report.Count(r.Trainings), r.Seconds, report.Bytes(r.PeakBytes))
+	d.AddLinef("%s dot products, %s classifiers trained, %.1f s, peak memory %s", report.FormatCount(r.DotProductCount),
+		report.FormatCount(r.ClassifierCount), r.Seconds, report.FormatBytes(r.PeakBytes))
 }
 
 // Curve is a curve of a chart.
 type Curve struct {
-	Name    string
-	Points  []chart.Point
-	SD      []float64 // standard deviations of the points, drawn as error bars; may be nil
-	Crosses bool      // draws crosses without a line
+	Name        string
+	Points      []chart.Point
+	SD          []float64 // standard deviations of the points, drawn as error bars; may be nil
+	DrawCrosses bool      // draws crosses without a line
 }
 
-// Draw appends a chart. Curves without points are omitted.
-func (r *Report) Draw(title, x, y string, curves ...Curve) {
+// AddChart appends a chart. Curves without points are omitted.
+func (r *Report) AddChart(title, x, y string, curves ...Curve) {
 	c := chart.New(title, x, y)
 	for i, curve := range curves {
-		of := chart.Colors[i%len(chart.Colors)]
+		of := chart.Palette[i%len(chart.Palette)]
 		switch {
 		case len(curve.Points) == 0:
-		case curve.Crosses:
-			c.Points(curve.Name, chart.Gray, chart.Cross, 3, curve.Points)
+		case curve.DrawCrosses:
+			c.AddPoints(curve.Name, chart.Gray, chart.Cross, 3, curve.Points)
 		default:
-			c.Curve(curve.Name, of, curve.Points, true)
+			c.AddCurve(curve.Name, of, curve.Points, true)
 		}
 		for k, sd := range curve.SD {
 			at := curve.Points[k]
-			c.Curve("", of, []chart.Point{{X: at.X, Y: at.Y - sd}, {X: at.X, Y: at.Y + sd}}, false)
+			c.AddCurve("", of, []chart.Point{{X: at.X, Y: at.Y - sd}, {X: at.X, Y: at.Y + sd}}, false)
 		}
 	}
 	r.Charts = append(r.Charts, c)

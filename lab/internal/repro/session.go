@@ -12,19 +12,21 @@ import (
 
 // Outcome is the test result of a classifier.
 type Outcome struct {
-	Right   string // a character per test document: '1' if correctly classified, else '0'
-	Support int    // number of distinct support vectors
+	CorrectMask        string // a character per test document: '1' if correctly classified, else '0'
+	SupportVectorCount int    // number of distinct support vectors
 }
 
-// Wrong returns the number of misclassified documents.
-func (o *Outcome) Wrong() int { return strings.Count(o.Right, "0") }
+// ErrorCount returns the number of misclassified documents.
+func (o *Outcome) ErrorCount() int { return strings.Count(o.CorrectMask, "0") }
 
-// Percent returns the error rate in percent.
-func (o *Outcome) Percent() float64 { return 100 * float64(o.Wrong()) / float64(len(o.Right)) }
+// ErrorPercent returns the error rate in percent.
+func (o *Outcome) ErrorPercent() float64 {
+	return 100 * float64(o.ErrorCount()) / float64(len(o.CorrectMask))
+}
 
-// Against performs the sign test for two values of Outcome.Right on the same documents. first is
+// CompareBySignTest performs the sign test for two values of Outcome.Right on the same documents. first is
 // the number of documents with '1' only in a, and second the number with '1' only in b.
-func Against(a, b string) (test Test, first, second int) {
+func CompareBySignTest(a, b string) (test SignificanceTest, first, second int) {
 	for i := range a {
 		switch {
 		case a[i] > b[i]:
@@ -39,21 +41,21 @@ func Against(a, b string) (test Test, first, second int) {
 // Session trains and tests classifiers on one corpus, with kernels that share an embedding. It
 // computes the dot products of training documents only once.
 type Session struct {
-	run    *Run
-	name   string
-	train  func() *corpus.Corpus
-	held   int64
-	report *Report
+	env            *Env
+	name           string
+	trainingCorpus func() *corpus.Corpus
+	heldBytes      int64
+	report         *Report
 
-	problem *svm.Problem // nil before the first test
-	pairs   int64        // number of dot products already added to the report
+	problem       *svm.Problem // nil before the first test
+	reportedPairs int64        // number of dot products already added to the report
 }
 
 // NewSession returns a session. The first test calls train to get the training corpus. Progress
 // messages contain name. held is the memory in use by the caller in bytes, including the corpus.
 // The session adds its counts to report.
-func (r *Run) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
-	return &Session{run: r, name: name, train: train, held: held + programBytes, report: report}
+func (r *Env) NewSession(name string, train func() *corpus.Corpus, held int64, report *Report) *Session {
+	return &Session{env: r, name: name, trainingCorpus: train, heldBytes: held + programBytes, report: report}
 }
 
 // Close frees device memory. Close of a nil session does nothing.
@@ -64,34 +66,34 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// Test trains a classifier, and tests it on documents with the vocabulary of the training corpus.
-func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
-	r := c.run
+// TrainAndTest trains a classifier, and tests it on documents with the vocabulary of the training corpus.
+func (c *Session) TrainAndTest(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
+	r := c.env
 	if c.problem == nil {
 		opt := svm.Options{
-			ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes, HeldBytes: c.held,
+			ISA: r.ISA, Device: r.Device, Workers: r.NumWorkers(), MemoryBytes: r.MemoryBytes, HeldBytes: c.heldBytes,
 			Progress: func(p svm.Progress) {
 				if p.Stage == "computing tiles" {
-					r.Progress(c.name+": "+p.Stage, p.Done, p.Total)
+					r.ReportProgress(c.name+": "+p.Stage, p.Done, p.Total)
 				}
 			},
 		}
-		if c.problem, err = svm.NewProblem(ctx, c.train(), s.Kernel.Embedding(), opt); err != nil {
+		if c.problem, err = svm.NewProblem(ctx, c.trainingCorpus(), s.Kernel.Embedding(), opt); err != nil {
 			return out, err
 		}
 	}
 	m, trained, err := c.problem.Train(ctx, s)
 	pairs := c.problem.Engine().Stats().Pairs
-	c.report.DotProducts, c.pairs = c.report.DotProducts+pairs-c.pairs, pairs
+	c.report.DotProductCount, c.reportedPairs = c.report.DotProductCount+pairs-c.reportedPairs, pairs
 	if err != nil {
 		return out, err
 	}
-	c.report.Trainings += int64(trained.Functions)
-	if trained.Unfinished > 0 && r.Warn != nil {
-		r.Warn(fmt.Sprintf("%s, C = %g: %d of %d binary classifiers did not converge", s.Kernel, s.C,
+	c.report.ClassifierCount += int64(trained.Functions)
+	if trained.Unfinished > 0 && r.OnWarning != nil {
+		r.OnWarning(fmt.Sprintf("%s, C = %g: %d of %d binary classifiers did not converge", s.Kernel, s.C,
 			trained.Unfinished, trained.Functions))
 	}
-	p, err := svm.NewPredictor(ctx, m, svm.Options{ISA: r.ISA, Device: r.Device, Workers: r.Threads()})
+	p, err := svm.NewPredictor(ctx, m, svm.Options{ISA: r.ISA, Device: r.Device, Workers: r.NumWorkers()})
 	if err != nil {
 		return out, err
 	}
@@ -101,10 +103,10 @@ func (c *Session) Test(ctx context.Context, s svm.Settings, test *corpus.Corpus)
 		return out, err
 	}
 	if e := p.Engine(); e != nil {
-		c.report.DotProducts += e.Stats().Pairs
+		c.report.DotProductCount += e.Stats().Pairs
 	}
 	right := make([]byte, test.Documents.Rows())
-	for i, class := range prediction.Class {
+	for i, class := range prediction.ClassIndices {
 		right[i] = '0'
 		if HasClass(test, i, m.Classes[class]) {
 			right[i] = '1'

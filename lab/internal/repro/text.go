@@ -10,11 +10,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Terms holds settings that select the terms of texts. A term is a sequence of lower-case letters.
-type Terms struct {
-	Digits bool      `param:"digits" help:"allow digits in terms"`
-	MinDF  int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`
-	Stop   StopWords `param:"stop-words" max:"2" help:"stop words; rainbow: the SMART list, but none for WebKB"`
+// TermSettings holds settings that select the terms of texts. A term is a sequence of lower-case letters.
+type TermSettings struct {
+	Digits    bool      `param:"digits" help:"allow digits in terms"`
+	MinDF     int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`
+	StopWords StopWords `param:"stop-words" max:"2" help:"stop words; rainbow: the SMART list, but none for WebKB"`
 }
 
 // StopWords selects a list of ignored words.
@@ -23,21 +23,21 @@ type StopWords int
 // Lists of stop words. Rainbow is the list used by Zhang, Chen and Lee: SMART's list, or an empty
 // list for WebKB.
 const (
-	NoWords StopWords = iota
-	SMART
-	Rainbow
+	NoStopWords StopWords = iota
+	SMARTStopWords
+	RainbowStopWords
 )
 
 func (s StopWords) String() string { return []string{"none", "smart", "rainbow"}[s] }
 
-// smart is SMART's list of 571 English stop words, as published by Cornell University
+// smartWords is SMART's list of 571 English stop words, as published by Cornell University
 // (ftp.cs.cornell.edu/pub/smart/english.stop). One word occurs twice. 47 words contain an
 // apostrophe, so they never occur as terms.
 //
 //go:embed smart.txt
-var smart string
+var smartWords string
 
-func (t Terms) String() string {
+func (t TermSettings) String() string {
 	parts := []string{"lower-cased runs of letters"}
 	if t.Digits {
 		parts[0] = "lower-cased runs of letters and digits"
@@ -47,14 +47,14 @@ func (t Terms) String() string {
 	}
 	stop := []string{"with stop words", "without SMART stop words",
 		"without SMART stop words except in WebKB"}
-	return strings.Join(append(parts, stop[t.Stop]), ", ")
+	return strings.Join(append(parts, stop[t.StopWords]), ", ")
 }
 
 // Apply removes stop words and rare terms from the documents. The vocabulary is unchanged.
-func (t Terms) Apply(c *corpus.Corpus) *corpus.Corpus {
+func (t TermSettings) Apply(c *corpus.Corpus) *corpus.Corpus {
 	var stop []string
-	if t.Stop != NoWords {
-		stop = slices.Sorted(strings.FieldsSeq(smart))
+	if t.StopWords != NoStopWords {
+		stop = slices.Sorted(strings.FieldsSeq(smartWords))
 	}
 	df := c.Documents.DocumentFrequency()
 	less := *c
@@ -109,7 +109,7 @@ func Concat(a, b *corpus.Corpus) *corpus.Corpus {
 		appendRows(c.Documents, from.Documents, func(t uint32) (uint32, bool) { return columns[t], true })
 		for i := range from.Documents.Rows() {
 			var ids []int32
-			for _, id := range from.Labels.Of(i) {
+			for _, id := range from.Labels.Classes(i) {
 				ids = append(ids, int32(slices.Index(c.Classes, from.Classes[id])))
 			}
 			c.Labels.Add(ids...)

@@ -17,8 +17,8 @@ import (
 func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsv")
-	musttest.Do(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
-	opt := corpus.Options{Form: corpus.Form{Format: corpus.FormatTSV}, MinDF: 1}
+	musttest.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666))
+	opt := corpus.Options{FormatOptions: corpus.FormatOptions{Format: corpus.FormatTSV}, MinDF: 1}
 	return musttest.Get(corpus.Read(context.Background(), path, opt))(t)
 }
 
@@ -26,7 +26,7 @@ func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 func words(c *corpus.Corpus) (out []string) {
 	for i := range c.Documents.Rows() {
 		var parts []string
-		for _, id := range c.Labels.Of(i) {
+		for _, id := range c.Labels.Classes(i) {
 			parts = append(parts, c.Classes[id])
 		}
 		text := strings.Join(parts, "+") + ":"
@@ -41,22 +41,22 @@ func words(c *corpus.Corpus) (out []string) {
 
 func TestTerms(t *testing.T) {
 	c := readLines(t, "x\tthe cat sat", "y\tThe cat an the", "x\tan axe")
-	for want, terms := range map[string]Terms{
+	for want, terms := range map[string]TermSettings{
 		"x: cat 1 sat 1 the 1|y: an 1 cat 1 the 2|x: an 1 axe 1": {MinDF: 1},
 		"x: cat 1 the 1|y: an 1 cat 1 the 2|x: an 1":             {MinDF: 2},
-		"x: cat 1|y: cat 1|x:":                                   {MinDF: 2, Stop: SMART},
+		"x: cat 1|y: cat 1|x:":                                   {MinDF: 2, StopWords: SMARTStopWords},
 	} {
 		got := terms.Apply(c)
 		if text := strings.Join(words(got), "|"); text != want {
 			t.Errorf("%v: %s, expected %s", terms, text, want)
 		}
-		musttest.Do(t, got.Documents.Validate())
+		musttest.NoError(t, got.Documents.Validate())
 	}
 }
 
 // smart is the published list of SMART.
 func TestSMART(t *testing.T) {
-	all := strings.Fields(smart)
+	all := strings.Fields(smartWords)
 	plain := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return strings.Contains(w, "'") })
 	slices.Sort(plain)
 	if n := len(slices.Compact(slices.Clone(plain))); len(all) != 571 || len(plain) != 524 || n != 523 {
@@ -76,7 +76,7 @@ func TestConcat(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	var n Numbers
+	var n Floats
 	var i Ints
 	if n.UnmarshalText([]byte("10, 0.5,1,1")) != nil || n.String() != "0.5,1,10" ||
 		i.UnmarshalText([]byte("80,40")) != nil || i.String() != "40,80" {
@@ -90,11 +90,11 @@ func TestLists(t *testing.T) {
 	if i.UnmarshalText([]byte("1.5")) == nil {
 		t.Error("1.5 is accepted as an integer")
 	}
-	got, err := Words{"c", "a"}.Of("letters", "a", "b", "c")
+	got, err := Words{"c", "a"}.Select("letters", "a", "b", "c")
 	if err != nil || got.String() != "a,c" || got.Has("b") {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := (Words{"d"}).Of("letters", "a"); err == nil || OneOf("letters", "", "a") == nil {
+	if _, err := (Words{"d"}).Select("letters", "a"); err == nil || CheckOneOf("letters", "", "a") == nil {
 		t.Error("words that aren't allowed are accepted")
 	}
 }

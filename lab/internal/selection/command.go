@@ -22,15 +22,15 @@ bins are 0, 1, 2-3, 4-7 and so on. Other values have ten bins of equal width. Do
 class, or with several, are ignored.`,
 	Examples: `
 gramlab select -in train.tsv -n 300 -json`,
-	Setup: func(f *cli.Flags) cli.Work {
+	Setup: func(f *cli.Flags) cli.RunFunc {
 		c := &command{f: f}
 		c.Documents.Declare(f, "goroot", &c.Limits)
-		f.Group("Output", "")
+		f.StartGroup("Output", "")
 		f.IntVar(&c.count, "n", 20, "list the best `N` terms")
-		f.Group("Computing", "")
+		f.StartGroup("Computing", "")
 		c.DeclareMemory(f)
 		c.DeclareWorkers(f)
-		f.Check(func() error {
+		f.AddCheck(func() error {
 			if c.count < 1 {
 				return cli.Usagef("-n must be positive, got %d", c.count)
 			}
@@ -48,43 +48,44 @@ type command struct {
 }
 
 type result struct {
-	Corpus    source.Line `json:"corpus"`
-	Documents int         `json:"documents"` // number of documents with exactly one class
-	Terms     int         `json:"terms"`     // number of ranked terms
-	Entropy   float64     `json:"class_bits"`
-	Rows      []row       `json:"rows"`
+	Corpus        source.Summary `json:"corpus"`
+	DocumentCount int            `json:"documents"` // number of documents with exactly one class
+	TermCount     int            `json:"terms"`     // number of ranked terms
+	ClassEntropy  float64        `json:"class_bits"`
+	Rows          []row          `json:"rows"`
 }
 
 // row is a ranked term. Index is the column, counted from 0.
 type row struct {
-	Term  string  `json:"term"`
-	Index uint32  `json:"index"`
-	Bits  float64 `json:"bits"`
+	Term              string  `json:"term"`
+	Index             uint32  `json:"index"`
+	MutualInformation float64 `json:"bits"`
 }
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {
-	p := e.Progress(false)
+	p := e.NewProgress(false)
 	defer p.Clear()
 	docs, err := c.Read(ctx, e, p)
 	if err != nil {
 		return err
 	}
-	if err := c.Fits("ranking terms", 2*docs.Documents.Bytes()); err != nil { // memory for the sorted values, see turned
+	// memory for the sorted values, see turned
+	if err := c.CheckMemory("ranking terms", 2*docs.Documents.Bytes()); err != nil {
 		return err
 	}
-	p.Stage("ranking terms")
+	p.StartStage("ranking terms")
 	ranking, err := Rank(ctx, docs, Options{Workers: c.Workers})
 	if err != nil {
 		return err
 	}
-	r := &result{Corpus: source.NewLine(docs), Documents: ranking.Documents, Terms: len(ranking.Terms),
-		Entropy: ranking.Entropy, Rows: []row{}}
-	for i, term := range ranking.Terms[:min(c.count, r.Terms)] {
+	r := &result{Corpus: source.NewSummary(docs), DocumentCount: ranking.DocumentCount, TermCount: len(ranking.Terms),
+		ClassEntropy: ranking.ClassEntropy, Rows: []row{}}
+	for i, term := range ranking.Terms[:min(c.count, r.TermCount)] {
 		name := docs.TermName(term)
 		if docs.Vocabulary != nil {
-			name = docs.Tokenizer.Term(docs.Vocabulary[term])
+			name = docs.Tokenizer.FormatTerm(docs.Vocabulary[term])
 		}
-		r.Rows = append(r.Rows, row{name, term, ranking.Bits[i]})
+		r.Rows = append(r.Rows, row{name, term, ranking.MutualInformation[i]})
 	}
 	p.Clear()
 	return report.Write(e.Stdout, r, c.f.JSON)
@@ -92,12 +93,12 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 
 // Describe implements report.Describer.
 func (r *result) Describe(d *report.Document) {
-	d.Line(r.Corpus)
+	d.AddLine(r.Corpus)
 	t := report.NewTable(">rank", "term", ">bits")
 	for i, row := range r.Rows {
-		t.Add(strconv.Itoa(i+1), row.Term, fmt.Sprintf("%.4f", row.Bits))
+		t.Add(strconv.Itoa(i+1), row.Term, fmt.Sprintf("%.4f", row.MutualInformation))
 	}
-	d.Table("Terms", fmt.Sprintf("mutual information with the class (entropy %.4g bits), from %s", r.Entropy,
-		report.Documents(r.Documents)), t)
-	d.Linef("%s of %s", report.Count(len(r.Rows)), report.Counted(r.Terms, "term", "terms"))
+	d.AddTable("Terms", fmt.Sprintf("mutual information with the class (entropy %.4g bits), from %s", r.ClassEntropy,
+		report.FormatDocuments(r.DocumentCount)), t)
+	d.AddLinef("%s of %s", report.FormatCount(len(r.Rows)), report.FormatCountOf(r.TermCount, "term", "terms"))
 }

@@ -34,10 +34,10 @@ type Options struct {
 
 // Ranking lists features in descending order of mutual information. Ties are broken by column.
 type Ranking struct {
-	Terms     []uint32  // columns with at least one nonzero value
-	Bits      []float64 // mutual information of each term
-	Entropy   float64   // entropy of the classes in bits, an upper bound of Bits
-	Documents int       // number of documents with exactly one class
+	Terms             []uint32  // columns with at least one nonzero value
+	MutualInformation []float64 // mutual information of each term
+	ClassEntropy      float64   // entropy of the classes in bits, an upper bound of Bits
+	DocumentCount     int       // number of documents with exactly one class
 }
 
 // Rank ranks the terms of a corpus. Documents that don't have exactly one class are ignored. Time
@@ -50,63 +50,63 @@ func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) 
 	if opt.Bins == 0 {
 		opt.Bins = 10
 	}
-	opt.Workers = run.Workers(opt.Workers)
+	opt.Workers = run.NumWorkers(opt.Workers)
 	r := &Ranking{}
 	classes := make([]int, len(c.Classes))
 	for i := range c.Documents.Rows() {
-		if of := c.Labels.Of(i); len(of) == 1 {
+		if of := c.Labels.Classes(i); len(of) == 1 {
 			classes[of[0]]++
-			r.Documents++
+			r.DocumentCount++
 		}
 	}
-	if r.Documents == 0 {
+	if r.DocumentCount == 0 {
 		return nil, fmt.Errorf("selection: %s has no documents with one class", c.Source)
 	}
-	n := float64(r.Documents)
+	n := float64(r.DocumentCount)
 	for _, count := range classes {
 		if count > 0 {
-			r.Entropy -= float64(count) / n * math.Log2(float64(count)/n)
+			r.ClassEntropy -= float64(count) / n * math.Log2(float64(count)/n)
 		}
 	}
-	columns := turn(c)
-	r.Terms, r.Bits = columns.terms, make([]float64, len(columns.terms))
+	columns := groupByTerm(c)
+	r.Terms, r.MutualInformation = columns.terms, make([]float64, len(columns.terms))
 	const some = 256 // number of columns per task
 	tasks := (len(r.Terms) + some - 1) / some
 	err := run.Tasks(ctx, opt.Workers, tasks, func(_ context.Context, _, task int) error {
-		h := histogram{bins: opt.Bins, classes: classes, documents: r.Documents}
+		h := histogram{bins: opt.Bins, classCounts: classes, documentCount: r.DocumentCount}
 		for i := task * some; i < min((task+1)*some, len(r.Terms)); i++ {
-			lo, hi := columns.starts[i], columns.starts[i+1]
-			r.Bits[i] = h.information(columns.values[lo:hi], columns.of[lo:hi])
+			lo, hi := columns.offsets[i], columns.offsets[i+1]
+			r.MutualInformation[i] = h.mutualInformation(columns.values[lo:hi], columns.classes[lo:hi])
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	order := run.Numbers(0, len(r.Terms))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.Bits[b], r.Bits[a]) })
+	order := run.Range(0, len(r.Terms))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.MutualInformation[b], r.MutualInformation[a]) })
 	terms, scores := make([]uint32, len(order)), make([]float64, len(order))
 	for to, from := range order {
-		terms[to], scores[to] = r.Terms[from], r.Bits[from]
+		terms[to], scores[to] = r.Terms[from], r.MutualInformation[from]
 	}
-	r.Terms, r.Bits = terms, scores
+	r.Terms, r.MutualInformation = terms, scores
 	return r, nil
 }
 
-// turned holds the values of all documents with exactly one class, sorted by term.
-type turned struct {
-	terms  []uint32 // ascending
-	starts []int64
-	values []float32
-	of     []int32 // class of the document of each value
+// termValues holds the values of all documents with exactly one class, sorted by term.
+type termValues struct {
+	terms   []uint32 // ascending
+	offsets []int64
+	values  []float32
+	classes []int32 // class of the document of each value
 }
 
-func turn(c *corpus.Corpus) *turned {
+func groupByTerm(c *corpus.Corpus) *termValues {
 	terms, _ := c.Documents.TermFrequencies()
-	t := &turned{terms: terms, starts: make([]int64, len(terms)+1)}
+	t := &termValues{terms: terms, offsets: make([]int64, len(terms)+1)}
 	each := func(visit func(at int, value float32, class int32)) {
 		for i := range c.Documents.Rows() {
-			of := c.Labels.Of(i)
+			of := c.Labels.Classes(i)
 			if len(of) != 1 {
 				continue
 			}
@@ -118,15 +118,15 @@ func turn(c *corpus.Corpus) *turned {
 			}
 		}
 	}
-	each(func(at int, _ float32, _ int32) { t.starts[at+1]++ })
+	each(func(at int, _ float32, _ int32) { t.offsets[at+1]++ })
 	for i := range terms {
-		t.starts[i+1] += t.starts[i]
+		t.offsets[i+1] += t.offsets[i]
 	}
-	n := t.starts[len(terms)]
-	t.values, t.of = make([]float32, n), make([]int32, n)
-	next := slices.Clone(t.starts)
+	n := t.offsets[len(terms)]
+	t.values, t.classes = make([]float32, n), make([]int32, n)
+	next := slices.Clone(t.offsets)
 	each(func(at int, value float32, class int32) {
-		t.values[next[at]], t.of[next[at]] = value, class
+		t.values[next[at]], t.classes[next[at]] = value, class
 		next[at]++
 	})
 	return t
@@ -134,17 +134,17 @@ func turn(c *corpus.Corpus) *turned {
 
 // histogram counts the values of one feature at a time.
 type histogram struct {
-	bins      int
-	classes   []int // number of documents per class
-	documents int
-	count     []int // counts, indexed by bin, then class
+	bins          int
+	classCounts   []int // number of documents per class
+	documentCount int
+	counts        []int // counts, indexed by bin, then class
 }
 
-// information returns the mutual information of a feature, given its nonzero values and the classes
+// mutualInformation returns the mutual information of a feature, given its nonzero values and the classes
 // of their documents.
-func (h *histogram) information(values []float32, of []int32) float64 {
+func (h *histogram) mutualInformation(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
-	if len(values) == h.documents && len(values) > 0 {
+	if len(values) == h.documentCount && len(values) > 0 {
 		least, most = values[0], values[0]
 	}
 	for _, v := range values {
@@ -165,39 +165,39 @@ func (h *histogram) information(values []float32, of []int32) float64 {
 	} else if most == least {
 		return 0
 	}
-	classes := len(h.classes)
-	h.count = slices.Grow(h.count[:0], bins*classes)[:bins*classes]
-	clear(h.count)
+	classes := len(h.classCounts)
+	h.counts = slices.Grow(h.counts[:0], bins*classes)[:bins*classes]
+	clear(h.counts)
 	var zero []int // row of the bin that contains 0
-	if len(values) < h.documents {
-		zero = h.count[bin(0)*classes:][:classes]
+	if len(values) < h.documentCount {
+		zero = h.counts[bin(0)*classes:][:classes]
 	}
-	copy(zero, h.classes)
+	copy(zero, h.classCounts)
 	for i, v := range values {
 		if zero != nil {
 			zero[of[i]]--
 		}
-		h.count[bin(v)*classes+int(of[i])]++
+		h.counts[bin(v)*classes+int(of[i])]++
 	}
-	n, sum := float64(h.documents), 0.0
+	n, sum := float64(h.documentCount), 0.0
 	for b := range bins {
-		row, all := h.count[b*classes:][:classes], 0
+		row, all := h.counts[b*classes:][:classes], 0
 		for _, count := range row {
 			all += count
 		}
 		for y, count := range row {
 			if count > 0 {
 				v := float64(count)
-				sum += v / n * math.Log2(v*n/(float64(all)*float64(h.classes[y])))
+				sum += v / n * math.Log2(v*n/(float64(all)*float64(h.classCounts[y])))
 			}
 		}
 	}
 	return max(sum, 0)
 }
 
-// Keep returns a copy of m with only the values of the listed terms. The terms must be in ascending
+// SelectTerms returns a copy of m with only the values of the listed terms. The terms must be in ascending
 // order. Columns keep their indices.
-func Keep(m *sparse.CSR, terms []uint32) *sparse.CSR {
+func SelectTerms(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {
 		row, values := m.Row(i)

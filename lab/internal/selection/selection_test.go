@@ -104,7 +104,8 @@ func TestAgainstDefinition(t *testing.T) {
 		var before *Ranking
 		for _, workers := range []int{1, 3} {
 			got := musttest.Get(Rank(t.Context(), c, Options{Bins: 7, Workers: workers}))(t)
-			if before != nil && (!slices.Equal(before.Bits, got.Bits) || !slices.Equal(before.Terms, got.Terms)) {
+			if before != nil && (!slices.Equal(before.MutualInformation, got.MutualInformation) ||
+				!slices.Equal(before.Terms, got.Terms)) {
 				t.Error("other bits from other workers")
 			}
 			before = got
@@ -114,19 +115,20 @@ func TestAgainstDefinition(t *testing.T) {
 		for rank, term := range before.Terms {
 			values, of = values[:0], of[:0]
 			for i := range rows {
-				if l := c.Labels.Of(i); len(l) == 1 {
+				if l := c.Labels.Classes(i); len(l) == 1 {
 					values, of = append(values, float64(data[i*cols+int(term)])), append(of, int(l[0]))
 				}
 			}
-			if want := direct(values, of, 7); !(math.Abs(before.Bits[rank]-want) <= 1e-12) {
-				t.Errorf("feature %d has %v bits, expected %v", term, before.Bits[rank], want)
+			if want := direct(values, of, 7); !(math.Abs(before.MutualInformation[rank]-want) <= 1e-12) {
+				t.Errorf("feature %d has %v bits, expected %v", term, before.MutualInformation[rank], want)
 			}
-			if rank > 0 && before.Bits[rank] > before.Bits[rank-1] {
+			if rank > 0 && before.MutualInformation[rank] > before.MutualInformation[rank-1] {
 				t.Errorf("rank %d is above the one before it", rank)
 			}
 		}
-		if before.Terms[0] != 4 || !(math.Abs(before.Bits[0]-before.Entropy) <= 1e-12) {
-			t.Errorf("feature %d says %v bits, expected the class itself, %v", before.Terms[0], before.Bits[0], before.Entropy)
+		if before.Terms[0] != 4 || !(math.Abs(before.MutualInformation[0]-before.ClassEntropy) <= 1e-12) {
+			t.Errorf("feature %d says %v bits, expected the class itself, %v", before.Terms[0], before.MutualInformation[0],
+				before.ClassEntropy)
 		}
 	}
 }
@@ -146,7 +148,8 @@ func TestSeveralClasses(t *testing.T) {
 	}
 	got := musttest.Get(Rank(t.Context(), several, Options{}))(t)
 	want, err := Rank(t.Context(), none, Options{})
-	if err != nil || !slices.Equal(got.Bits, want.Bits) || got.Documents != 4 || got.Bits[0] != 1 {
+	if err != nil || !slices.Equal(got.MutualInformation, want.MutualInformation) || got.DocumentCount != 4 ||
+		got.MutualInformation[0] != 1 {
 		t.Errorf("%+v, %v, expected %+v, one bit of 4 documents", got, err, want)
 	}
 }
@@ -158,8 +161,8 @@ func TestBinsOfCounts(t *testing.T) {
 		// 2 and 3 distinguish the classes of two documents, 1 and most of the other two.
 		c := corpusOf(t, 2, []int{0, 1, 0, 1}, 4, 1, []float32{2, 3, 1, most})
 		r, err := Rank(t.Context(), c, Options{Bins: 10})
-		if err != nil || !(math.Abs(r.Bits[0]-want) <= 1e-15) {
-			t.Errorf("counts up to %v say %v bits, %v, expected %v", most, r.Bits, err, want)
+		if err != nil || !(math.Abs(r.MutualInformation[0]-want) <= 1e-15) {
+			t.Errorf("counts up to %v say %v bits, %v, expected %v", most, r.MutualInformation, err, want)
 		}
 	}
 }
@@ -167,7 +170,7 @@ func TestBinsOfCounts(t *testing.T) {
 // Keep keeps the right values in their columns.
 func TestKeep(t *testing.T) {
 	c := corpusOf(t, 2, []int{0, 1, 0}, 3, 4, []float32{1, 2, 0, 4, 0, 0, 3, 0, 5, 6, 7, 8})
-	got := Keep(c.Documents, []uint32{1, 3})
+	got := SelectTerms(c.Documents, []uint32{1, 3})
 	if err := got.Validate(); err != nil || got.Cols != 4 {
 		t.Fatalf("%v, %d columns", err, got.Cols)
 	}
@@ -178,5 +181,5 @@ func TestKeep(t *testing.T) {
 
 func TestWithoutClasses(t *testing.T) {
 	c := corpusOf(t, 2, []int{-1, -1}, 2, 2, []float32{1, 2, 3, 4})
-	musttest.Fails(Rank(t.Context(), c, Options{}))(t, "documents without classes")
+	musttest.WantError(Rank(t.Context(), c, Options{}))(t, "documents without classes")
 }

@@ -1,16 +1,16 @@
 package sphere
 
-// Weight determines a document's contribution to a gradient. Slope is Projection.Slope times the
+// Contribution determines a document's contribution to a gradient. Slope is Projection.Slope times the
 // derivative of the loss with respect to the margin. Lambda is Projection.Lambda.
-type Weight struct{ Slope, Lambda float64 }
+type Contribution struct{ Slope, Lambda float64 }
 
-// Beyond holds sums of Slope·Lambda over documents. If Lambda·û > 0 at a term, a document
+// LambdaSums holds sums of Slope·Lambda over documents. If Lambda·û > 0 at a term, a document
 // contributes Slope·Lambda·û to the gradient even if it doesn't contain the term. Negative is the
 // sum for terms with û < 0, Positive the sum for terms with û > 0.
-type Beyond struct{ Negative, Positive float64 }
+type LambdaSums struct{ Negative, Positive float64 }
 
 // Add adds the contribution of a document.
-func (b *Beyond) Add(w Weight) {
+func (b *LambdaSums) Add(w Contribution) {
 	if w.Lambda < 0 {
 		b.Negative += float64(w.Slope * w.Lambda)
 	} else {
@@ -21,7 +21,9 @@ func (b *Beyond) Add(w Weight) {
 // Gradient returns the derivative of Σ c·margin with respect to û at a term. docs lists the
 // documents with the term, and values the term's values in these documents. weights contains the
 // weights of all documents. beyond is the result of Add for all these weights.
-func (h *Hyperplane) Gradient(term int, docs []uint32, values []float32, weights []Weight, beyond Beyond) float64 {
+func (h *Hyperplane) Gradient(
+	term int, docs []uint32, values []float32, weights []Contribution, beyond LambdaSums,
+) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]
 	var g float64

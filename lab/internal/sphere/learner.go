@@ -15,7 +15,8 @@ import (
 // Learner is the learner named sphere-logistic.
 var Learner = &learn.Learner{
 	Name: "sphere-logistic", Summary: "logistic regression on the positive sphere; C by cross-validation if -c is not set",
-	Weighs: true, Form: Form.Name, Read: learn.Reads(&Form, func(m *Model) learn.Model { return regression{m, nil} }),
+	SupportsWeights: true, FilePrefix: Format.Name, Read: learn.ReadFunc(&Format,
+		func(m *Model) learn.Model { return sphereModel{m, nil} }),
 	New: func() learn.Trainer { return &trainer{} },
 }
 
@@ -28,7 +29,7 @@ type trainer struct {
 
 func (t *trainer) embedding() sparse.Embedding {
 	if t.Embedding.Embedding == nil {
-		return sparse.Sphere
+		return sparse.SphereEmbedding
 	}
 	return *t.Embedding.Embedding
 }
@@ -37,40 +38,40 @@ func (t *trainer) Check(learn.Options) error { return nil }
 
 // Train implements learn.Trainer. If C isn't set, Train selects C by cross-validation.
 func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
-	s, tried := t.Settings, (*learn.Found)(nil)
-	if !t.Given("c") && o.Work > 0 && c.Documents.Rows() >= 2*folds {
+	s, tried := t.Settings, (*learn.SearchResult)(nil)
+	if !t.IsSet("c") && o.WorkBudget > 0 && c.Documents.Rows() >= 2*foldCount {
 		var err error
-		if tried, err = t.choose(ctx, c, o); err != nil {
+		if tried, err = t.chooseC(ctx, c, o); err != nil {
 			return nil, err
 		}
-		s.C = tried.Points[tried.Best].C
+		s.C = tried.Points[tried.BestIndex].C
 	}
-	m, err := Train(ctx, c, t.embedding(), s, o.Task())
+	m, err := Train(ctx, c, t.embedding(), s, o.TaskOptions())
 	if err != nil {
 		return nil, err
 	}
-	return regression{m, tried}, nil
+	return sphereModel{m, tried}, nil
 }
 
-const folds = 3
+const foldCount = 3
 
-// choose selects C by cross-validation, with fewer iterations than in training.
-func (t *trainer) choose(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.Found, error) {
+// chooseC selects C by cross-validation, with fewer iterations than in training.
+func (t *trainer) chooseC(ctx context.Context, c *corpus.Corpus, o learn.Options) (*learn.SearchResult, error) {
 	rough := *t
 	rough.Iterations, rough.Tolerance = 100, max(t.Tolerance, 1e-3)
 	own := o
 	own.Progress = func(_ string, done, total int64, details ...string) {
-		o.Tell("choosing C", done, total, details...)
+		o.ReportProgress("choosing C", done, total, details...)
 	}
 	cValues := []float64{0.1, 1, 10, 100, 1000}
 	points := []learn.Point{{Trainer: &rough, Spec: Learner.Name}}
-	found, err := learn.Search(ctx, c, &learn.Grid{Points: points, C: cValues, Folds: folds}, own)
+	found, err := learn.Search(ctx, c, &learn.Grid{Points: points, C: cValues, Folds: foldCount}, own)
 	if err != nil {
 		return nil, err
 	}
-	found.Fits = len(found.Points) * folds
+	found.FitCount = len(found.Points) * foldCount
 	found.Rounds = []learn.Round{{
-		Documents: c.Documents.Rows(), Folds: folds, Compares: "C", Points: found.Points, Best: found.Best,
+		DocumentCount: c.Documents.Rows(), Folds: foldCount, Parameter: "C", Points: found.Points, BestIndex: found.BestIndex,
 	}}
 	return found, nil
 }
@@ -83,60 +84,61 @@ func (t *trainer) TrainAll(
 	for _, one := range all {
 		cValues = append(cValues, params.Get(one, "c").(float64))
 	}
-	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, cValues, o.Task())
+	models, err := TrainPath(ctx, c, t.embedding(), t.Settings, cValues, o.TaskOptions())
 	for _, m := range models {
-		out = append(out, regression{m, nil})
+		out = append(out, sphereModel{m, nil})
 	}
 	return out, err
 }
 
-// regression implements learn.Model and learn.Weighted.
-type regression struct {
+// sphereModel implements learn.Model and learn.Weighted.
+type sphereModel struct {
 	*Model
-	tried *learn.Found // result of the cross-validation; nil if C was set
+	searchResult *learn.SearchResult // result of the cross-validation; nil if C was set
 }
 
-func (m regression) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
-	return m.Model.Predict(ctx, docs, o.Task())
+func (m sphereModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Options) (*model.Prediction, error) {
+	return m.Model.Predict(ctx, docs, o.TaskOptions())
 }
 
-func (m regression) Weights() (weights [][]float64, columns []uint32, of string) {
-	for _, q := range m.Machines {
+func (m sphereModel) Weights() (weights [][]float64, columns []uint32, of string) {
+	for _, q := range m.Classifiers {
 		weights = append(weights, q.Weights)
 	}
 	return weights, m.Embedder.Terms, "the unit vector"
 }
 
-type row struct {
+type classifierRow struct {
 	Class string `json:"class"`
-	*Machine
+	*Classifier
 }
 
-func (m regression) About() learn.About {
+func (m sphereModel) About() learn.About {
 	s := m.Settings
 	a := learn.About{
 		Origin: m.Origin, Type: "sphere-logistic" + params.Spec(s), Scheme: s.Scheme,
-		Regularization: solver.Regularization{C: s.C}, DecisionFunctions: m.Classes, Probabilities: true,
-		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Machines)+32), Tried: m.tried,
-		Ended: learn.Convergence{Functions: len(m.Machines)},
+		Regularization: solver.Regularization{C: s.C}, DecisionNames: m.Classes, HasProbabilities: true,
+		Bytes: int64(m.Embedder.Cols()) * int64(8*len(m.Classifiers)+32), Search: m.searchResult,
+		Convergence: learn.Convergence{ClassifierCount: len(m.Classifiers)},
 	}
-	a.Embeds(m.Embedder)
+	a.SetEmbedder(m.Embedder)
 	var steps, passes, bounded int
 	var value float64
-	for k, q := range m.Machines {
-		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Value
+	for k, q := range m.Classifiers {
+		steps, passes, value = steps+q.Iterations, passes+q.Evaluations, value+q.Objective
 		if !q.Converged {
-			a.Ended.Unfinished++
+			a.Convergence.UnfinishedCount++
 		}
-		if q.Bounded {
+		if q.ThetaAtMax {
 			bounded++
 		}
-		a.Rows = append(a.Rows, row{m.Classes[k], q})
+		a.ClassifierRows = append(a.ClassifierRows, classifierRow{m.Classes[k], q})
 	}
-	a.Text = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
+	a.Results = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
 	if bounded > 0 {
-		a.Text = append(a.Text, fmt.Sprintf("θ is at its maximum in %d of %d classifiers: their classes are separable, and "+
-			"C is too large to bound it", bounded, len(m.Machines)))
+		a.Results = append(a.Results,
+			fmt.Sprintf("θ is at its maximum in %d of %d classifiers: their classes are separable, and "+
+				"C is too large to bound it", bounded, len(m.Classifiers)))
 	}
 	return a
 }

@@ -13,12 +13,12 @@ type Hyperplane struct {
 // affect Projection.Margin.
 func NewHyperplane(u []float64) *Hyperplane {
 	h := &Hyperplane{U: u}
-	h.Reset()
+	h.Update()
 	return h
 }
 
-// Reset recomputes the sums of squares. It must be called when U has changed.
-func (h *Hyperplane) Reset() {
+// Update recomputes the sums of squares. It must be called when U has changed.
+func (h *Hyperplane) Update() {
 	h.negative, h.positive = 0, 0
 	for _, v := range h.U {
 		if v < 0 {
@@ -31,7 +31,7 @@ func (h *Hyperplane) Reset() {
 
 // Projection describes the point of a hyperplane that is nearest to a document.
 type Projection struct {
-	Sum    float64 // ⟨x,û⟩
+	Dot    float64 // ⟨x,û⟩
 	Margin float64 // d with the sign of ⟨x,û⟩, from -π/2 to π/2
 
 	Lambda float64 // the nearest point is max(0, x + Lambda·û), scaled to length 1
@@ -41,9 +41,9 @@ type Projection struct {
 // Point is a document: terms, which are indices into û, and their nonnegative values. Only the
 // document's direction is used, so its length may differ from 1.
 type Point struct {
-	Terms  []uint32
-	Values []float32
-	Norm2  float64 // Σ Values²
+	Terms       []uint32
+	Values      []float32
+	SquaredNorm float64 // Σ Values²
 }
 
 // Scratch is scratch memory for Project. The zero value is ready to use. A Scratch must not be used
@@ -72,9 +72,9 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		negative += float64(x * below)
 		others += float64(below * below)
 	}
-	p := Projection{Sum: positive + negative}
-	norm2 := x.Norm2
-	if p.Sum == 0 { // x is on the hyperplane; Slope is the limit for small positive margins
+	p := Projection{Dot: positive + negative}
+	norm2 := x.SquaredNorm
+	if p.Dot == 0 { // x is on the hyperplane; Slope is the limit for small positive margins
 		if w := (h.negative + squares) * norm2; w > 0 {
 			p.Slope = 1 / math.Sqrt(w)
 		}
@@ -82,7 +82,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 	}
 	// Below, q, w and λ refer to sign·û, where sign is chosen so that ⟨x, sign·û⟩ > 0.
 	sign, beyond := 1.0, h.negative // Σû² over sign·û < 0, where yᵢ is positive for every x
-	if p.Sum < 0 {
+	if p.Dot < 0 {
 		sign, beyond = -1, h.positive
 		positive, negative = -negative, -positive
 		squares, others = others, squares

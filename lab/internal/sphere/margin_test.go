@@ -85,7 +85,7 @@ func pointOf(x []float32) Point {
 	for i, v := range x {
 		if v != 0 {
 			p.Terms, p.Values = append(p.Terms, uint32(i)), append(p.Values, v)
-			p.Norm2 += float64(v) * float64(v)
+			p.SquaredNorm += float64(v) * float64(v)
 		}
 	}
 	return p

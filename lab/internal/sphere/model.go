@@ -17,9 +17,9 @@ import (
 // Model is a trained model. It is immutable and may be used concurrently.
 type Model struct {
 	archive.Origin
-	Settings Settings
-	Embedder *sparse.Embedder
-	Machines []*Machine // one classifier per class
+	Settings    Settings
+	Embedder    *sparse.Embedder
+	Classifiers []*Classifier // one classifier per class
 }
 
 // Validate returns an error unless settings are in range, the vocabulary contains all terms of the
@@ -32,12 +32,12 @@ func (m *Model) Validate() error {
 	if err := m.Origin.Validate(m.Embedder); err != nil {
 		return err
 	}
-	if len(m.Classes) == 0 || m.Embedder.Pairing != sparse.Dot {
+	if len(m.Classes) == 0 || m.Embedder.Pairing != sparse.Cosine {
 		return fmt.Errorf("at least one class and an embedding for dot products are required, got %d classes and %s",
 			len(m.Classes), m.Embedder)
 	}
-	for k, machine := range m.Machines {
-		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Value, machine.Gradient}
+	for k, machine := range m.Classifiers {
+		length, numbers := 0.0, []float64{machine.Bias, machine.Theta, machine.Objective, machine.GradientNorm}
 		for _, v := range machine.Weights {
 			length += float64(v * v)
 		}
@@ -64,26 +64,26 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	s, _ := m.Settings.resolve()
 	k, out := len(m.Classes), task.NewPrediction(docs.Rows(), s.Scheme)
 	out.Probabilities = make([][]float64, docs.Rows())
-	pass := task.Pass{Options: opt, Name: "sphere", Embedder: m.Embedder, Bytes: int64(16*k + 80)}
+	pass := task.PredictionRun{Options: opt, Name: "sphere", Embedder: m.Embedder, BytesPerDocument: int64(16*k + 80)}
 	planes := make([]*Hyperplane, k)
-	for c, machine := range m.Machines {
+	for c, machine := range m.Classifiers {
 		planes[c] = NewHyperplane(machine.Weights)
 	}
-	scratch := make([]Scratch, pass.Goroutines(docs.Rows()))
+	scratch := make([]Scratch, pass.NumWorkers(docs.Rows()))
 	err := pass.Run(ctx, docs, func(worker int, x *sparse.Embedded, first int) error {
-		if err := check(x, first); err != nil {
+		if err := checkNonnegative(x, first); err != nil {
 			return err
 		}
 		values := make([]float64, 2*k*x.Rows())
 		for i := range x.Rows() {
 			f, p := values[2*k*i:2*k*i+k:2*k*i+k], values[2*k*i+k:2*k*i+2*k:2*k*i+2*k]
 			terms, row := x.Row(i)
-			point := Point{Terms: terms, Values: row, Norm2: norm2(row)}
-			for c, machine := range m.Machines {
+			point := Point{Terms: terms, Values: row, SquaredNorm: squaredNorm(row)}
+			for c, machine := range m.Classifiers {
 				f[c] = machine.decide(planes[c], point, &scratch[worker])
 			}
 			task.Decide(out, first+i, f)
-			logistic.Probabilities(p, f, s.Scheme != solver.Labels)
+			logistic.SetProbabilities(p, f, s.Scheme != solver.MultiLabel)
 			out.Probabilities[first+i] = p
 		}
 		return nil
@@ -95,7 +95,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 }
 
 // decide returns f(x) for a document x. plane is the hyperplane of m.
-func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
+func (m *Classifier) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias
 	}
@@ -104,18 +104,18 @@ func (m *Machine) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 
 // Decisions returns f(x) for the listed rows of x. Columns must be numbered as in the training
 // documents.
-func (m *Machine) Decisions(x *sparse.Embedded, rows []int) []float64 {
+func (m *Classifier) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
 	var s Scratch
 	for k, i := range rows {
 		terms, values := x.Row(i)
-		out[k] = m.decide(plane, Point{Terms: terms, Values: values, Norm2: norm2(values)}, &s)
+		out[k] = m.decide(plane, Point{Terms: terms, Values: values, SquaredNorm: squaredNorm(values)}, &s)
 	}
 	return out
 }
 
-// Form describes the format of a model file.
-var Form = archive.Format[Model]{
+// Format describes the format of a model file.
+var Format = archive.Format[Model]{
 	Package: "sphere", Name: "gram sphere-logistic ", Describe: describe, Validate: (*Model).Validate,
 }
 
@@ -123,9 +123,9 @@ func describe(f *archive.File, m *Model) {
 	f.Parameters(&m.Settings)
 	f.Origin(&m.Origin)
 	terms, k := f.Embedding(&m.Embedder), len(m.Classes)
-	archive.Functions(f, &m.Machines, k)
-	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Machines[i].Weights })
+	archive.DecisionFunctions(f, &m.Classifiers, k)
+	archive.Table(f, "weights", k, terms+1, func(i int) *[]float64 { return &m.Classifiers[i].Weights })
 }
 
 // Write writes the model in gram's format. Equal models give equal bytes on every platform.
-func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
+func (m *Model) Write(ctx context.Context, w io.Writer) error { return Format.Write(ctx, w, m) }

@@ -13,22 +13,22 @@ import (
 // is the weight of a document.
 type objective struct {
 	*logistic.Losses
-	norm2 []float64 // Σ values² of each row
-	c     float64
+	squaredNorms []float64 // Σ values² of each row
+	c            float64
 
-	u       []float64 // w / ‖w‖
-	plane   *Hyperplane
-	weights []Weight
-	losses  []float64 // loss sums, one per block of documents
-	radial  []float64 // sums of derivative · margin, one per block of documents
-	scratch []Scratch
+	u             []float64 // w / ‖w‖
+	plane         *Hyperplane
+	contributions []Contribution
+	losses        []float64 // loss sums, one per block of documents
+	radial        []float64 // sums of derivative · margin, one per block of documents
+	scratch       []Scratch
 }
 
-func newObjective(p *Problem, k task.Class) *objective {
+func newObjective(p *Problem, k task.BinaryProblem) *objective {
 	blocks := len(p.RowBlocks)
 	o := &objective{
-		Losses: logistic.NewLosses(p.Points, k), norm2: p.norm2, u: make([]float64, len(p.Terms)),
-		weights: make([]Weight, p.Rows.Rows()), losses: make([]float64, blocks),
+		Losses: logistic.NewLosses(p.TrainingMatrix, k), squaredNorms: p.squaredNorms, u: make([]float64, len(p.Terms)),
+		contributions: make([]Contribution, p.Rows.Rows()), losses: make([]float64, blocks),
 		radial: make([]float64, blocks), scratch: make([]Scratch, k.Workers),
 	}
 	o.plane = NewHyperplane(o.u)
@@ -49,19 +49,19 @@ const maxTheta = 1e4
 // value returns the objective at w, and sets g to its gradient. It adds losses in fixed blocks, so
 // that results don't depend on the number of workers.
 func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) {
-	length := math.Sqrt(lbfgs.Product(w, w))
+	length := math.Sqrt(lbfgs.Dot(w, w))
 	theta := min(length, maxTheta)
 	for j, v := range w {
 		o.u[j] = v / length
 	}
-	o.plane.Reset()
-	err := task.EachBlock(ctx, o.Workers, o.RowBlocks, func(worker, block, lo, hi int) {
+	o.plane.Update()
+	err := task.ForEachBlock(ctx, o.Workers, o.RowBlocks, func(worker, block, lo, hi int) {
 		total, radial := 0.0, 0.0
 		for i := lo; i < hi; i++ {
 			terms, values := o.Rows.Row(i)
-			p := o.plane.Project(Point{Terms: terms, Values: values, Norm2: o.norm2[i]}, &o.scratch[worker])
-			l, c := o.Of(i, 2*theta*p.Margin)
-			o.weights[i] = Weight{Slope: 2 * theta * c * p.Slope, Lambda: p.Lambda}
+			p := o.plane.Project(Point{Terms: terms, Values: values, SquaredNorm: o.squaredNorms[i]}, &o.scratch[worker])
+			l, c := o.Eval(i, 2*theta*p.Margin)
+			o.contributions[i] = Contribution{Slope: 2 * theta * c * p.Slope, Lambda: p.Lambda}
 			total += l
 			radial += 2 * c * p.Margin
 		}
@@ -70,19 +70,19 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	var beyond Beyond
-	for _, w := range o.weights {
+	var beyond LambdaSums
+	for _, w := range o.contributions {
 		beyond.Add(w)
 	}
-	err = task.EachBlock(ctx, o.Workers, o.ColumnBlocks, func(_, _, lo, hi int) {
+	err = task.ForEachBlock(ctx, o.Workers, o.ColumnBlocks, func(_, _, lo, hi int) {
 		for j := lo; j < hi; j++ {
 			docs, values := o.Columns.Row(j)
-			g[j] = o.plane.Gradient(j, docs, values, o.weights, beyond)
+			g[j] = o.plane.Gradient(j, docs, values, o.contributions, beyond)
 		}
 	})
 	value := sum(o.losses) + theta*theta/(2*o.c)
 	// The derivatives with respect to w are (I - ûûᵀ)/‖w‖ for û, and û for θ, or 0 above maxTheta.
-	along, radial := lbfgs.Product(g, o.u), sum(o.radial)+theta/o.c
+	along, radial := lbfgs.Dot(g, o.u), sum(o.radial)+theta/o.c
 	if length > maxTheta {
 		radial = 0
 	}
@@ -94,12 +94,12 @@ func (o *objective) value(ctx context.Context, w, g []float64) (float64, error) 
 
 // euclidean is like value, but for the Euclidean decision function f(x) = ⟨w,x⟩.
 func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, error) {
-	err := task.EachBlock(ctx, o.Workers, o.RowBlocks, func(_, block, lo, hi int) {
+	err := task.ForEachBlock(ctx, o.Workers, o.RowBlocks, func(_, block, lo, hi int) {
 		total := 0.0
 		for i := lo; i < hi; i++ {
 			terms, values := o.Rows.Row(i)
 			var l float64
-			l, o.Coef[i] = o.Of(i, task.Dot(terms, values, w))
+			l, o.Derivatives[i] = o.Eval(i, task.Dot(terms, values, w))
 			total += l
 		}
 		o.losses[block] = total
@@ -107,35 +107,35 @@ func (o *objective) euclidean(ctx context.Context, w, g []float64) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	err = o.Gather(ctx, o.Workers, o.Coef, g)
+	err = o.MultiplyTransposed(ctx, o.Workers, o.Derivatives, g)
 	for j, v := range w {
 		g[j] += v / o.c
 	}
-	return sum(o.losses) + lbfgs.Product(w, w)/(2*o.c), err
+	return sum(o.losses) + lbfgs.Dot(w, w)/(2*o.c), err
 }
 
 // start sets w to half of an approximate Euclidean solution, because f has a factor of 2. The
 // Euclidean problem is convex. For classes of unequal sizes, optimisation from the class means can
 // take a thousand times as long and end at a higher objective.
 func (o *objective) start(ctx context.Context, w []float64, reference float64) error {
-	stop := lbfgs.Stopping{Gradient: 0.01 * reference, Iterations: 100}
+	stop := lbfgs.Criteria{GradientThreshold: 0.01 * reference, MaxIterations: 100}
 	if _, err := lbfgs.Minimise(ctx, o.euclidean, w, stop); err != nil {
 		return err
 	}
-	if lbfgs.Scale(w, 0.5); lbfgs.Product(w, w) > 0 {
+	if lbfgs.Scale(w, 0.5); lbfgs.Dot(w, w) > 0 {
 		return nil
 	}
 	// If the solution is 0, start at the difference of the class means, scaled to unit length.
-	sum := o.Sides()
+	sum := o.WeightSums()
 	for i, is := range o.Positive {
-		if o.Coef[i] = -o.Weight(i) / sum[0]; is {
-			o.Coef[i] = o.Weight(i) / sum[1]
+		if o.Derivatives[i] = -o.Weight(i) / sum[0]; is {
+			o.Derivatives[i] = o.Weight(i) / sum[1]
 		}
 	}
-	if err := o.Gather(ctx, o.Workers, o.Coef, w); err != nil {
+	if err := o.MultiplyTransposed(ctx, o.Workers, o.Derivatives, w); err != nil {
 		return err
 	}
-	if length := math.Sqrt(lbfgs.Product(w, w)); length > 0 {
+	if length := math.Sqrt(lbfgs.Dot(w, w)); length > 0 {
 		for j := range w {
 			w[j] /= length
 		}

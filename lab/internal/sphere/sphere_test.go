@@ -28,13 +28,13 @@ func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 
 func problem(t testing.TB, c *corpus.Corpus) *Problem {
 	t.Helper()
-	x := musttest.Get(sparse.Sphere.Fit(c.Documents).Transform(c.Documents))(t)
-	return musttest.Get(NewProblem(x, run.Numbers(0, x.Rows())))(t)
+	x := musttest.Get(sparse.SphereEmbedding.Fit(c.Documents).Transform(c.Documents))(t)
+	return musttest.Get(NewProblem(x, run.Range(0, x.Rows())))(t)
 }
 
 // of returns, for each document, whether it belongs to class k.
 func of(c *corpus.Corpus, k int32) []bool {
-	return musttest.Make(c.Documents.Rows(), func(i int) bool { return c.Labels.Of(i)[0] == k })
+	return musttest.MakeSlice(c.Documents.Rows(), func(i int) bool { return c.Labels.Classes(i)[0] == k })
 }
 
 // A binary classifier depends only on its own C, not on the smaller values trained before.
@@ -64,7 +64,7 @@ func TestObjectiveGradient(t *testing.T) {
 	few.Documents = musttest.Get(sparse.FromDense(30, 5, rows))(t)
 	for name, c := range map[string]*corpus.Corpus{"texts": texts(t, 40, 2, 1), "few terms": &few} {
 		for _, cValues := range [][2]float64{{}, {0.5, 3}} {
-			o := newObjective(problem(t, c), task.Class{Positive: of(c, 0), Weights: cValues, Workers: 1})
+			o := newObjective(problem(t, c), task.BinaryProblem{Positive: of(c, 0), Weights: cValues, Workers: 1})
 			o.c = 3
 			n := len(o.Terms)
 			w, g, none := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -103,11 +103,12 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	s := Settings{Tolerance: 1e-2, Weights: map[string]float64{c.Classes[1]: 2}}
 	var before *Model
 	for _, workers := range []int{1, 2, 7} {
-		m := musttest.Get(TrainPath(t.Context(), c, sparse.Sphere, s, []float64{0.1, 1}, Options{Workers: workers}))(t)[1]
+		m := musttest.Get(TrainPath(t.Context(), c, sparse.SphereEmbedding, s, []float64{0.1, 1},
+			Options{Workers: workers}))(t)[1]
 		p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{Workers: workers}))(t)
 		right := 0
-		for i, k := range p.Class {
-			if int32(k) == c.Labels.Of(i)[0] {
+		for i, k := range p.ClassIndices {
+			if int32(k) == c.Labels.Classes(i)[0] {
 				right++
 			}
 		}
@@ -118,16 +119,16 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 			before = m
 			s := s
 			s.C = 1
-			alone := musttest.Get(Train(t.Context(), c, sparse.Sphere, s, Options{}))(t)
-			for k, a := range alone.Machines {
-				if b := m.Machines[k].Value; !(math.Abs(a.Value-b) <= 1e-2*a.Value) {
-					t.Errorf("objective %v at the end of a path, %v alone", b, a.Value)
+			alone := musttest.Get(Train(t.Context(), c, sparse.SphereEmbedding, s, Options{}))(t)
+			for k, a := range alone.Classifiers {
+				if b := m.Classifiers[k].Objective; !(math.Abs(a.Objective-b) <= 1e-2*a.Objective) {
+					t.Errorf("objective %v at the end of a path, %v alone", b, a.Objective)
 				}
 			}
 			continue
 		}
-		for k, a := range m.Machines {
-			if !slices.Equal(a.Weights, before.Machines[k].Weights) {
+		for k, a := range m.Classifiers {
+			if !slices.Equal(a.Weights, before.Classifiers[k].Weights) {
 				t.Fatalf("%d workers give other weights of class %d", workers, k)
 			}
 		}
@@ -154,7 +155,7 @@ func TestOddInput(t *testing.T) {
 	m := musttest.Get(Train(t.Context(), &positive, l2, Settings{}, Options{}))(t)
 	_, negative := m.Predict(t.Context(), signed.Documents, Options{})
 	for want, err := range map[string]error{
-		"1 classes, but at least 2 are required": train(one, sparse.Sphere, Settings{},
+		"1 classes, but at least 2 are required": train(one, sparse.SphereEmbedding, Settings{},
 			Options{}),
 		"value must be nonnegative": train(signed, l2, Settings{}, Options{}),
 		"row 0, term 0: value must be nonnegative in embedding tf-l2 to lie": negative,
@@ -162,11 +163,11 @@ func TestOddInput(t *testing.T) {
 		"c must be a number above 0, got -1": train(c, l2, Settings{C: -1}, Options{}),
 		"needs":                              train(c, l2, Settings{}, Options{MemoryBytes: 100}),
 	} {
-		musttest.Fails(err)(t, "invalid input", want)
+		musttest.WantError(err)(t, "invalid input", want)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	musttest.Fails(Train(cancelled, c, sparse.Sphere, Settings{}, Options{}))(t,
+	musttest.WantError(Train(cancelled, c, sparse.SphereEmbedding, Settings{}, Options{}))(t,
 		"after the end of the context", context.Canceled)
 
 	// A class of all documents and a class of none; a document without terms; separable documents
@@ -175,16 +176,17 @@ func TestOddInput(t *testing.T) {
 	odd.Classes = append(odd.Classes[:2:2], "all", "none")
 	labels := sparse.Labels{}
 	for i := range 6 {
-		labels.Add(odd.Labels.Of(i)[0], 2)
+		labels.Add(odd.Labels.Classes(i)[0], 2)
 	}
 	odd.Labels = labels
 	odd.Documents.Offsets[6] = odd.Documents.Offsets[5]
 	odd.Documents.Terms = odd.Documents.Terms[:odd.Documents.Offsets[6]]
 	odd.Documents.Values = odd.Documents.Values[:odd.Documents.Offsets[6]]
 	for _, price := range []float64{10, math.Inf(1)} {
-		m := musttest.Get(Train(t.Context(), odd, sparse.Sphere, Settings{C: price, Scheme: solver.Labels}, Options{}))(t)
+		m := musttest.Get(Train(t.Context(), odd, sparse.SphereEmbedding, Settings{C: price, Scheme: solver.MultiLabel},
+			Options{}))(t)
 		p := musttest.Get(m.Predict(t.Context(), odd.Documents, Options{}))(t)
-		for i, f := range p.Decisions {
+		for i, f := range p.DecisionValues {
 			if f[2] != math.Log(7) || f[3] != -math.Log(7) || f[0]-f[0] != 0 || f[1]-f[1] != 0 {
 				t.Errorf("C %v, document %d: %v, expected log 7 for what all have", price, i, f)
 			}
@@ -195,9 +197,9 @@ func TestOddInput(t *testing.T) {
 // With two classes, the second classifier is the negative of the first.
 func TestTwoClasses(t *testing.T) {
 	c := texts(t, 60, 2, 9)
-	m := musttest.Get(Train(t.Context(), c, sparse.Sphere, Settings{}, Options{}))(t)
+	m := musttest.Get(Train(t.Context(), c, sparse.SphereEmbedding, Settings{}, Options{}))(t)
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)
-	for _, f := range p.Decisions {
+	for _, f := range p.DecisionValues {
 		if f[0] != -f[1] {
 			t.Fatalf("decisions %v", f)
 		}
@@ -212,12 +214,12 @@ func trained(t testing.TB, s Settings, embedding string) *Model {
 
 func TestModelFile(t *testing.T) {
 	for _, s := range []Settings{{}, {C: math.Inf(1)}} {
-		archivetest.Check(t, Form, trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2"))
+		archivetest.Check(t, Format, trained(t, s, "tf-l1-sqrt"), trained(t, s, "tfidf-l2"))
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	archivetest.Fuzz(f, Form, func(t *testing.T, m *Model) {
+	archivetest.Fuzz(f, Format, func(t *testing.T, m *Model) {
 		if _, err := m.Predict(t.Context(), &sparse.CSR{Offsets: []int64{0, 0}}, Options{}); err != nil {
 			t.Log(err)
 		}

@@ -45,52 +45,52 @@ func (s Settings) resolve() (Settings, error) {
 // Options are the options of package task.
 type Options = task.Options
 
-// Machine is a trained decision function f for a class against the other classes. P(class | x) is
+// Classifier is a trained decision function f for a class against the other classes. P(class | x) is
 // 1/(1 + e^-f(x)).
-type Machine struct {
-	Weights     []float64 `json:"-"`         // û, indexed by column of the embedding
-	Value       float64   `json:"objective"` // value of the objective
-	Gradient    float64   `json:"gradient"`  // gradient norm
-	Iterations  int       `json:"iterations"`
-	Evaluations int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged   bool      `json:"converged"`   // true if the tolerance was reached or the value stopped decreasing
-	Theta       float64   `json:"theta"`       // θ; 0 if the decision function is the constant Bias
-	// Bounded is true if θ is at its maximum, as for separable documents without regularisation.
-	Bounded bool    `json:"theta_bounded,omitempty"`
-	Bias    float64 `json:"bias"`
+type Classifier struct {
+	Weights      []float64 `json:"-"`         // û, indexed by column of the embedding
+	Objective    float64   `json:"objective"` // value of the objective
+	GradientNorm float64   `json:"gradient"`  // gradient norm
+	Iterations   int       `json:"iterations"`
+	Evaluations  int       `json:"evaluations"` // number of evaluations of the objective and its gradient
+	Converged    bool      `json:"converged"`   // true if the tolerance was reached or the value stopped decreasing
+	Theta        float64   `json:"theta"`       // θ; 0 if the decision function is the constant Bias
+	// ThetaAtMax is true if θ is at its maximum, as for separable documents without regularisation.
+	ThetaAtMax bool    `json:"theta_bounded,omitempty"`
+	Bias       float64 `json:"bias"`
 }
 
 // Problem is a set of training documents. It may be used concurrently.
 type Problem struct {
-	*task.Points
-	norm2   []float64 // Σ values² of each document
-	columns int       // number of columns of the embedding
+	*task.TrainingMatrix
+	squaredNorms []float64 // Σ values² of each document
+	columnCount  int       // number of columns of the embedding
 }
 
 // NewProblem copies the listed rows of embedded documents. If a value is negative, it fails with a
 // [sparse.ValueError].
 func NewProblem(x *sparse.Embedded, rows []int) (*Problem, error) {
-	if err := check(x, 0); err != nil {
+	if err := checkNonnegative(x, 0); err != nil {
 		return nil, err
 	}
-	p := &Problem{Points: task.NewPoints(x, rows), columns: x.Cols}
+	p := &Problem{TrainingMatrix: task.NewTrainingMatrix(x, rows), columnCount: x.Cols}
 	for i := range rows {
 		_, values := p.Rows.Row(i)
-		p.norm2 = append(p.norm2, norm2(values))
+		p.squaredNorms = append(p.squaredNorms, squaredNorm(values))
 	}
 	return p, nil
 }
 
-func norm2(values []float32) (sum float64) {
+func squaredNorm(values []float32) (sum float64) {
 	for _, v := range values {
 		sum += float64(v) * float64(v)
 	}
 	return sum
 }
 
-// check returns an error for the first negative value. In the error, documents are numbered from
+// checkNonnegative returns an error for the first negative value. In the error, documents are numbered from
 // first.
-func check(x *sparse.Embedded, first int) error {
+func checkNonnegative(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
 		terms, values := x.Row(i)
 		if at := slices.IndexFunc(values, func(v float32) bool { return v < 0 }); at >= 0 {
@@ -109,7 +109,7 @@ func check(x *sparse.Embedded, first int) error {
 // succession).
 func (p *Problem) Train(
 	ctx context.Context, positive []bool, cValues []float64, s Settings, workers int,
-) ([]*Machine, error) {
+) ([]*Classifier, error) {
 	s, err := s.resolve()
 	if err != nil {
 		return nil, err
@@ -117,24 +117,26 @@ func (p *Problem) Train(
 	if cValues == nil {
 		cValues = []float64{s.C}
 	}
-	return p.train(ctx, task.Class{Positive: positive, Workers: run.Workers(workers)}, cValues, s)
+	return p.train(ctx, task.BinaryProblem{Positive: positive, Workers: run.NumWorkers(workers)}, cValues, s)
 }
 
-func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s Settings) (out []*Machine, err error) {
-	if bias, ok := logistic.Bias(k.Positive); ok {
+func (p *Problem) train(
+	ctx context.Context, k task.BinaryProblem, cValues []float64, s Settings,
+) (out []*Classifier, err error) {
+	if bias, ok := logistic.ConstantBias(k.Positive); ok {
 		for range cValues {
-			out = append(out, &Machine{Weights: make([]float64, p.columns), Bias: bias, Converged: true})
+			out = append(out, &Classifier{Weights: make([]float64, p.columnCount), Bias: bias, Converged: true})
 		}
 		return out, nil
 	}
 	o := newObjective(p, k)
-	reference, err := o.Reference(ctx)
+	reference, err := o.ZeroGradientNorm(ctx)
 	if err != nil {
 		return nil, err
 	}
 	const gained = 1e-3 // minimum decrease of the value in ten steps, relative to the tolerance
-	stop := lbfgs.Stopping{
-		Gradient: s.Tolerance * 2 * reference, Gained: s.Tolerance * gained, Iterations: s.Iterations,
+	stop := lbfgs.Criteria{
+		GradientThreshold: s.Tolerance * 2 * reference, MinDecrease: s.Tolerance * gained, MaxIterations: s.Iterations,
 	}
 	w := make([]float64, len(p.Terms))
 	for _, c := range cValues {
@@ -147,10 +149,11 @@ func (p *Problem) train(ctx context.Context, k task.Class, cValues []float64, s 
 		if err != nil {
 			return nil, err
 		}
-		length := math.Sqrt(lbfgs.Product(m.W, m.W))
-		machine := &Machine{
-			Weights: make([]float64, p.columns), Theta: min(length, maxTheta), Bounded: length >= maxTheta, Value: m.Value,
-			Gradient: m.Gradient, Iterations: m.Iterations, Evaluations: m.Evaluations, Converged: m.Converged,
+		length := math.Sqrt(lbfgs.Dot(m.W, m.W))
+		machine := &Classifier{
+			Weights: make([]float64, p.columnCount), Theta: min(length, maxTheta), ThetaAtMax: length >= maxTheta,
+			Objective:    m.Value,
+			GradientNorm: m.GradientNorm, Iterations: m.Iterations, Evaluations: m.Evaluations, Converged: m.Converged,
 		}
 		for j, t := range p.Terms {
 			machine.Weights[t] = m.W[j] * (1 / length)
@@ -184,11 +187,11 @@ func TrainPath(
 		return nil, err
 	}
 	t := &task.Training{Options: opt, Name: "sphere", Corpus: c, Scheme: s.Scheme, CValues: cValues}
-	if err := t.Check(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
+	if err := t.Prepare(ctx, e, s.C, s.Weights, s.Balanced); err != nil {
 		return nil, err
 	}
 	s.Weights, s.Balanced = nil, false
-	err = run.Fits(logistic.TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
+	err = run.CheckMemory(logistic.TrainBytes(c.Size(), len(t.CValues), opt.Workers), opt.MemoryBytes,
 		"sphere: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())
 	if err != nil {
 		return nil, err
@@ -202,8 +205,8 @@ func TrainPath(
 		return nil, err
 	}
 	p.Weights = t.DocumentWeights
-	machines := make([][]*Machine, len(c.Classes))
-	err = t.Each(ctx, func(ctx context.Context, k task.Class) (err error) {
+	machines := make([][]*Classifier, len(c.Classes))
+	err = t.ForEachClass(ctx, func(ctx context.Context, k task.BinaryProblem) (err error) {
 		machines[k.Index], err = p.train(ctx, k, t.CValues, s)
 		return err
 	})
@@ -216,10 +219,10 @@ func TrainPath(
 		m := &Model{Origin: origin, Settings: s, Embedder: x.Embedder}
 		m.Settings.C = penalty
 		for _, own := range machines {
-			if own == nil { // the class is mirrored, see [task.Training.Mirrored]
-				m.Machines = append(m.Machines, m.Machines[0].mirrored())
+			if own == nil { // the class is mirrored, see [task.Training.IsBinary]
+				m.Classifiers = append(m.Classifiers, m.Classifiers[0].negated())
 			} else {
-				m.Machines = append(m.Machines, own[i])
+				m.Classifiers = append(m.Classifiers, own[i])
 			}
 		}
 		out = append(out, m)
@@ -227,8 +230,8 @@ func TrainPath(
 	return out, nil
 }
 
-// mirrored returns the classifier for the opposite class.
-func (m *Machine) mirrored() *Machine {
+// negated returns the classifier for the opposite class.
+func (m *Classifier) negated() *Classifier {
 	out := *m
 	out.Bias, out.Weights = -m.Bias, slices.Clone(m.Weights)
 	lbfgs.Scale(out.Weights, -1)

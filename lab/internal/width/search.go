@@ -14,29 +14,29 @@ import (
 // documents with the training documents, block by block. Only running tasks hold lists of
 // neighbours, so memory for lists doesn't grow with the number of documents.
 type search struct {
-	train   Set
-	test    *mat.Dense
-	rows    int // number of rows of test
-	o       Options
-	classes int
+	train      Dataset
+	test       *mat.Dense
+	testRows   int // number of rows of test
+	o          Options
+	classCount int
 }
 
 const (
-	chunk = 32 // number of test documents per task
-	block = 64 // number of training documents per block
-	lanes = 4  // number of training documents compared at a time
+	chunkSize = 32 // number of test documents per task
+	blockSize = 64 // number of training documents per block
+	lanes     = 4  // number of training documents compared at a time
 )
 
-func newSearch(train Set, test *mat.Dense, o Options) *search {
+func newSearch(train Dataset, test *mat.Dense, o Options) *search {
 	rows, features := test.Dims()
-	s := &search{train: train, test: test, rows: rows, o: o.resolve(features)}
+	s := &search{train: train, test: test, testRows: rows, o: o.resolve(features)}
 	for _, class := range train.Labels {
-		s.classes = max(s.classes, int(class)+1)
+		s.classCount = max(s.classCount, int(class)+1)
 	}
 	return s
 }
 
-func (s *search) tasks() int { return (s.rows + chunk - 1) / chunk }
+func (s *search) taskCount() int { return (s.testRows + chunkSize - 1) / chunkSize }
 
 // run calls decide for each test document i and each index into Widths. classes[k-1] is the class
 // predicted by the k nearest documents. Calls aren't concurrent.
@@ -44,49 +44,49 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	all := int64(s.rows) * int64(len(s.train.Labels))
+	all := int64(s.testRows) * int64(len(s.train.Labels))
 	var done int64
 	var lock sync.Mutex
-	return run.Tasks(ctx, s.o.Workers, s.tasks(), func(ctx context.Context, _, task int) error {
-		lo := task * chunk
-		hi := min(lo+chunk, s.rows)
-		lists, err := s.nearest(ctx, lo, hi)
+	return run.Tasks(ctx, s.o.Workers, s.taskCount(), func(ctx context.Context, _, task int) error {
+		lo := task * chunkSize
+		hi := min(lo+chunkSize, s.testRows)
+		lists, err := s.findNeighbours(ctx, lo, hi)
 		if err != nil {
 			return err
 		}
 		lock.Lock()
 		defer lock.Unlock()
-		v := newVotes(s)
+		v := newVoteCounter(s)
 		for i := lo; i < hi; i++ {
 			for at := range s.o.Widths {
-				decide(i, at, v.of(lists[(i-lo)*len(s.o.Widths)+at]))
+				decide(i, at, v.predict(lists[(i-lo)*len(s.o.Widths)+at]))
 			}
 		}
 		if s.o.Progress != nil {
 			done += int64(hi-lo) * int64(len(s.train.Labels))
-			return run.Guard("width: Options.Progress", func() error { s.o.Progress(done, all); return nil })
+			return run.CatchPanic("width: Options.Progress", func() error { s.o.Progress(done, all); return nil })
 		}
 		return nil
 	})
 }
 
-// nearest returns the lists of neighbours of test documents lo to hi-1, indexed by document and
+// findNeighbours returns the lists of neighbours of test documents lo to hi-1, indexed by document and
 // width. It checks ctx before each block.
-func (s *search) nearest(ctx context.Context, lo, hi int) ([]*list, error) {
+func (s *search) findNeighbours(ctx context.Context, lo, hi int) ([]*neighbourList, error) {
 	widths := len(s.o.Widths)
-	lists := make([]*list, (hi-lo)*widths)
+	lists := make([]*neighbourList, (hi-lo)*widths)
 	for i := range lists {
-		lists[i] = newList(s.o.Neighbours)
+		lists[i] = newNeighbourList(s.o.MaxK)
 	}
-	panels := make([]float64, block*s.o.Widths[widths-1])
-	for first := 0; first < len(s.train.Labels); first += block {
+	panels := make([]float64, blockSize*s.o.Widths[widths-1])
+	for first := 0; first < len(s.train.Labels); first += blockSize {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		count := min(block, len(s.train.Labels)-first)
+		count := min(blockSize, len(s.train.Labels)-first)
 		s.pack(panels, first, count)
 		for i := lo; i < hi; i++ {
-			s.meet(lists[(i-lo)*widths:][:widths], s.test.RawRowView(i), panels, first, count)
+			s.compare(lists[(i-lo)*widths:][:widths], s.test.RawRowView(i), panels, first, count)
 		}
 	}
 	return lists, nil
@@ -105,16 +105,16 @@ func (s *search) pack(panels []float64, first, count int) {
 	}
 }
 
-// meet compares a test document with a block of training documents, and updates its lists of
+// compare compares a test document with a block of training documents, and updates its lists of
 // neighbours, one per width.
-func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
+func (s *search) compare(lists []*neighbourList, x, panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := 0; j < count; j += lanes {
 		panel := panels[j*widest : (j+lanes)*widest]
 		var d [lanes]float64
 		before := 0
 		for at, w := range s.o.Widths {
-			distances(&d, x[before:w], panel[before*lanes:w*lanes])
+			addDistances(&d, x[before:w], panel[before*lanes:w*lanes])
 			before = w
 			l := lists[at]
 			for lane, v := range d[:min(lanes, count-j)] {
@@ -126,8 +126,8 @@ func (s *search) meet(lists []*list, x, panels []float64, first, count int) {
 	}
 }
 
-// distances adds (x[c] - panel[c*lanes+lane])² to d[lane], in ascending order of c.
-func distances(d *[lanes]float64, x, panel []float64) {
+// addDistances adds (x[c] - panel[c*lanes+lane])² to d[lane], in ascending order of c.
+func addDistances(d *[lanes]float64, x, panel []float64) {
 	d0, d1, d2, d3 := d[0], d[1], d[2], d[3]
 	for _, v := range x {
 		p := panel[:lanes]
@@ -141,18 +141,18 @@ func distances(d *[lanes]float64, x, panel []float64) {
 	*d = [lanes]float64{d0, d1, d2, d3}
 }
 
-// list holds the nearest documents found so far, nearest first. Ties are broken by index.
-type list struct {
+// neighbourList holds the nearest documents found so far, nearest first. Ties are broken by index.
+type neighbourList struct {
 	worst     float64 // only smaller distances are inserted
 	distances []float64
 	documents []int32
-	most      int
+	k         int
 }
 
-func newList(most int) *list { return &list{worst: math.Inf(1), most: most} }
+func newNeighbourList(most int) *neighbourList { return &neighbourList{worst: math.Inf(1), k: most} }
 
-func (l *list) insert(distance float64, document int32) {
-	if len(l.distances) < l.most {
+func (l *neighbourList) insert(distance float64, document int32) {
+	if len(l.distances) < l.k {
 		l.distances, l.documents = append(l.distances, 0), append(l.documents, 0)
 	}
 	at := len(l.distances) - 1
@@ -160,26 +160,26 @@ func (l *list) insert(distance float64, document int32) {
 		l.distances[at], l.documents[at] = l.distances[at-1], l.documents[at-1]
 	}
 	l.distances[at], l.documents[at] = distance, document
-	if len(l.distances) == l.most {
-		l.worst = l.distances[l.most-1]
+	if len(l.distances) == l.k {
+		l.worst = l.distances[l.k-1]
 	}
 }
 
-// votes counts the votes of neighbours for each class.
-type votes struct {
+// voteCounter counts the votes of neighbours for each class.
+type voteCounter struct {
 	s       *search
-	count   []int
+	counts  []int
 	classes []int32
 }
 
-func newVotes(s *search) *votes {
-	return &votes{s: s, count: make([]int, s.classes), classes: make([]int32, s.o.Neighbours)}
+func newVoteCounter(s *search) *voteCounter {
+	return &voteCounter{s: s, counts: make([]int, s.classCount), classes: make([]int32, s.o.MaxK)}
 }
 
-// of returns the predicted classes. Element k-1 is predicted by the k nearest documents. The slice
+// predict returns the predicted classes. Element k-1 is predicted by the k nearest documents. The slice
 // is valid until the next call.
-func (v *votes) of(l *list) []int32 {
-	clear(v.count)
+func (v *voteCounter) predict(l *neighbourList) []int32 {
+	clear(v.counts)
 	labels, most := v.s.train.Labels, 0
 	for k := range v.classes {
 		if k >= len(l.documents) { // all documents in the list have voted
@@ -187,10 +187,10 @@ func (v *votes) of(l *list) []int32 {
 			continue
 		}
 		own := labels[l.documents[k]]
-		v.count[own]++
-		most = max(most, v.count[own])
+		v.counts[own]++
+		most = max(most, v.counts[own])
 		for _, document := range l.documents[:k+1] {
-			if class := labels[document]; v.count[class] == most {
+			if class := labels[document]; v.counts[class] == most {
 				v.classes[k] = class
 				break
 			}

@@ -27,9 +27,9 @@ import (
 type Options struct {
 	// Widths lists numbers of features in ascending order. Default: multiples of 10 up to 300; if
 	// there are fewer features, their number is the last width.
-	Widths     []int
-	Neighbours int // maximum k; default: 15
-	Workers    int // number of goroutines, which doesn't affect results; default: number of CPUs
+	Widths  []int
+	MaxK    int // maximum k; default: 15
+	Workers int // number of goroutines, which doesn't affect results; default: number of CPUs
 
 	// Progress, if not nil, is called with the number of pairs compared so far and the total.
 	Progress func(done, all int64)
@@ -37,10 +37,10 @@ type Options struct {
 
 // resolve fills in defaults.
 func (o Options) resolve(features int) Options {
-	if o.Neighbours == 0 {
-		o.Neighbours = 15
+	if o.MaxK == 0 {
+		o.MaxK = 15
 	}
-	o.Workers = run.Workers(o.Workers)
+	o.Workers = run.NumWorkers(o.Workers)
 	if o.Widths == nil {
 		most := min(features, 300)
 		for w := 10; w < most; w += 10 {
@@ -51,25 +51,25 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Set is a set of documents with classes. Each row of Features is a document. No function modifies
+// Dataset is a set of documents with classes. Each row of Features is a document. No function modifies
 // a Set.
-type Set struct {
+type Dataset struct {
 	Features *mat.Dense
 	Labels   []int32 // classes, from 0
 }
 
-// Table holds the number of errors on test documents for each width and k.
-type Table struct {
-	Widths []int
-	Wrong  [][]int // number of errors, indexed by width and k-1
-	Test   int     // number of test documents
+// ErrorTable holds the number of errors on test documents for each width and k.
+type ErrorTable struct {
+	Widths      []int
+	ErrorCounts [][]int // number of errors, indexed by width and k-1
+	TestCount   int     // number of test documents
 }
 
 // Best returns the width and k with the fewest errors. Ties go to the smaller width, then to the
 // smaller k.
-func (t *Table) Best() (width, k, wrong int) {
+func (t *ErrorTable) Best() (width, k, wrong int) {
 	wrong = -1
-	for at, row := range t.Wrong {
+	for at, row := range t.ErrorCounts {
 		for before, n := range row {
 			if wrong < 0 || n < wrong {
 				width, k, wrong = t.Widths[at], before+1, n
@@ -85,16 +85,16 @@ func (t *Table) Best() (width, k, wrong int) {
 // Results don't depend on the number of workers. Search may be called concurrently.
 //
 // Both sets must have the same finite features. Search fails within a second after ctx is done.
-func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
+func Search(ctx context.Context, train, test Dataset, o Options) (*ErrorTable, error) {
 	s := newSearch(train, test.Features, o)
-	t := &Table{Widths: slices.Clone(s.o.Widths), Test: len(test.Labels)}
+	t := &ErrorTable{Widths: slices.Clone(s.o.Widths), TestCount: len(test.Labels)}
 	for range t.Widths {
-		t.Wrong = append(t.Wrong, make([]int, s.o.Neighbours))
+		t.ErrorCounts = append(t.ErrorCounts, make([]int, s.o.MaxK))
 	}
 	err := s.run(ctx, func(i, at int, classes []int32) {
 		for k, class := range classes {
 			if class != test.Labels[i] {
-				t.Wrong[at][k]++
+				t.ErrorCounts[at][k]++
 			}
 		}
 	})
@@ -107,11 +107,11 @@ func Search(ctx context.Context, train, test Set, o Options) (*Table, error) {
 // Classify predicts the class of each row of test by the k nearest training documents. Distances
 // use the first width features. It fails if Search fails.
 func Classify(
-	ctx context.Context, train Set, test *mat.Dense, width, k int, o Options,
+	ctx context.Context, train Dataset, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {
-	o.Widths, o.Neighbours = []int{width}, k
+	o.Widths, o.MaxK = []int{width}, k
 	s := newSearch(train, test, o)
-	out := make([]int32, s.rows)
+	out := make([]int32, s.testRows)
 	err := s.run(ctx, func(i, _ int, classes []int32) { out[i] = classes[k-1] })
 	if err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 )
 
 // random draws documents of several classes; whole numbers give many equal distances.
-func random(n, features, classes int, seed uint64, whole bool) Set {
+func random(n, features, classes int, seed uint64, whole bool) Dataset {
 	r := rand.New(rand.NewPCG(seed, 7))
-	s := Set{Features: mat.NewDense(n, features, nil)}
+	s := Dataset{Features: mat.NewDense(n, features, nil)}
 	for i := range n {
 		class := r.IntN(classes)
 		s.Labels = append(s.Labels, int32(class))
@@ -32,7 +32,7 @@ func random(n, features, classes int, seed uint64, whole bool) Set {
 }
 
 // direct follows the package comment literally: all pairs one by one, and a complete sort.
-func direct(train Set, x []float64, width, k int) int32 {
+func direct(train Dataset, x []float64, width, k int) int32 {
 	distances, order := make([]float64, len(train.Labels)), make([]int, len(train.Labels))
 	for j := range order {
 		order[j] = j
@@ -72,22 +72,22 @@ func TestDirect(t *testing.T) {
 		o                     Options
 	}{
 		{150, 70, 23, false, Options{Widths: []int{1, 2, 5, 10, 22, 23}}},
-		{150, 70, 9, true, Options{Widths: []int{1, 2, 3, 4, 9}, Neighbours: 7, Workers: 3}},
+		{150, 70, 9, true, Options{Widths: []int{1, 2, 3, 4, 9}, MaxK: 7, Workers: 3}},
 		{131, 33, 45, true, Options{}},
-		{65, 5, 12, false, Options{Widths: []int{4}, Neighbours: 20, Workers: 2}},
+		{65, 5, 12, false, Options{Widths: []int{4}, MaxK: 20, Workers: 2}},
 		{3, 40, 12, true, Options{Workers: 1}},
 		{1, 1, 1, false, Options{}},
 	} {
 		train, test := random(c.train, c.features, 4, 1, c.whole), random(c.test, c.features, 5, 2, c.whole)
 		got := musttest.Get(Search(t.Context(), train, test, c.o))(t)
-		widths, most := c.o.Widths, c.o.Neighbours
+		widths, most := c.o.Widths, c.o.MaxK
 		if widths == nil {
 			widths = map[int][]int{45: {10, 20, 30, 40, 45}, 12: {10, 12}, 1: {1}}[c.features]
 		}
 		if most == 0 {
 			most = 15
 		}
-		want := &Table{Widths: widths, Test: c.test}
+		want := &ErrorTable{Widths: widths, TestCount: c.test}
 		for _, w := range widths {
 			row := make([]int, most)
 			for k := 1; k <= most; k++ {
@@ -102,7 +102,7 @@ func TestDirect(t *testing.T) {
 					}
 				}
 			}
-			want.Wrong = append(want.Wrong, row)
+			want.ErrorCounts = append(want.ErrorCounts, row)
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v: %v, expected %v", c, got, want)
@@ -123,30 +123,30 @@ func TestDefaultWidths(t *testing.T) {
 }
 
 func TestBest(t *testing.T) {
-	table := &Table{Widths: []int{3, 5, 9}, Wrong: [][]int{{4, 3, 3}, {3, 2, 2}, {2, 9, 1}}}
+	table := &ErrorTable{Widths: []int{3, 5, 9}, ErrorCounts: [][]int{{4, 3, 3}, {3, 2, 2}, {2, 9, 1}}}
 	if w, k, wrong := table.Best(); w != 9 || k != 3 || wrong != 1 {
 		t.Errorf("width %d, k %d, %d errors, expected 9, 3 and 1", w, k, wrong)
 	}
-	table.Wrong[2][2] = 2
+	table.ErrorCounts[2][2] = 2
 	if w, k, wrong := table.Best(); w != 5 || k != 2 || wrong != 2 {
 		t.Errorf("of equal ones width %d, k %d, %d errors, expected 5, 2 and 2", w, k, wrong)
 	}
-	if w, k, wrong := (&Table{}).Best(); w != 0 || k != 0 || wrong != -1 {
+	if w, k, wrong := (&ErrorTable{}).Best(); w != 0 || k != 0 || wrong != -1 {
 		t.Errorf("of none width %d, k %d, %d errors, expected 0, 0 and -1", w, k, wrong)
 	}
 }
 
 // Progress counts each pair exactly once.
 func TestProgress(t *testing.T) {
-	train, test := random(100, 3, 2, 1, false), random(chunk*2+5, 3, 2, 2, false)
+	train, test := random(100, 3, 2, 1, false), random(chunkSize*2+5, 3, 2, 2, false)
 	var last int64
 	_, err := Search(t.Context(), train, test, Options{Progress: func(done, all int64) {
-		if done <= last || all != int64(100*(chunk*2+5)) {
+		if done <= last || all != int64(100*(chunkSize*2+5)) {
 			t.Errorf("%d of %d after %d", done, all, last)
 		}
 		last = done
 	}})
-	if err != nil || last != int64(100*(chunk*2+5)) {
+	if err != nil || last != int64(100*(chunkSize*2+5)) {
 		t.Errorf("ended at %d, %v", last, err)
 	}
 }
@@ -166,10 +166,10 @@ func (c *soon) Err() error {
 
 // A task checks its context in each block of training documents.
 func TestCancelled(t *testing.T) {
-	train, test := random(block*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
+	train, test := random(blockSize*50-1, 2, 2, 1, false), random(1, 2, 2, 2, false)
 	s := newSearch(train, test.Features, Options{Workers: 1})
-	musttest.Fails(s.nearest(&soon{t.Context(), 49}, 0, 1))(t, "with 49 looks", context.Canceled)
-	if _, err := s.nearest(&soon{t.Context(), 50}, 0, 1); err != nil {
+	musttest.WantError(s.findNeighbours(&soon{t.Context(), 49}, 0, 1))(t, "with 49 looks", context.Canceled)
+	if _, err := s.findNeighbours(&soon{t.Context(), 50}, 0, 1); err != nil {
 		t.Errorf("with 50 looks: %v", err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // 2⁵), where |f⁽⁶⁾ v⁶| is below 2¹⁰ |f| for v^p with -1 < p <= 6 and for log(1+v), and below 2⁸ |f|
 // for the inverse tangent.
 type HalfLine struct {
-	f    func(v float64) float64
-	zero float64             // f(0)
-	rows func() [][8]float64 // computed at the first use
+	f           func(v float64) float64
+	valueAtZero float64             // f(0)
+	rows        func() [][8]float64 // computed at the first use
 }
 
 // HalfLineError bounds the relative error. It is less than a hundredth of a float32 rounding error.
@@ -33,14 +33,14 @@ func NewHalfLine(f func(v float64) float64) *HalfLine {
 		rows := make([][8]float64, asm.HalfLineRows+1)
 		const half = 0.5 / asm.HalfLineIntervals
 		for i := range asm.HalfLineRows {
-			scale := math.Ldexp(1, i/asm.HalfLineIntervals+asm.HalfLineLow)
+			scale := math.Ldexp(1, i/asm.HalfLineIntervals+asm.HalfLineMinExponent)
 			mid := 1 + half*float64(2*(i%asm.HalfLineIntervals)+1)
-			var x, p [nodes]float64
-			for k, place := range places {
+			var x, p [nodeCount]float64
+			for k, place := range nodePositions {
 				x[k] = half * place
 				p[k] = f(scale * (mid + x[k]))
 			}
-			interpolate.Newton(x[:], p[:])
+			interpolate.FitPolynomial(x[:], p[:])
 			copy(rows[i][:], p[:])
 		}
 		for k := range rows[0] {
@@ -50,10 +50,10 @@ func NewHalfLine(f func(v float64) float64) *HalfLine {
 	})}
 }
 
-// Row computes dst[j] = f(v[j]), rounded to float32.
-func (h *HalfLine) Row(k *asm.Kernels, dst []float32, v []float64) {
+// Apply computes dst[j] = f(v[j]), rounded to float32.
+func (h *HalfLine) Apply(k *asm.Kernels, dst []float32, v []float64) {
 	v = v[:len(dst)]
-	if !k.HalfLine(dst, v, h.rows(), h.zero) {
+	if !k.HalfLine(dst, v, h.rows(), h.valueAtZero) {
 		return
 	}
 	for j, w := range dst {
@@ -63,8 +63,8 @@ func (h *HalfLine) Row(k *asm.Kernels, dst []float32, v []float64) {
 	}
 }
 
-// At returns f(v), from the table if v is in its range.
-func (h *HalfLine) At(v float64) float64 {
+// Eval returns f(v), from the table if v is in its range.
+func (h *HalfLine) Eval(v float64) float64 {
 	i, t := asm.HalfLineRow(v)
 	if i >= asm.HalfLineRows {
 		return h.f(v)

@@ -15,8 +15,8 @@ import (
 // Rounding errors of float32: half a unit in the last place relative to the value, and a constant
 // for subnormal numbers.
 const (
-	Unit      = 1.0 / (1 << 24) // largest relative error of rounding a normal number to float32
-	Underflow = 0x1p-149        // twice the largest absolute error of rounding a subnormal number to float32
+	UnitRoundoff   = 1.0 / (1 << 24) // largest relative error of rounding a normal number to float32
+	UnderflowError = 0x1p-149        // twice the largest absolute error of rounding a subnormal number to float32
 )
 
 // Piecewise approximates a function g of c in [0, 2] by a piecewise polynomial in float32; see
@@ -28,27 +28,27 @@ const (
 // Only documents with negative values have c > 1. Values in holes are computed by g. If no table is
 // accurate, all values are computed by g.
 type Piecewise struct {
-	Rows [][8]float32
-	Bits uint
-	Log  bool                    // the table holds log g
-	Hole func(c float64) float64 // g, if there may be holes; else nil
-	Wild func(c float64) float64 // g, if the table is inaccurate; else nil
+	Rows      [][8]float32
+	Bits      uint
+	IsLog     bool                    // the table holds log g
+	HoleValue func(c float64) float64 // g, if there may be holes; else nil
+	Fallback  func(c float64) float64 // g, if the table is inaccurate; else nil
 
-	size float64 // largest |g| at sample points
-	far  bool    // an interpolation error exceeds roughness, or a coefficient overflows float32
+	maxAbs     float64 // largest |g| at sample points
+	inaccurate bool    // an interpolation error exceeds roughness, or a coefficient overflows float32
 }
 
 const (
-	nodes     = 6         // number of interpolation nodes, and of coefficients
-	rowError  = 6         // index of the error bound in a row
-	minBits   = 3         // at least 2³ intervals per power of 2
-	maxBits   = 8         // at most 2⁸ intervals per power of 2
-	logBits   = 6         // if more bits are needed, log g is tried
-	roughness = 64 * Unit // maximum error relative to size, or to the largest |g| of the interval
+	nodeCount        = 6                 // number of interpolation nodes, and of coefficients
+	rowError         = 6                 // index of the error bound in a row
+	minBits          = 3                 // at least 2³ intervals per power of 2
+	maxBits          = 8                 // at most 2⁸ intervals per power of 2
+	logBits          = 6                 // if more bits are needed, log g is tried
+	maxRelativeError = 64 * UnitRoundoff // maximum error relative to size, or to the largest |g| of the interval
 )
 
-// noValue is the row of a hole.
-var noValue = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
+// holeRow is the row of a hole.
+var holeRow = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
 // New returns a table of g. It uses the smallest number of intervals for which the error of
 // interpolation in float64 is below a quarter of a float32 rounding error, relative to the largest
@@ -62,7 +62,7 @@ func New(g, log func(c float64) float64) *Piecewise {
 	}
 	t := &Piecewise{}
 	if g(0.5) != g(0.5) { // a parameter isn't resolved
-		t.Wild = g
+		t.Fallback = g
 		return t
 	}
 	t.Bits = minBits
@@ -75,11 +75,11 @@ func New(g, log func(c float64) float64) *Piecewise {
 		t.Bits++
 	}
 	if t.Bits == maxBits {
-		t.size = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
+		t.maxAbs = max(math.Abs(g(0)), math.Abs(g(0.5)), math.Abs(g(1)))
 		t.fill(g, false)
 	}
-	if t.far {
-		t.Wild = g
+	if t.inaccurate {
+		t.Fallback = g
 	}
 	return t
 }
@@ -87,8 +87,8 @@ func New(g, log func(c float64) float64) *Piecewise {
 // newLog returns a table of a logarithm h. It uses the first of the given Hole functions with which
 // the table is accurate. It returns nil if polynomials don't approximate h.
 func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecewise {
-	t := &Piecewise{Log: true}
-	for _, t.Hole = range holes {
+	t := &Piecewise{IsLog: true}
+	for _, t.HoleValue = range holes {
 		for t.Bits = minBits; t.Bits <= maxBits; t.Bits++ {
 			if t.fill(h, true) {
 				return t
@@ -101,13 +101,13 @@ func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecew
 // fill computes the rows for t.Bits. If strict is set, fill returns false at the first inaccurate
 // row.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
-	t.Rows, t.far = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
-	t.Rows[len(t.Rows)-1] = noValue
+	t.Rows, t.inaccurate = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
+	t.Rows[len(t.Rows)-1] = holeRow
 	for _, c := range [3]float32{0, 1, 2} {
 		row, _ := asm.PiecewiseRow(c, t.Bits)
 		v := g(float64(c))
-		t.Rows[row] = [8]float32{float32(v), rowError: float32(1.01*Unit*math.Abs(v) + Underflow)}
-		if c == 0 && float64(float32(v)) == v || t.Log && math.IsInf(v, -1) {
+		t.Rows[row] = [8]float32{float32(v), rowError: float32(1.01*UnitRoundoff*math.Abs(v) + UnderflowError)}
+		if c == 0 && float64(float32(v)) == v || t.IsLog && math.IsInf(v, -1) {
 			t.Rows[row][rowError] = 0 // exact
 		}
 	}
@@ -118,22 +118,22 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 		for j := n - 1; j >= 0; j-- {
 			mid := 1 + (float64(j)+0.5)/float64(n)
 			at := func(m float64) float64 { return math.Ldexp(m, exponent-127-24) }
-			row, ok := t.interval(mid, func(m float64) (float64, float64) { return g(at(m)), m })
+			row, ok := t.fitInterval(mid, func(m float64) (float64, float64) { return g(at(m)), m })
 			if !ok && strict {
 				return false
 			}
 			if t.Rows[exponent<<t.Bits+j] = row; exponent < 128 {
 				continue
 			}
-			row, ok = t.interval(mid, func(m float64) (float64, float64) { // nodes at which 2-c is exact
+			row, ok = t.fitInterval(mid, func(m float64) (float64, float64) { // nodes at which 2-c is exact
 				c := 2 - at(m)
 				return g(c), math.Ldexp(2-c, 127+24-exponent)
 			})
 			if !ok && strict {
-				if t.Hole == nil {
+				if t.HoleValue == nil {
 					return false
 				}
-				row = noValue
+				row = holeRow
 			}
 			t.Rows[(exponent+asm.PiecewiseFold)<<t.Bits+j] = row
 		}
@@ -141,22 +141,22 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	return true
 }
 
-// places are the interpolation nodes in [-1, 1].
-var places = interpolate.Chebyshev(nodes)
+// nodePositions are the interpolation nodes in [-1, 1].
+var nodePositions = interpolate.ChebyshevNodes(nodeCount)
 
-// interval returns the row of the interval around the mantissa mid, and reports whether
+// fitInterval returns the row of the interval around the mantissa mid, and reports whether
 // interpolation is accurate. f returns the function near a mantissa, and the mantissa at which it
 // was evaluated.
-func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
+func (t *Piecewise) fitInterval(mid float64, f func(m float64) (v, m2 float64)) ([8]float32, bool) {
 	half := math.Ldexp(1, -int(t.Bits)-1)
-	var x, p [nodes]float64
+	var x, p [nodeCount]float64
 	var most float64
-	for k, place := range places {
+	for k, place := range nodePositions {
 		v, m := f(mid + half*place)
 		x[k], p[k] = m-mid, v
 		most = max(most, math.Abs(v))
 	}
-	interpolate.Newton(x[:], p[:])
+	interpolate.FitPolynomial(x[:], p[:])
 	var row [8]float32
 	for k := range p {
 		row[k] = float32(p[k])
@@ -164,11 +164,11 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 	// Errors are measured between the nodes, where the remainder of interpolation has its extremes,
 	// and at the ends.
 	var remainder, stored float64
-	for k := range nodes + 1 {
-		v, m := f(mid + half*math.Cos(float64(k)*math.Pi/nodes))
+	for k := range nodeCount + 1 {
+		v, m := f(mid + half*math.Cos(float64(k)*math.Pi/nodeCount))
 		s := m - mid
-		a, b := p[nodes-1], float64(row[nodes-1])
-		for i := nodes - 2; i >= 0; i-- {
+		a, b := p[nodeCount-1], float64(row[nodeCount-1])
+		for i := nodeCount - 2; i >= 0; i-- {
 			a, b = a*s+p[i], b*s+float64(row[i])
 		}
 		remainder, stored = max(remainder, math.Abs(a-v)), max(stored, math.Abs(b-v))
@@ -178,23 +178,23 @@ func (t *Piecewise) interval(mid float64, f func(m float64) (v, m2 float64)) ([8
 		most = max(most, math.Abs(v))
 	}
 	scale := most
-	if t.Log {
+	if t.IsLog {
 		scale = max(most, 1)
 	}
-	ok := remainder <= Unit/4*scale+Underflow
-	if most <= math.MaxFloat32/2 && !(remainder <= roughness*max(scale, t.size)+Underflow) {
-		t.far = true
+	ok := remainder <= UnitRoundoff/4*scale+UnderflowError
+	if most <= math.MaxFloat32/2 && !(remainder <= maxRelativeError*max(scale, t.maxAbs)+UnderflowError) {
+		t.inaccurate = true
 	}
 	// Elsewhere the remainder is at most a quarter larger. In Horner's rule in float32, the term of
 	// tᵏ is rounded in k products and k+1 sums, or k sums for the last coefficient.
-	bound := 1.25*stored + Underflow*4
+	bound := 1.25*stored + UnderflowError*4
 	size := 1.0
 	for k := range p {
-		bound += Unit * float64(2*k+1) * math.Abs(float64(row[k])) * size
+		bound += UnitRoundoff * float64(2*k+1) * math.Abs(float64(row[k])) * size
 		size *= half
 	}
 	if !(most <= math.MaxFloat32/2) {
-		bound, t.far = math.Inf(1), t.far || most == most
+		bound, t.inaccurate = math.Inf(1), t.inaccurate || most == most
 	}
 	row[rowError] = float32(bound * 1.01)
 	return row, ok
@@ -207,13 +207,13 @@ var scratch = sync.Pool{New: func() any { return new([chunk]float32) }}
 
 // Apply maps c to g(c). dst may be c.
 func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
-	if t.Wild != nil {
+	if t.Fallback != nil {
 		for j, v := range c {
-			dst[j] = float32(t.Wild(float64(v)))
+			dst[j] = float32(t.Fallback(float64(v)))
 		}
 		return
 	}
-	holes := t.Hole != nil && slices.ContainsFunc(c, func(v float32) bool { return v > 1 })
+	holes := t.HoleValue != nil && slices.ContainsFunc(c, func(v float32) bool { return v > 1 })
 	s := scratch.Get().(*[chunk]float32)
 	defer scratch.Put(s)
 	for lo := 0; lo < len(dst); lo += chunk {
@@ -222,12 +222,12 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 			from = s[:copy(s[:], from[:len(part)])]
 		}
 		k.Piecewise(part, from[:len(part)], t.Rows, t.Bits)
-		if t.Log {
+		if t.IsLog {
 			k.Exp(part, part)
 		}
 		for j := 0; holes && j < len(part); j++ {
 			if part[j] != part[j] && from[j] > 1 {
-				part[j] = float32(t.Hole(float64(from[j])))
+				part[j] = float32(t.HoleValue(float64(from[j])))
 			}
 		}
 	}
@@ -236,18 +236,18 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 // Error bounds the error of Apply at c, where g(c) = v. For a table of logarithms, the row's bound
 // is for the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
 func (t *Piecewise) Error(c, v float64) float64 {
-	if t.Wild != nil {
-		return Unit*math.Abs(v) + Underflow
+	if t.Fallback != nil {
+		return UnitRoundoff*math.Abs(v) + UnderflowError
 	}
 	row, _ := asm.PiecewiseRow(float32(c), t.Bits)
 	e, h := float64(t.Rows[row][rowError]), math.Log(math.Abs(v))
 	switch {
-	case !t.Log:
+	case !t.IsLog:
 		return e
 	case e != e: // a hole
-		return Unit*math.Abs(v) + Underflow
+		return UnitRoundoff*math.Abs(v) + UnderflowError
 	case h+e < -120:
-		return Underflow
+		return UnderflowError
 	}
-	return math.Exp(h)*(math.Expm1(e)+8*Unit*math.Exp(e)) + Underflow
+	return math.Exp(h)*(math.Expm1(e)+8*UnitRoundoff*math.Exp(e)) + UnderflowError
 }

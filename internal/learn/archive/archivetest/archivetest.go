@@ -34,7 +34,7 @@ func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 		data := Bytes(t, form, m)
 		early := false
 		got, err := form.ReadSized(t.Context(), bytes.NewReader(data), int64(len(data)),
-			func(corpus.Tokenizer, corpus.Form) { early = true })
+			func(corpus.Tokenizer, corpus.FormatOptions) { early = true })
 		if err != nil || !early {
 			t.Fatalf("model %d: error %v, early called: %v; want nil and true", i, err, early)
 		}
@@ -44,11 +44,11 @@ func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 		if !bytes.Equal(Bytes(t, form, got), data) {
 			t.Errorf("model %d: bytes differ after writing it again", i)
 		}
-		damage(t, form, data)
+		checkDamage(t, form, data)
 	}
 }
 
-func damage[M any](t *testing.T, form archive.Format[M], data []byte) {
+func checkDamage[M any](t *testing.T, form archive.Format[M], data []byte) {
 	t.Helper()
 	check := func(what string, at int, bad []byte) {
 		t.Helper()
@@ -81,7 +81,7 @@ func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M),
 	}
 	f.Add([]byte("{}"), []byte{})
 	f.Fuzz(func(t *testing.T, header, arrays []byte) {
-		if size, err := form.Size(header); err == nil && size < 1<<20 {
+		if size, err := form.ArrayBytes(header); err == nil && size < 1<<20 {
 			arrays = slices.Concat(arrays, make([]byte, size))[:size]
 		}
 		data := slices.Concat([]byte(form.Name+archive.Version+"\n"), header, []byte("\n"), arrays)

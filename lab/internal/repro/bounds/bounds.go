@@ -15,9 +15,10 @@ import (
 )
 
 type bounds struct {
-	largest   float64 // C_K, maximum absolute value of the eigenfunctions whose eigenvalue exceeds the rounding error
-	coverings []covering
-	averages  []average
+	// C_K, maximum absolute value of the eigenfunctions whose eigenvalue exceeds the rounding error
+	maxEigenfunction float64
+	coverings        []covering
+	averages         []rademacherAverage
 }
 
 // covering holds j* and ε* of Theorem 2 for R = 1, so that ln N(ε*) <= ln n.
@@ -26,23 +27,23 @@ type covering struct {
 	radius float64 // ln ε*
 }
 
-// average holds the Rademacher average of functions with norm up to 1 and mean square up to r. mean
+// rademacherAverage holds the Rademacher average of functions with norm up to 1 and mean square up to r. mean
 // is an estimate with random signs. bound is the upper bound in Theorem 5, √(2/n Σ min(r, λ)).
-type average struct{ r, mean, bound float64 }
+type rademacherAverage struct{ r, mean, bound float64 }
 
-// draws is the number of random sign vectors.
-const draws = 100
+// signVectorCount is the number of random sign vectors.
+const signVectorCount = 100
 
-// boundsOf computes the bounds for the Gram matrix a, for each ln n in logs and each r in radii. It
+// computeBounds computes the bounds for the Gram matrix a, for each ln n in logs and each r in radii. It
 // sets eigenvalues below the rounding error to 0.
-func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
+func computeBounds(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
 		return nil, errors.New("bounds: the eigenvalue decomposition did not converge")
 	}
 	values, columns, n := e.Values(nil), &mat.Dense{}, a.SymmetricDim()
 	e.VectorsTo(columns)
-	rounding := spectrum.Rounding(n, math.Max(math.Abs(values[0]), math.Abs(values[n-1])))
+	rounding := spectrum.RoundingBound(n, math.Max(math.Abs(values[0]), math.Abs(values[n-1])))
 	largest, lambda := 0.0, make([]float64, n) // eigenvalues of K/n in descending order
 	for j, v := range values {
 		if v > rounding {
@@ -50,15 +51,15 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 			largest = math.Max(largest, math.Sqrt(float64(n))*mat.Norm(columns.ColView(j), math.Inf(1)))
 		}
 	}
-	b := &bounds{largest: largest}
+	b := &bounds{maxEigenfunction: largest}
 	for _, l := range logs {
 		j, radius := coveringRadius(lambda, l)
 		b.coverings = append(b.coverings, covering{j, radius + math.Log(6*largest)})
 	}
 	random := rand.New(rand.NewPCG(1, uint64(n)))
-	signs := mat.NewDense(n, draws, nil)
+	signs := mat.NewDense(n, signVectorCount, nil)
 	for i := range n {
-		for d := range draws {
+		for d := range signVectorCount {
 			signs.Set(i, d, float64(1-2*random.IntN(2)))
 		}
 	}
@@ -66,7 +67,7 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	products.Mul(columns.T(), signs)
 	for _, r := range radii {
 		sum, rich, of := 0.0, 0.0, make([]float64, n)
-		for d := range draws {
+		for d := range signVectorCount {
 			for j := range n {
 				of[j] = products.At(n-1-j, d)
 			}
@@ -75,7 +76,7 @@ func boundsOf(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 		for _, v := range lambda {
 			rich += math.Min(r, v)
 		}
-		b.averages = append(b.averages, average{r, sum / draws, math.Sqrt(2 / float64(n) * rich)})
+		b.averages = append(b.averages, rademacherAverage{r, sum / signVectorCount, math.Sqrt(2 / float64(n) * rich)})
 	}
 	return b, nil
 }

@@ -154,8 +154,8 @@ func TestSupremum(t *testing.T) {
 // is the norm of ½(s₁, s₂)/√2, where s is the sum of the signs of a pair: 0 or ±2.
 func TestBounds(t *testing.T) {
 	m := &engine.Symmetric{N: 4, Data: []float32{1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1}}
-	b := musttest.Get(boundsOf(m, []float64{0, 5}, []float64{1e-3, 1}))(t)
-	c := b.largest
+	b := musttest.Get(computeBounds(m, []float64{0, 5}, []float64{1e-3, 1}))(t)
+	c := b.maxEigenfunction
 	if !(c >= 1 && c <= 2+1e-9) {
 		t.Errorf("C_K = %v, want one from 1 to 2", c)
 	}

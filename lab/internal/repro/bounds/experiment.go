@@ -12,10 +12,10 @@ import (
 
 // Experiment computes the bounds in §4 of the paper.
 var Experiment = repro.Experiment{
-	Name:  "lafferty-bounds",
-	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §4",
-	Data:  "webkb, reuters-modapte",
-	Time:  "seconds",
+	Name:    "lafferty-bounds",
+	Paper:   "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §4",
+	Corpora: "webkb, reuters-modapte",
+	RunTime: "seconds",
 	Help: `
 Theorem 2: ln ε with a covering number N(ε) <= n for functions of norm up to 1. Theorem 5: the
 Rademacher average of those whose mean square is at most r, measured over random signs, with its
@@ -23,8 +23,8 @@ bound √(2/n Σ min(r, λ)). λ are the eigenvalues of K/n. The time grows with
 of documents. The scales √(4t) are those of §5.`,
 	New: func() repro.Settings {
 		p := &settings{
-			Set: repro.WebKB.Name, Every: 7, LogN: repro.Numbers{10, 100, 1000, 10000}, R: repro.Numbers{1e-4, 1e-3, 1e-2},
-			Terms: repro.Terms{MinDF: 2},
+			CorpusName: repro.WebKB.Name, Stride: 7, LogN: repro.Floats{10, 100, 1000, 10000}, R: repro.Floats{1e-4, 1e-3, 1e-2},
+			TermSettings: repro.TermSettings{MinDF: 2},
 		}
 		for _, t := range []float64{0.0625, 0.25, 1, 2.25, 4, 25} {
 			p.Kernels = append(p.Kernels, kernel.MustParse(fmt.Sprintf("diffusion:t=%v", t)))
@@ -34,17 +34,17 @@ of documents. The scales √(4t) are those of §5.`,
 }
 
 type settings struct {
-	Set     string        `param:"set" help:"corpus"`
-	Every   int           `param:"every" min:"1" help:"use every Nth document"`
-	Kernels repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
-	LogN    repro.Numbers `param:"ln-n" wants:"positive numbers" help:"ln n of covering numbers"`
-	R       repro.Numbers `param:"r" wants:"positive numbers" help:"mean squared radii of Rademacher averages"`
-	repro.Terms
+	CorpusName string        `param:"set" help:"corpus"`
+	Stride     int           `param:"every" min:"1" help:"use every Nth document"`
+	Kernels    repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
+	LogN       repro.Floats  `param:"ln-n" wants:"positive numbers" help:"ln n of covering numbers"`
+	R          repro.Floats  `param:"r" wants:"positive numbers" help:"mean squared radii of Rademacher averages"`
+	repro.TermSettings
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
-	if err := repro.OneOf("set", p.Set, repro.WebKB.Name, repro.Reuters.Name); err != nil {
+func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error) {
+	if err := repro.CheckOneOf("set", p.CorpusName, repro.WebKB.Name, repro.Reuters.Name); err != nil {
 		return nil, err
 	}
 	docs, err := p.read(ctx, r)
@@ -52,14 +52,16 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		return nil, err
 	}
 	n := int64(docs.Documents.Rows())
-	if err := r.Fits(fmt.Sprintf("all eigenvectors of %d documents", n), 4*n*n+8*n*(3*n+2*draws)); err != nil {
+	if err := r.CheckMemory(fmt.Sprintf("all eigenvectors of %d documents", n),
+		4*n*n+8*n*(3*n+2*signVectorCount)); err != nil {
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.Set(p.Set, "%d documents", n)
-	coverings := report.NewTable("2", "Theorem 2: ln ε* with covering number N(ε*) <= n, norms up to 1, measured C_K",
+	report.AddSetting(p.CorpusName, "%d documents", n)
+	coverings := report.AddTable("2", "Theorem 2: ln ε* with covering number N(ε*) <= n, norms up to 1, measured C_K",
 		"kernel", ">C_K")
-	averages := report.NewTable("5", fmt.Sprintf("Theorem 5: Rademacher averages over %d draws and their bounds", draws),
+	averages := report.AddTable("5", fmt.Sprintf("Theorem 5: Rademacher averages over %d draws and their bounds",
+		signVectorCount),
 		"kernel")
 	for _, v := range p.LogN {
 		coverings.Columns = append(coverings.Columns, fmt.Sprintf(">ln n=%v: j*", v), fmt.Sprintf(">ln n=%v: ln ε*", v))
@@ -72,27 +74,27 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		if err != nil {
 			return nil, err
 		}
-		b, err := boundsOf(m, p.LogN, p.R)
+		b, err := computeBounds(m, p.LogN, p.R)
 		if err != nil {
 			return nil, err
 		}
-		cells, means := []string{k.String(), digits(b.largest)}, []string{k.String()}
+		cells, means := []string{k.String(), formatNumber(b.maxEigenfunction)}, []string{k.String()}
 		for _, c := range b.coverings {
-			cells = append(cells, fmt.Sprint(c.index), digits(c.radius))
+			cells = append(cells, fmt.Sprint(c.index), formatNumber(c.radius))
 		}
 		for _, a := range b.averages {
-			means = append(means, digits(a.mean), digits(a.bound))
+			means = append(means, formatNumber(a.mean), formatNumber(a.bound))
 		}
-		coverings.Add(cells...)
-		averages.Add(means...)
+		coverings.AddRow(cells...)
+		averages.AddRow(means...)
 	}
 	return report, nil
 }
 
 // read reads every Nth WebKB page or Reuters-21578 training story, where N is p.Every.
-func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, err error) {
-	n, all := 0, repro.Terms{Digits: p.Digits, MinDF: 1}
-	if p.Set == repro.WebKB.Name {
+func (p *settings) read(ctx context.Context, r *repro.Env) (c *corpus.Corpus, err error) {
+	n, all := 0, repro.TermSettings{Digits: p.Digits, MinDF: 1}
+	if p.CorpusName == repro.WebKB.Name {
 		if err = r.Require(repro.WebKB); err == nil {
 			c, _, err = r.ReadWebKB(ctx, all)
 		}
@@ -106,11 +108,11 @@ func (p *settings) read(ctx context.Context, r *repro.Run) (c *corpus.Corpus, er
 		n = c.Documents.Rows()
 	}
 	var some []int
-	for i := 0; i < n; i += p.Every {
+	for i := 0; i < n; i += p.Stride {
 		some = append(some, i)
 	}
-	return p.Terms.Apply(c.Select(some)), nil
+	return p.TermSettings.Apply(c.Select(some)), nil
 }
 
-// digits formats a number with four significant digits.
-func digits(v float64) string { return fmt.Sprintf("%.4g", v) }
+// formatNumber formats a number with four significant digits.
+func formatNumber(v float64) string { return fmt.Sprintf("%.4g", v) }

@@ -19,30 +19,31 @@ const paper = "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 
 // Experiments lists the experiments of chapters 2 and 3, chapter 4, and chapter 5.
 var Experiments = []repro.Experiment{
 	{
-		Name:  "cho",
-		Paper: paper + "Tables 2.2, 3.1",
-		Data:  "mnist, 20news-bydate",
-		Time:  "hours, or minutes with -set train=1000 -set test=1000",
-		Help:  help,
+		Name:    "cho",
+		Paper:   paper + "Tables 2.2, 3.1",
+		Corpora: "mnist, 20news-bydate",
+		RunTime: "hours, or minutes with -set train=1000 -set test=1000",
+		Help:    help,
 		New: func() repro.Settings {
 			p := defaults()
-			p.Kernels, p.Layers, p.Slanted = repro.Words{plain, composed, bias, smooth}, 1, true
+			p.Kernels, p.MaxLayers, p.Slanted = repro.Words{familyPlain, familyComposed, familyBias, familySmooth}, 1, true
 			return p
 		},
 	}, {
-		Name:  "cho-layers",
-		Paper: paper + "Figures 3.5 and 4.6-4.14",
-		Data:  "mnist, 20news-bydate",
-		Time:  "ten minutes on two cores",
-		Help:  help,
+		Name:    "cho-layers",
+		Paper:   paper + "Figures 3.5 and 4.6-4.14",
+		Corpora: "mnist, 20news-bydate",
+		RunTime: "ten minutes on two cores",
+		Help:    help,
 		New: func() repro.Settings {
 			p := defaults()
-			p.Kernels, p.Sets, p.C = repro.Words{composed, mixed, square, product, factors, average},
-				repro.Words{"mnist"}, repro.Numbers{10, 100}
-			p.Train = 10000
+			p.Kernels, p.Sets, p.C = repro.Words{familyComposed, familyMixed, familySquare, familyProduct, familyFactors,
+				familyAverage},
+				repro.Words{"mnist"}, repro.Floats{10, 100}
+			p.TrainCount = 10000
 			return p
 		},
-	}, networks,
+	}, networksExperiment,
 }
 
 const help = `
@@ -59,46 +60,46 @@ error on a validation set; then all documents train. C is in multiples of 1 / me
 
 // settings holds the settings of the experiments in chapters 2 to 4.
 type settings struct {
-	Sets      repro.Words   `param:"sets" wants:"names of sets" help:"sets"`
-	Kernels   repro.Words   `param:"kernels" wants:"names of families" help:"families of kernels"`
-	Degrees   repro.Words   `param:"degrees" wants:"degrees of 0,1,2" help:"degrees of layers and factors"`
-	Layers    int           `param:"layers" min:"1" max:"32" help:"maximum number of layers"`
-	Factors   int           `param:"factors" min:"1" max:"32" help:"maximum number of factors"`
-	Fractions repro.Numbers `param:"fractions" wants:"positive numbers" help:"fractional degrees"`
-	Biases    repro.Numbers `param:"biases" wants:"positive numbers" help:"biases of thresholds"`
-	Sigmas    repro.Numbers `param:"sigmas" wants:"positive numbers" help:"σ of smoothed thresholds"`
-	Gammas    repro.Numbers `param:"gammas" wants:"positive numbers" help:"gammas of the Gaussian kernel"`
-	C         repro.Numbers `param:"c" wants:"positive numbers" help:"values of C"`
-	Train     int           `param:"train" min:"0" help:"training documents; 0 = all"`
-	Test      int           `param:"test" min:"0" help:"test documents; 0 = all"`
-	Slanted   bool          `param:"slanted" help:"keep the slant of digits for the families of chapter 4"`
-	Embed     string        `param:"embed" help:"embedding of texts"`
-	repro.Terms
+	Sets       repro.Words  `param:"sets" wants:"names of sets" help:"sets"`
+	Kernels    repro.Words  `param:"kernels" wants:"names of families" help:"families of kernels"`
+	Degrees    repro.Words  `param:"degrees" wants:"degrees of 0,1,2" help:"degrees of layers and factors"`
+	MaxLayers  int          `param:"layers" min:"1" max:"32" help:"maximum number of layers"`
+	MaxFactors int          `param:"factors" min:"1" max:"32" help:"maximum number of factors"`
+	Fractions  repro.Floats `param:"fractions" wants:"positive numbers" help:"fractional degrees"`
+	Biases     repro.Floats `param:"biases" wants:"positive numbers" help:"biases of thresholds"`
+	Sigmas     repro.Floats `param:"sigmas" wants:"positive numbers" help:"σ of smoothed thresholds"`
+	Gammas     repro.Floats `param:"gammas" wants:"positive numbers" help:"gammas of the Gaussian kernel"`
+	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C"`
+	TrainCount int          `param:"train" min:"0" help:"training documents; 0 = all"`
+	TestCount  int          `param:"test" min:"0" help:"test documents; 0 = all"`
+	Slanted    bool         `param:"slanted" help:"keep the slant of digits for the families of chapter 4"`
+	Embed      string       `param:"embed" help:"embedding of texts"`
+	repro.TermSettings
 }
 
 func defaults() *settings {
 	p := &settings{
-		Degrees: repro.Words{"0", "1", "2"}, Layers: 6, Factors: 6,
-		Fractions: repro.Numbers{0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2}, Biases: repro.Numbers{0.25, 0.5, 1, 2},
-		Sigmas: repro.Numbers{0.125, 0.25, 0.5, 1, 2}, Gammas: repro.Numbers{0.5, 1, 2, 4},
-		C: repro.Numbers{1, 10, 100}, Embed: "tfidf-l2", Terms: repro.Terms{MinDF: 2},
+		Degrees: repro.Words{"0", "1", "2"}, MaxLayers: 6, MaxFactors: 6,
+		Fractions: repro.Floats{0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2}, Biases: repro.Floats{0.25, 0.5, 1, 2},
+		Sigmas: repro.Floats{0.125, 0.25, 0.5, 1, 2}, Gammas: repro.Floats{0.5, 1, 2, 4},
+		C: repro.Floats{1, 10, 100}, Embed: "tfidf-l2", TermSettings: repro.TermSettings{MinDF: 2},
 	}
-	for _, s := range sets {
+	for _, s := range datasets {
 		p.Sets = append(p.Sets, s.name)
 	}
 	return p
 }
 
-// choose returns the named data sets. It fails if a file of these sets is missing.
-func choose(r *repro.Run, names *repro.Words) (chosen []set, err error) {
+// chooseSets returns the named data sets. It fails if a file of these sets is missing.
+func chooseSets(r *repro.Env, names *repro.Words) (chosen []dataset, err error) {
 	var all []string
-	for _, s := range sets {
+	for _, s := range datasets {
 		all = append(all, s.name)
 	}
-	if *names, err = names.Of("sets", all...); err != nil {
+	if *names, err = names.Select("sets", all...); err != nil {
 		return nil, err
 	}
-	for _, s := range sets {
+	for _, s := range datasets {
 		if !names.Has(s.name) {
 			continue
 		}
@@ -113,29 +114,29 @@ func choose(r *repro.Run, names *repro.Words) (chosen []set, err error) {
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
+func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error) {
 	embedding, err := sparse.ParseEmbedding(p.Embed)
 	if err != nil {
 		return nil, cli.Usagef("embed: %w", err)
 	}
-	if p.Kernels, err = p.Kernels.Of("kernels", families...); err != nil {
+	if p.Kernels, err = p.Kernels.Select("kernels", families...); err != nil {
 		return nil, err
 	}
-	if p.Degrees, err = p.Degrees.Of("degrees", "0", "1", "2"); err != nil {
+	if p.Degrees, err = p.Degrees.Select("degrees", "0", "1", "2"); err != nil {
 		return nil, err
 	}
-	chosen, err := choose(r, &p.Sets)
+	chosen, err := chooseSets(r, &p.Sets)
 	if err != nil {
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.Set("machines", "one-vs-one, C in %s times 1 / mean k(x,x)", p.C)
-	report.Set("seed", "%d", r.Seed)
-	report.Set("texts", "%s; embedding %s", p.Terms, p.Embed)
+	report.AddSetting("machines", "one-vs-one, C in %s times 1 / mean k(x,x)", p.C)
+	report.AddSetting("seed", "%d", r.Seed)
+	report.AddSetting("texts", "%s; embedding %s", p.TermSettings, p.Embed)
 	for _, s := range chosen {
-		for _, part := range p.parts(&s) {
-			m := &measurement{p: p, r: r, set: &part, report: report}
-			if m.embedding, _ = sparse.ParseEmbedding("tf"); part.text() {
+		for _, part := range p.variants(&s) {
+			m := &measurement{p: p, r: r, dataset: &part, report: report}
+			if m.embedding, _ = sparse.ParseEmbedding("tf"); part.isText() {
 				m.embedding = embedding
 			}
 			if err := m.run(ctx); err != nil {
@@ -153,8 +154,8 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 //go:embed printed.tsv
 var printedTSV string
 
-// printed returns the error rate in percent that the thesis prints. If it prints none, ok is false.
-func printed(set, kernel string) (percent float64, ok bool) {
+// printedError returns the error rate in percent that the thesis prints. If it prints none, ok is false.
+func printedError(set, kernel string) (percent float64, ok bool) {
 	_, rest, ok := strings.Cut(printedTSV, "\n"+set+"\t"+kernel+"\t")
 	if ok {
 		text, _, _ := strings.Cut(rest, "\n")

@@ -17,9 +17,10 @@ import (
 // can be limited.
 func TestChoData(t *testing.T) {
 	folder := standIns(t)
-	for _, s := range sets {
-		read := func(seed uint64) *data {
-			return musttest.Get(s.read(t.Context(), &repro.Run{Data: folder, Seed: seed}, repro.Terms{MinDF: 1}, 100, 40))(t)
+	for _, s := range datasets {
+		read := func(seed uint64) *trainTestSplit {
+			return musttest.Get(s.read(t.Context(), &repro.Env{DataDir: folder, Seed: seed}, repro.TermSettings{MinDF: 1}, 100,
+				40))(t)
 		}
 		d := read(1)
 		if d.train.Documents.Rows() != 100 || d.test.Documents.Rows() != 40 || len(d.fit)+len(d.valid) != 100 {
@@ -41,7 +42,7 @@ func TestChoData(t *testing.T) {
 		for i := range 100 {
 			in[fmt.Sprint(d.train.Documents.Row(i))] = true
 		}
-		if !s.text() {
+		if !s.isText() {
 			checkLast(t, s.name, d)
 		}
 		for i := range 40 {
@@ -53,12 +54,12 @@ func TestChoData(t *testing.T) {
 	}
 	// mnist-rand draws its test set from the test digits and the 240 - 100 training digits that
 	// aren't in the training set.
-	i := slices.IndexFunc(sets, func(s set) bool { return s.name == "mnist-rand" })
-	d, err := sets[i].read(t.Context(), &repro.Run{Data: folder, Seed: 1}, repro.Terms{}, 100, 0)
+	i := slices.IndexFunc(datasets, func(s dataset) bool { return s.name == "mnist-rand" })
+	d, err := datasets[i].read(t.Context(), &repro.Env{DataDir: folder, Seed: 1}, repro.TermSettings{}, 100, 0)
 	if err != nil || d.test.Documents.Rows() != 120+140 {
 		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
 	}
-	checkDrawnDigits(t, folder, &sets[i])
+	checkDrawnDigits(t, folder, &datasets[i])
 	// Each digit has its own noise: the first training digit and the first digits of both parts of
 	// the test set agree in few pixels, where strokes overlap.
 	first := []map[uint32]float32{}
@@ -78,18 +79,18 @@ func TestChoData(t *testing.T) {
 					same++
 				}
 			}
-			if same > larochelle.Pixels/4 {
-				t.Errorf("mnist-rand: two images agree in %d of %d pixels", same, larochelle.Pixels)
+			if same > larochelle.PixelCount/4 {
+				t.Errorf("mnist-rand: two images agree in %d of %d pixels", same, larochelle.PixelCount)
 			}
 		}
 		first = append(first, pixel)
 	}
 	digits := map[string]int{}
 	for i := range d.train.Documents.Rows() {
-		digits[d.train.Classes[d.train.Labels.Of(i)[0]]]++
+		digits[d.train.Classes[d.train.Labels.Classes(i)[0]]]++
 	}
 	for i := range d.test.Documents.Rows() {
-		digits[d.test.Classes[d.test.Labels.Of(i)[0]]]++
+		digits[d.test.Classes[d.test.Labels.Classes(i)[0]]]++
 	}
 	for digit, n := range digits { // 24 and 12 per digit in the files
 		if n != 36 {
@@ -100,9 +101,9 @@ func TestChoData(t *testing.T) {
 
 // checkLast checks that the validation documents are the last of each class, and that each class
 // contributes in proportion.
-func checkLast(t *testing.T, name string, d *data) {
+func checkLast(t *testing.T, name string, d *trainTestSplit) {
 	t.Helper()
-	class := func(i int) string { return d.train.Classes[d.train.Labels.Of(i)[0]] }
+	class := func(i int) string { return d.train.Classes[d.train.Labels.Classes(i)[0]] }
 	first, judged, all := map[string]int{}, map[string]float64{}, map[string]float64{}
 	for _, i := range slices.Backward(d.valid) {
 		first[class(i)] = i
@@ -125,16 +126,16 @@ func checkLast(t *testing.T, name string, d *data) {
 
 // checkDrawnDigits checks that mnist-rand draws digits depending on the seed, instead of the first
 // ones.
-func checkDrawnDigits(t *testing.T, folder string, s *set) {
+func checkDrawnDigits(t *testing.T, folder string, s *dataset) {
 	t.Helper()
 	classes := func(seed uint64, test int) string {
-		d := musttest.Get(s.read(t.Context(), &repro.Run{Data: folder, Seed: seed}, repro.Terms{}, 100, test))(t)
+		d := musttest.Get(s.read(t.Context(), &repro.Env{DataDir: folder, Seed: seed}, repro.TermSettings{}, 100, test))(t)
 		if d.test.Documents.Rows() != test {
 			t.Fatalf("%d test documents, expected %d", d.test.Documents.Rows(), test)
 		}
 		var out []byte
 		for i := range test {
-			out = append(out, d.test.Classes[d.test.Labels.Of(i)[0]]...)
+			out = append(out, d.test.Classes[d.test.Labels.Classes(i)[0]]...)
 		}
 		return string(out)
 	}

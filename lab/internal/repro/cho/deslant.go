@@ -15,21 +15,21 @@ import (
 //
 // and its value is distributed over four pixels by bilinear interpolation.
 func deslant(c *corpus.Corpus) *corpus.Corpus {
-	const side, middle = larochelle.Side, (larochelle.Side - 1) / 2.
+	const side, middle = larochelle.ImageSize, (larochelle.ImageSize - 1) / 2.
 	from := c.Documents
 	to := &sparse.CSR{
 		Cols: from.Cols, Offsets: make([]int64, 1, from.Rows()+1),
 		Terms: make([]uint32, 0, len(from.Terms)), Values: make([]float32, 0, len(from.Values)),
 	}
-	image := make([]float64, larochelle.Pixels)
+	image := make([]float64, larochelle.PixelCount)
 	for i := range from.Rows() {
 		terms, values := from.Row(i)
 		slope, meanX, meanY := slant(terms, values)
 		clear(image)
 		for k, t := range terms {
 			y := float64(t/side) - meanY
-			left, shareX := split(float64(t%side) - meanX - slope*y + middle)
-			top, shareY := split(y + middle)
+			left, shareX := floorFrac(float64(t%side) - meanX - slope*y + middle)
+			top, shareY := floorFrac(y + middle)
 			for corner, part := range [4]float64{(1 - shareX) * (1 - shareY), shareX * (1 - shareY),
 				(1 - shareX) * shareY, shareX * shareY} {
 				if x, y := left+corner%2, top+corner/2; x >= 0 && x < side && y >= 0 && y < side {
@@ -49,8 +49,8 @@ func deslant(c *corpus.Corpus) *corpus.Corpus {
 	return &straight
 }
 
-// split returns ⌊x⌋ and x - ⌊x⌋.
-func split(x float64) (below int, share float64) {
+// floorFrac returns ⌊x⌋ and x - ⌊x⌋.
+func floorFrac(x float64) (below int, share float64) {
 	floor := math.Floor(x)
 	return int(floor), x - floor
 }
@@ -61,7 +61,7 @@ func slant(terms []uint32, values []float32) (slope, x, y float64) {
 	mass := 0.
 	for k, t := range terms {
 		v := float64(values[k])
-		mass, x, y = mass+v, x+v*float64(t%larochelle.Side), y+v*float64(t/larochelle.Side)
+		mass, x, y = mass+v, x+v*float64(t%larochelle.ImageSize), y+v*float64(t/larochelle.ImageSize)
 	}
 	if !(mass > 0) {
 		return 0, 0, 0
@@ -69,8 +69,8 @@ func slant(terms []uint32, values []float32) (slope, x, y float64) {
 	x, y = x/mass, y/mass
 	var xy, yy float64
 	for k, t := range terms {
-		v, dy := float64(values[k]), float64(t/larochelle.Side)-y
-		xy, yy = xy+v*dy*(float64(t%larochelle.Side)-x), yy+v*dy*dy
+		v, dy := float64(values[k]), float64(t/larochelle.ImageSize)-y
+		xy, yy = xy+v*dy*(float64(t%larochelle.ImageSize)-x), yy+v*dy*dy
 	}
 	if !(yy > 1e-9*mass) { // all mass is in one row, so yy is a rounding error
 		return 0, x, y

@@ -15,7 +15,7 @@ import (
 // deslanted returns the deslanted image.
 func deslanted(t *testing.T, image []float32) []float32 {
 	t.Helper()
-	m := &sparse.CSR{Cols: larochelle.Pixels, Offsets: []int64{0}}
+	m := &sparse.CSR{Cols: larochelle.PixelCount, Offsets: []int64{0}}
 	for k, v := range image {
 		if v != 0 {
 			m.Terms, m.Values = append(m.Terms, uint32(k)), append(m.Values, v)
@@ -23,8 +23,8 @@ func deslanted(t *testing.T, image []float32) []float32 {
 	}
 	m.Offsets = append(m.Offsets, int64(len(m.Values)))
 	to := deslant(&corpus.Corpus{Documents: m}).Documents
-	musttest.Do(t, to.Validate())
-	out := make([]float32, larochelle.Pixels)
+	musttest.NoError(t, to.Validate())
+	out := make([]float32, larochelle.PixelCount)
 	terms, values := to.Row(0)
 	for k, term := range terms {
 		out[term] = values[k]
@@ -36,9 +36,9 @@ func deslanted(t *testing.T, image []float32) []float32 {
 // mass if nothing leaves the image. Upright centred images and empty ones don't change; values stay
 // in [0, 1] even for pixels in the corners.
 func TestDeslant(t *testing.T) {
-	const side = larochelle.Side
+	const side = larochelle.ImageSize
 	line := func(x, y, slope float64) []float32 { // 11 rows around (x, y), each a pixel distributed over two columns
-		image := make([]float32, larochelle.Pixels)
+		image := make([]float32, larochelle.PixelCount)
 		for d := -5.; d <= 5; d++ {
 			left, share := math.Modf(x + slope*d)
 			at := int(y+d)*side + int(left)
@@ -47,7 +47,7 @@ func TestDeslant(t *testing.T) {
 		}
 		return image
 	}
-	centred := make([]float32, larochelle.Pixels) // two rows and columns, mirrored
+	centred := make([]float32, larochelle.PixelCount) // two rows and columns, mirrored
 	for k, v := range []float32{0.25, 0.75, 0.5, 1} {
 		at := (11+k/2)*side + 11 + k%2
 		centred[at], centred[at+5-2*(k%2)] = v, v
@@ -55,7 +55,7 @@ func TestDeslant(t *testing.T) {
 		centred[at], centred[at+5-2*(k%2)] = v, v
 	}
 	for name, image := range map[string][]float32{
-		"in the middle": centred, "nothing": make([]float32, larochelle.Pixels),
+		"in the middle": centred, "nothing": make([]float32, larochelle.PixelCount),
 	} {
 		for k, v := range deslanted(t, image) {
 			if !(math.Abs(float64(v-image[k])) <= math.Exp2(-22)) {
@@ -63,7 +63,7 @@ func TestDeslant(t *testing.T) {
 			}
 		}
 	}
-	row := make([]float32, larochelle.Pixels)
+	row := make([]float32, larochelle.PixelCount)
 	for x := 3; x < 12; x++ {
 		row[5*side+x] = float32(x) / 32
 	}
@@ -97,8 +97,8 @@ func TestDeslant(t *testing.T) {
 			t.Errorf("%s: at row %v in the mean, expected the middle", name, meanY)
 		}
 	}
-	corners := make([]float32, larochelle.Pixels)
-	corners[0], corners[1], corners[larochelle.Pixels-1], corners[14*side] = 1, 0.5, 1, 0.25
+	corners := make([]float32, larochelle.PixelCount)
+	corners[0], corners[1], corners[larochelle.PixelCount-1], corners[14*side] = 1, 0.5, 1, 0.25
 	for k, v := range deslanted(t, corners) {
 		if !(v >= 0 && v <= 1) {
 			t.Errorf("corners: pixel %d is %v", k, v)
@@ -111,15 +111,15 @@ func TestDeslant(t *testing.T) {
 func TestDeslantedDigits(t *testing.T) {
 	folder := standIns(t)
 	p := &settings{Kernels: families}
-	parts := p.parts(&sets[0])
+	parts := p.variants(&datasets[0])
 	if len(parts) != 2 || parts[0].name != "mnist" || parts[1].name != "mnist-deslanted" ||
 		len(parts[0].families)+len(parts[1].families) != len(families) {
 		t.Fatalf("%+v", parts)
 	}
-	var read []*data
+	var read []*trainTestSplit
 	for _, s := range parts {
-		r := &repro.Run{Data: folder, Seed: 1}
-		read = append(read, musttest.Get(s.read(t.Context(), r, repro.Terms{}, 100, 50))(t))
+		r := &repro.Env{DataDir: folder, Seed: 1}
+		read = append(read, musttest.Get(s.read(t.Context(), r, repro.TermSettings{}, 100, 50))(t))
 	}
 	before, after := 0., 0.
 	for k, part := range []*corpus.Corpus{read[0].train, read[0].test} {
@@ -128,7 +128,7 @@ func TestDeslantedDigits(t *testing.T) {
 			slope, _, _ := slant(other.Documents.Row(i))
 			was, _, _ := slant(part.Documents.Row(i))
 			before, after = before+math.Abs(was), after+math.Abs(slope)
-			if part.Labels.Of(i)[0] != other.Labels.Of(i)[0] {
+			if part.Labels.Classes(i)[0] != other.Labels.Classes(i)[0] {
 				t.Errorf("document %d: another class", i)
 			}
 		}
@@ -137,7 +137,8 @@ func TestDeslantedDigits(t *testing.T) {
 		t.Errorf("slopes of %v in the mean became %v", before/150, after/150)
 	}
 	p.Slanted = true
-	if parts := p.parts(&sets[0]); len(parts) != 1 || parts[0].name != "mnist" || len(parts[0].families) != len(families) {
+	if parts := p.variants(&datasets[0]); len(parts) != 1 || parts[0].name != "mnist" ||
+		len(parts[0].families) != len(families) {
 		t.Errorf("slanted: %+v", parts)
 	}
 }

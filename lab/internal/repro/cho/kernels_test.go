@@ -15,8 +15,8 @@ import (
 // The kernels agree with their formulas for vectors with known norms and angle.
 func TestChoKernels(t *testing.T) {
 	p := &settings{
-		Kernels: families, Degrees: repro.Words{"0", "1", "2"}, Layers: 3, Factors: 3, Gammas: repro.Numbers{2},
-		Fractions: repro.Numbers{1}, Biases: repro.Numbers{0.5}, Sigmas: repro.Numbers{0.5},
+		Kernels: families, Degrees: repro.Words{"0", "1", "2"}, MaxLayers: 3, MaxFactors: 3, Gammas: repro.Floats{2},
+		Fractions: repro.Floats{1}, Biases: repro.Floats{0.5}, Sigmas: repro.Floats{0.5},
 	}
 	const x, y, c = 1.5, 2, 0.3 // norms, and 1 - cosine
 	// J_n of the thesis as a function of the angle, divided by π; layers are composed with the
@@ -67,19 +67,19 @@ func TestChoKernels(t *testing.T) {
 	}
 	embedding := musttest.Get(sparse.ParseEmbedding("tf"))(t)
 	found := 0
-	for _, row := range p.kernels(3, 10) {
+	for _, row := range p.kernelRows(3, 10) {
 		k, err := kernel.ParseIn(row.specs[0], embedding)
 		if err != nil {
-			t.Fatalf("%s: %v", row.shown, err)
+			t.Fatalf("%s: %v", row.label, err)
 		}
-		v, ok := want[row.shown]
+		v, ok := want[row.label]
 		if !ok {
 			continue
 		}
 		found++
 		// about ten float64 operations on both sides, at most 3 layers
 		if got := k.Eval(c, x, y); !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
-			t.Errorf("%s, %s: %v, expected %v", row.shown, row.specs[0], got, v)
+			t.Errorf("%s, %s: %v, expected %v", row.label, row.specs[0], got, v)
 		}
 	}
 	if found != len(want) {
@@ -90,7 +90,7 @@ func TestChoKernels(t *testing.T) {
 			t.Errorf("norm %v: expected room for %d layers", norm, layers)
 		}
 	}
-	specs := fmt.Sprint(p.kernels(3, 10))
+	specs := fmt.Sprint(p.kernelRows(3, 10))
 	for _, part := range []string{"bias=1.5", "sigma=1.5", "gamma=0.2", "n=-0.25"} {
 		if !strings.Contains(specs, part) {
 			t.Errorf("no %s in %s", part, specs)

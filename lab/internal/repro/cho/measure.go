@@ -20,27 +20,27 @@ import (
 // measurement measures the errors of all kernels on one data set.
 type measurement struct {
 	p         *settings
-	r         *repro.Run
-	set       *set
+	r         *repro.Env
+	dataset   *dataset
 	report    *repro.Report
 	embedding sparse.Embedding
 	norms     []float64 // norms of the embedded training documents
 }
 
-// tried is the result for a kernel and a value of C.
-type tried struct {
+// kernelResult is the result for a kernel and a value of C.
+type kernelResult struct {
 	row
-	spec   string
-	scale  string  // value of gamma, bias or σ
-	c      float64 // C in multiples of 1 / mean k(x,x)
-	failed float64 // validation error rate; NaN if there is only one kernel and one C
+	spec            string
+	scale           string  // value of gamma, bias or σ
+	c               float64 // C in multiples of 1 / mean k(x,x)
+	validationError float64 // validation error rate; NaN if there is only one kernel and one C
 	repro.Outcome
 }
 
 // run selects C for all kernels on the validation set, then measures the test errors.
 func (m *measurement) run(ctx context.Context) error {
-	s := m.set
-	d, err := s.read(ctx, m.r, m.p.Terms, m.p.Train, m.p.Test)
+	s := m.dataset
+	d, err := s.read(ctx, m.r, m.p.TermSettings, m.p.TrainCount, m.p.TestCount)
 	if err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func (m *measurement) run(ctx context.Context) error {
 	if !(norm > 0) {
 		return fmt.Errorf("%s: all training documents are empty", s.name)
 	}
-	m.report.Set(s.name, "%d training documents (%d for validation), %d test documents; mean norm %.4g",
+	m.report.AddSetting(s.name, "%d training documents (%d for validation), %d test documents; mean norm %.4g",
 		len(m.norms), len(d.valid), d.test.Documents.Rows(), norm)
-	rows := slices.DeleteFunc(m.p.kernels(norm, squared), func(row row) bool {
+	rows := slices.DeleteFunc(m.p.kernelRows(norm, squared), func(row row) bool {
 		return !slices.Contains(s.families, row.family)
 	})
 	chosen, err := m.validate(ctx, d, rows)
@@ -68,7 +68,7 @@ func (m *measurement) run(ctx context.Context) error {
 	}
 	debug.FreeOSMemory() // free memory for the matrix of all documents
 	session := m.r.NewSession(s.name, func() *corpus.Corpus { return d.train }, d.bytes(), m.report)
-	step, outcomes := m.r.Counter(s.name+": test", len(rows)), map[string]repro.Outcome{}
+	step, outcomes := m.r.ProgressCounter(s.name+": test", len(rows)), map[string]repro.Outcome{}
 	for i := range chosen {
 		if chosen[i].Outcome, err = m.test(ctx, session, &chosen[i], d.test, outcomes); err != nil {
 			break
@@ -76,13 +76,13 @@ func (m *measurement) run(ctx context.Context) error {
 		step()
 	}
 	if err = errors.Join(err, session.Close()); err == nil {
-		m.table(chosen)
+		m.addTable(chosen)
 	}
 	return err
 }
 
 // test trains and tests SVMs with a kernel, unless outcomes already has the result.
-func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried, test *corpus.Corpus,
+func (m *measurement) test(ctx context.Context, session *repro.Session, t *kernelResult, test *corpus.Corpus,
 	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
 	k, err := kernel.ParseIn(t.spec, m.embedding)
 	if err != nil {
@@ -98,7 +98,7 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 	key := fmt.Sprintf("%s C=%v", k, t.c)
 	out, done := outcomes[key]
 	if !done {
-		out, err = session.Test(ctx, svm.Settings{Kernel: k, C: t.c / mean}, test)
+		out, err = session.TrainAndTest(ctx, svm.Settings{Kernel: k, C: t.c / mean}, test)
 		outcomes[key] = out
 	}
 	return out, err
@@ -106,17 +106,17 @@ func (m *measurement) test(ctx context.Context, session *repro.Session, t *tried
 
 // validate minimises the validation error of each row over kernels and C. Ties go to the first
 // kernel, then to the smallest C.
-func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen []tried, err error) {
+func (m *measurement) validate(ctx context.Context, d *trainTestSplit, rows []row) (chosen []kernelResult, err error) {
 	test := d.train.Select(d.valid)
-	session := m.r.NewSession(m.set.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },
+	session := m.r.NewSession(m.dataset.name+", validation", func() *corpus.Corpus { return d.train.Select(d.fit) },
 		2*d.bytes(), m.report)
 	defer func() { err = errors.Join(err, session.Close()) }()
-	step, outcomes := m.r.Counter(m.set.name+": validation", len(rows)), map[string]repro.Outcome{}
+	step, outcomes := m.r.ProgressCounter(m.dataset.name+": validation", len(rows)), map[string]repro.Outcome{}
 	for _, row := range rows {
-		best := tried{row: row, failed: math.NaN()}
+		best := kernelResult{row: row, validationError: math.NaN()}
 		for k, spec := range row.specs {
 			for _, c := range m.p.C {
-				next := tried{row: row, spec: spec, c: c, failed: math.NaN()}
+				next := kernelResult{row: row, spec: spec, c: c, validationError: math.NaN()}
 				if row.scales != nil {
 					next.scale = fmt.Sprint(row.scales[k])
 				}
@@ -125,9 +125,9 @@ func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen
 					if err != nil {
 						return nil, err
 					}
-					next.failed = float64(out.Wrong()) / float64(len(out.Right))
+					next.validationError = float64(out.ErrorCount()) / float64(len(out.CorrectMask))
 				}
-				if !(next.failed >= best.failed) {
+				if !(next.validationError >= best.validationError) {
 					best = next
 				}
 			}
@@ -138,51 +138,53 @@ func (m *measurement) validate(ctx context.Context, d *data, rows []row) (chosen
 	return chosen, nil
 }
 
-// table adds the table, notes and charts of a set.
-func (m *measurement) table(chosen []tried) {
-	base := max(0, slices.IndexFunc(chosen, func(t tried) bool { return t.shown == "Gaussian" }))
-	title := m.set.name + ": error in %"
+// addTable adds the table, notes and charts of a set.
+func (m *measurement) addTable(chosen []kernelResult) {
+	base := max(0, slices.IndexFunc(chosen, func(t kernelResult) bool { return t.label == "Gaussian" }))
+	title := m.dataset.name + ": error in %"
 	if len(chosen) > 1 {
-		title += "; p of a sign test against " + chosen[base].shown
+		title += "; p of a sign test against " + chosen[base].label
 	}
-	table := m.report.NewTable(m.set.name, title, "family", "kernel", ">scale", ">C", ">validation", ">test", ">printed",
+	table := m.report.AddTable(m.dataset.name, title, "family", "kernel", ">scale", ">C", ">validation", ">test",
+		">printed",
 		">|ln|", ">of", ">p", ">support vectors")
 	sum, n := 0., 0
 	for i, t := range chosen {
 		p, known, ln := "", "", ""
 		if i != base {
-			test, _, _ := repro.Against(t.Right, chosen[base].Right)
-			p = repro.Probability(test.P)
+			test, _, _ := repro.CompareBySignTest(t.CorrectMask, chosen[base].CorrectMask)
+			p = repro.FormatPValue(test.PValue)
 		}
-		if percent, ok := printed(m.set.name, t.shown); ok && m.p.Train == 0 {
-			gap := math.Abs(math.Log(t.Percent() / percent))
-			known, ln, sum, n = repro.Fixed(percent, 2), repro.Fixed(gap, 3), sum+gap, n+1
+		if percent, ok := printedError(m.dataset.name, t.label); ok && m.p.TrainCount == 0 {
+			gap := math.Abs(math.Log(t.ErrorPercent() / percent))
+			known, ln, sum, n = repro.FormatFixed(percent, 2), repro.FormatFixed(gap, 3), sum+gap, n+1
 		}
-		table.Add(t.family, t.shown, t.scale, fmt.Sprint(t.c), repro.Fixed(100*t.failed, 2),
-			repro.Fixed(t.Percent(), 2), known, ln, fmt.Sprint(len(t.Right)), p, fmt.Sprint(t.Support))
+		table.AddRow(t.family, t.label, t.scale, fmt.Sprint(t.c), repro.FormatFixed(100*t.validationError, 2),
+			repro.FormatFixed(t.ErrorPercent(), 2), known, ln, fmt.Sprint(len(t.CorrectMask)), p,
+			fmt.Sprint(t.SupportVectorCount))
 	}
 	if n > 0 {
-		m.report.Note("%s: mean |ln(measured/printed)| over %d values: %.3f", m.set.name, n, sum/float64(n))
+		m.report.AddNote("%s: mean |ln(measured/printed)| over %d values: %.3f", m.dataset.name, n, sum/float64(n))
 	}
 	for _, family := range families {
-		m.draw(family, chosen)
+		m.addChart(family, chosen)
 	}
-	m.noteBest(chosen, composed, mixed)
-	m.noteBest(chosen, product, factors)
+	m.noteBest(chosen, familyComposed, familyMixed)
+	m.noteBest(chosen, familyProduct, familyFactors)
 	var errors []float64
 	for _, t := range chosen {
-		if t.family == mixed || t.family == composed && (t.x == 1 || t.curve == "degree 1") {
-			errors = append(errors, t.Percent())
+		if t.family == familyMixed || t.family == familyComposed && (t.x == 1 || t.curve == "degree 1") {
+			errors = append(errors, t.ErrorPercent())
 		}
 	}
 	if len(errors) > 1 {
-		m.report.Note("%s: error with one layer and with further layers of degree 1: %.2f%% to %.2f%%", m.set.name,
+		m.report.AddNote("%s: error with one layer and with further layers of degree 1: %.2f%% to %.2f%%", m.dataset.name,
 			slices.Min(errors), slices.Max(errors))
 	}
 }
 
-// draw adds a chart for a family of kernels if the family has a curve of at least two points.
-func (m *measurement) draw(family string, chosen []tried) {
+// addChart adds a chart for a family of kernels if the family has a curve of at least two points.
+func (m *measurement) addChart(family string, chosen []kernelResult) {
 	var curves []repro.Curve
 	for _, t := range chosen {
 		if !slices.Contains(t.curveFamilies(), family) {
@@ -192,28 +194,28 @@ func (m *measurement) draw(family string, chosen []tried) {
 		if k < 0 {
 			k, curves = len(curves), append(curves, repro.Curve{Name: t.curve})
 		}
-		curves[k].Points = append(curves[k].Points, chart.Point{X: t.x, Y: t.Percent()})
+		curves[k].Points = append(curves[k].Points, chart.Point{X: t.x, Y: t.ErrorPercent()})
 	}
 	curves = slices.DeleteFunc(curves, func(c repro.Curve) bool { return len(c.Points) < 2 })
 	if len(curves) > 0 {
-		m.report.Draw(m.set.name+", "+family, axes[family], "test error in %", curves...)
+		m.report.AddChart(m.dataset.name+", "+family, axisTitles[family], "test error in %", curves...)
 	}
 }
 
 // noteBest adds a note on the kernel with the smallest validation error among the families, as in
 // the figures of the thesis.
-func (m *measurement) noteBest(chosen []tried, of ...string) {
-	rows := slices.DeleteFunc(slices.Clone(chosen), func(t tried) bool {
-		return !slices.Contains(of, t.family) || math.IsNaN(t.failed)
+func (m *measurement) noteBest(chosen []kernelResult, of ...string) {
+	rows := slices.DeleteFunc(slices.Clone(chosen), func(t kernelResult) bool {
+		return !slices.Contains(of, t.family) || math.IsNaN(t.validationError)
 	})
 	if len(rows) > 1 {
 		best := rows[0]
 		for _, t := range rows {
-			if t.failed < best.failed {
+			if t.validationError < best.validationError {
 				best = t
 			}
 		}
-		m.report.Note("%s, %s: the validation set would choose %s, test error %.2f%%", m.set.name,
-			strings.Join(of, " and "), best.shown, best.Percent())
+		m.report.AddNote("%s, %s: the validation set would choose %s, test error %.2f%%", m.dataset.name,
+			strings.Join(of, " and "), best.label, best.ErrorPercent())
 	}
 }

@@ -12,20 +12,21 @@ import (
 
 // The effect of selection in the notes agrees with the table.
 func TestChoAblation(t *testing.T) {
-	report := reprotest.Same(t, networks, standIns(t), "sets=mnist", "train=200", "test=100", "components=8",
+	report := reprotest.CheckSameReport(t, networksExperiment, standIns(t), "sets=mnist", "train=200", "test=100",
+		"components=8",
 		"networks=1-1,+1-1", "runs=1")
-	rows := reprotest.Rows(t, report, "mnist")
+	rows := reprotest.TableRows(t, report, "mnist")
 	if len(rows) != 4 || rows[0]["selection"] != "yes" || rows[3]["selection"] != "no" || rows[3]["network"] != "1-1" {
 		t.Fatalf("%v", rows)
 	}
 	sum := 0.0
 	for _, final := range []string{"lmnn", "knn", "svm"} {
 		for row := range 2 {
-			sum += (reprotest.Number(t, rows[row][final]) - reprotest.Number(t, rows[row+2][final])) / 6
+			sum += (reprotest.ParseNumber(t, rows[row][final]) - reprotest.ParseNumber(t, rows[row+2][final])) / 6
 		}
 	}
 	// chance is 90%, with a standard deviation of 3 points for 100 documents
-	if e := reprotest.Number(t, rows[2]["lmnn"]); !(e < 75) {
+	if e := reprotest.ParseNumber(t, rows[2]["lmnn"]); !(e < 75) {
 		t.Errorf("error %v %%", e)
 	}
 	found := false
@@ -41,7 +42,7 @@ func TestChoAblation(t *testing.T) {
 	if !found {
 		t.Errorf("no effect of selection in %q", report.Notes)
 	}
-	reprotest.Refuses(t, networks, standIns(t), map[string][]string{
+	reprotest.CheckErrors(t, networksExperiment, standIns(t), map[string][]string{
 		"runs must be an integer": {"runs=0"}, "steps must be an integer": {"steps=-1"}, "networks": {"networks=1-x"},
 		"sets of images": {"sets=20news-bydate"},
 	})
@@ -49,23 +50,24 @@ func TestChoAblation(t *testing.T) {
 
 // Each prefix of a network has exactly one row, with mean and deviation over the runs.
 func TestChoNetworks(t *testing.T) {
-	p := &machines{Networks: repro.Words{"1-0", "1-1"}, Runs: 2}
-	runs := func(wrong ...float64) (out [][]depth) {
+	p := &networkSettings{Networks: repro.Words{"1-0", "1-1"}, RunCount: 2}
+	runs := func(wrong ...float64) (out [][]networkResult) {
 		for _, n := range wrong {
-			var run []depth
+			var run []networkResult
 			for layers := range 3 {
-				run = append(run, depth{width: 10, failed: 50, wrong: []float64{n - float64(layers), n, n}, steps: 7})
+				run = append(run, networkResult{width: 10, validationError: 50, testErrors: []float64{n - float64(layers), n, n},
+					steps: 7})
 			}
 			out = append(out, run)
 		}
 		return out
 	}
-	report, chains := &repro.Report{}, p.chains()
-	found := [][][]depth{runs(10, 12), runs(20, 22)}
-	p.table("mnist-rand", chains, found, report)
-	p.effects("mnist-rand", chains, found, report)
+	report, chains := &repro.Report{}, p.parseNetworks()
+	found := [][][]networkResult{runs(10, 12), runs(20, 22)}
+	p.addTable("mnist-rand", chains, found, report)
+	p.addEffects("mnist-rand", chains, found, report)
 	var got []string
-	for _, row := range reprotest.Rows(t, report, "mnist-rand") {
+	for _, row := range reprotest.TableRows(t, report, "mnist-rand") {
 		got = append(got, row["network"]+" "+row["lmnn"])
 		if row["steps of lmnn"] != "7 ±0" {
 			t.Errorf("%s steps, expected 7", row["steps of lmnn"])

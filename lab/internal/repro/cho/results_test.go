@@ -14,8 +14,8 @@ func TestResults(t *testing.T) {
 	compared := 0
 	for _, set := range []string{"rectangles", "rectangles-image", "convex", "mnist-rand", "mnist-image",
 		"20news-random"} {
-		for _, row := range reprotest.Result(t, "cho", set) {
-			percent, ok := printed(set, row["kernel"])
+		for _, row := range reprotest.ReadResult(t, "cho", set) {
+			percent, ok := printedError(set, row["kernel"])
 			if ok != (row["printed"] != "") {
 				t.Errorf("%s, %s: %q is printed", set, row["kernel"], row["printed"])
 			}
@@ -23,8 +23,9 @@ func TestResults(t *testing.T) {
 				continue
 			}
 			compared++
-			ln := math.Abs(math.Log(reprotest.Number(t, row["test"]) / percent))
-			if row["printed"] != repro.Fixed(percent, 2) || !(math.Abs(ln-reprotest.Number(t, row["|ln|"])) <= 0.003) ||
+			ln := math.Abs(math.Log(reprotest.ParseNumber(t, row["test"]) / percent))
+			if row["printed"] != repro.FormatFixed(percent, 2) ||
+				!(math.Abs(ln-reprotest.ParseNumber(t, row["|ln|"])) <= 0.003) ||
 				!(ln < 0.75) {
 				t.Errorf("%s, %s: %s %%, printed %s, |ln| %s, expected %v and %v", set, row["kernel"], row["test"], row["printed"],
 					row["|ln|"], percent, ln)

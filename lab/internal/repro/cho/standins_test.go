@@ -17,15 +17,15 @@ func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...ui
 	for _, n := range sizes {
 		head = binary.BigEndian.AppendUint32(head, n)
 	}
-	reprotest.Write(t, folder, repro.MNIST, repro.MNIST.Files[file], append(head, content...))
+	reprotest.WriteGzip(t, folder, repro.MNIST, repro.MNIST.Files[file], append(head, content...))
 }
 
 // standIns writes digits in MNIST's format and texts in the format of 20 Newsgroups. The position
 // and direction of a bar encode the digit; its length and brightness are random. Spots are noise.
 func standIns(t testing.TB) string {
-	folder := reprotest.Groups(t)
+	folder := reprotest.WriteGroupCorpora(t)
 	r := rand.New(rand.NewPCG(5, 6))
-	const pixels, side = larochelle.Pixels, larochelle.Side
+	const pixels, side = larochelle.PixelCount, larochelle.ImageSize
 	for k, n := range []int{240, 120} {
 		images, labels := make([]byte, n*pixels), make([]byte, n)
 		for i := range n {

@@ -12,10 +12,10 @@ import (
 
 // Experiment computes the metrics and curvatures in chapter 6 of Cho's thesis.
 var Experiment = repro.Experiment{
-	Name:  "cho-geometry",
-	Paper: "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, Table 6.1",
-	Data:  "nothing",
-	Time:  "a second",
+	Name:    "cho-geometry",
+	Paper:   "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, Table 6.1",
+	Corpora: "nothing",
+	RunTime: "a second",
 	Help: `
 A kernel maps documents x of d values to a surface in its feature space. Table 6.1, and for kernels
 and norms ‖x‖ the metric g across x and along x, ln √det g and the scalar curvature S, by
@@ -24,14 +24,14 @@ along x the surface is ds² = dρ² + w(ρ)² dΩ². If κ = (dw/dρ)² is the s
 flat for κ = 1. A kernel that ignores norms maps to a sphere of d-1 dimensions. A kernel without a
 derivative has no metric; the growth of its distances is noted.`,
 	New: func() repro.Settings {
-		return &settings{repro.Kernels{kernel.MustParse("arccos:n=2")}, repro.Numbers{0.5, 1, 2}, 3}
+		return &settings{repro.Kernels{kernel.MustParse("arccos:n=2")}, repro.Floats{0.5, 1, 2}, 3}
 	},
 }
 
 type settings struct {
-	Kernels repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
-	Norms   repro.Numbers `param:"norms" wants:"positive numbers" help:"norms of documents"`
-	D       int           `param:"d" min:"1" help:"dimensions of documents"`
+	Kernels   repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
+	Norms     repro.Floats  `param:"norms" wants:"positive numbers" help:"norms of documents"`
+	Dimension int           `param:"d" min:"1" help:"dimensions of documents"`
 }
 
 // formulas contains Table 6.1 and other results in chapter 6: kernel, metric and curvature. For
@@ -49,30 +49,30 @@ var formulas = [][]string{
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(context.Context, *repro.Run) (*repro.Report, error) {
+func (p *settings) Run(context.Context, *repro.Env) (*repro.Report, error) {
 	if p.Kernels == nil {
 		return nil, cli.Usagef("kernels is empty")
 	}
 	r := &repro.Report{}
-	r.NewTable("6.1", "Table 6.1", "kernel", "metric g", "scalar curvature S").Rows = formulas
-	t := r.NewTable("surfaces", fmt.Sprintf("d = %d", p.D), "kernel", ">‖x‖", ">g across x", ">g along x",
+	r.AddTable("6.1", "Table 6.1", "kernel", "metric g", "scalar curvature S").Rows = formulas
+	t := r.AddTable("surfaces", fmt.Sprintf("d = %d", p.Dimension), "kernel", ">‖x‖", ">g across x", ">g along x",
 		">ln √det g", ">S", ">κ")
-	r.Note("For arccos with n >= 1, the thesis prints 3 S (6.16).")
+	r.AddNote("For arccos with n >= 1, the thesis prints 3 S (6.16).")
 	for _, k := range p.Kernels {
-		k = kernel.Resolve(k, p.D)
+		k = kernel.Resolve(k, p.Dimension)
 		for _, norm := range p.Norms {
-			at, err := at(k, norm, p.D)
+			at, err := surfaceAt(k, norm, p.Dimension)
 			if rough := (*roughError)(nil); errors.As(err, &rough) {
-				r.Note("%s has no derivative, so no metric: %v (6.18)", k, rough)
+				r.AddNote("%s has no derivative, so no metric: %v (6.18)", k, rough)
 				break
 			} else if err != nil {
 				return nil, err
 			}
 			cells := []string{k.String(), fmt.Sprint(norm)}
-			for _, v := range []float64{at.across, at.along, at.logVolume, at.curvature, at.opening} {
+			for _, v := range []float64{at.orthogonal, at.parallel, at.logVolume, at.curvature, at.squaredSlope} {
 				cells = append(cells, fmt.Sprintf("%.6g", v))
 			}
-			t.Add(cells...)
+			t.AddRow(cells...)
 		}
 	}
 	return r, nil

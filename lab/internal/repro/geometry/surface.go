@@ -23,13 +23,13 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// point describes the surface φ(x) at vectors x of a given norm.
-type point struct {
-	across    float64 // A, the squared length of a unit vector orthogonal to x
-	along     float64 // B, the squared length of a unit vector parallel to x; 0 if k ignores norms
-	logVolume float64 // ln √det g; -Inf if along is 0
-	curvature float64 // scalar curvature S; if along is 0, curvature of the (d-1)-dimensional surface
-	opening   float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
+// surfacePoint describes the surface φ(x) at vectors x of a given norm.
+type surfacePoint struct {
+	orthogonal   float64 // A, the squared length of a unit vector orthogonal to x
+	parallel     float64 // B, the squared length of a unit vector parallel to x; 0 if k ignores norms
+	logVolume    float64 // ln √det g; -Inf if along is 0
+	curvature    float64 // scalar curvature S; if along is 0, curvature of the (d-1)-dimensional surface
+	squaredSlope float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
 }
 
 // roughError reports that a kernel has no metric. At norm 1 and angle Δ, the squared distance is
@@ -47,17 +47,17 @@ func (e *roughError) Error() string {
 // of S, S is set to 0.
 const tolerance = 1e-5
 
-// at returns the geometry of k in d dimensions at document vectors of norm r > 0. The relative
+// surfaceAt returns the geometry of k in d dimensions at document vectors of norm r > 0. The relative
 // error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. The errors are 10 times
 // smaller if r is at least ½. It returns an error if the kernel has no metric (a [roughError]) or a
 // negative squared length. It also returns an error if finite differences don't reach this
 // accuracy, as for arccos with a degree between ½ and 1.
-func at(k kernel.Kernel, r float64, d int) (*point, error) {
+func surfaceAt(k kernel.Kernel, r float64, d int) (*surfacePoint, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)
 	}
 	square := func(u float64) (float64, float64) {
-		return limit(1, 1, func(h float64) float64 { return 2 * drop(k, h, math.Exp(u)) / (h * h) })
+		return limit(1, 1, func(h float64) float64 { return 2 * kernelDrop(k, h, math.Exp(u)) / (h * h) })
 	}
 	step := func(u float64) (float64, float64) {
 		return limit(0.5, 1, func(h float64) float64 {
@@ -69,9 +69,9 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	t, err := square(u)
 	if !(err <= 1e-7*math.Abs(t)) {
 		const h = 0x1p-20
-		power := math.Log2(drop(k, 2*h, 1) / drop(k, h, 1))
+		power := math.Log2(kernelDrop(k, 2*h, 1) / kernelDrop(k, h, 1))
 		if power < 1.999 {
-			return nil, &roughError{power, 2 * drop(k, h, 1) / math.Pow(h, power)}
+			return nil, &roughError{power, 2 * kernelDrop(k, h, 1) / math.Pow(h, power)}
 		}
 		return nil, fmt.Errorf("geometry: the metric of kernel %s is %v across x with error %.1e, which exceeds a relative "+
 			"error of 10⁻⁷", k, t, err)
@@ -87,7 +87,7 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	}
 	sides, aside := float64(d-1), float64(d-1)*float64(d-2)
 	if g == 0 {
-		return &point{across, 0, math.Inf(-1), aside / t, 0}, nil
+		return &surfacePoint{across, 0, math.Inf(-1), aside / t, 0}, nil
 	}
 	// With L = ln T and M = ln G as functions of u: w′² = T L′²/4G, w″/w = (2L″ + L′² - L′M′)/4G.
 	log := func(v, _ float64) float64 { return math.Log(v) }
@@ -108,11 +108,11 @@ func at(k kernel.Kernel, r float64, d int) (*point, error) {
 	if math.Abs(curvature) <= tolerance*float64(d*d)/t*max(1, opening) {
 		curvature = 0
 	}
-	return &point{across, along, (sides*math.Log(across) + math.Log(along)) / 2, curvature, opening}, nil
+	return &surfacePoint{across, along, (sides*math.Log(across) + math.Log(along)) / 2, curvature, opening}, nil
 }
 
-// drop returns k(0) - k(θ), half the squared distance, for documents of norm r at angle θ.
-func drop(k kernel.Kernel, theta, r float64) float64 {
+// kernelDrop returns k(0) - k(θ), half the squared distance, for documents of norm r at angle θ.
+func kernelDrop(k kernel.Kernel, theta, r float64) float64 {
 	half := math.Sin(theta / 2)
 	return k.Eval(0, r, r) - k.Eval(2*half*half, r, r)
 }

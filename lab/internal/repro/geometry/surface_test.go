@@ -57,7 +57,7 @@ func TestFormulas(t *testing.T) {
 
 func check(t *testing.T, spec string, r, d, across, along, s float64) {
 	t.Helper()
-	p, err := at(kernel.MustParse(spec), r, int(d))
+	p, err := surfaceAt(kernel.MustParse(spec), r, int(d))
 	if err != nil {
 		t.Errorf("%s at norm %v: %v", spec, r, err)
 		return
@@ -67,10 +67,10 @@ func check(t *testing.T, spec string, r, d, across, along, s float64) {
 			t.Errorf("%s, d=%v, norm %v: %s is %v, expected %v", spec, d, r, name, got, want)
 		}
 	}
-	near("A", p.across, across, 1e-7*across)
-	near("B", p.along, along, 1e-7*along)
+	near("A", p.orthogonal, across, 1e-7*across)
+	near("B", p.parallel, along, 1e-7*along)
 	if s == s {
-		near("S", p.curvature, s, 1e-6*d*d/(across*r*r)*max(1, p.opening))
+		near("S", p.curvature, s, 1e-6*d*d/(across*r*r)*max(1, p.squaredSlope))
 	}
 	if along > 0 {
 		near("ln √det g", p.logVolume, ((d-1)*math.Log(across)+math.Log(along))/2, 1e-7*d)
@@ -86,7 +86,7 @@ func TestRough(t *testing.T) {
 		"ngd-exp:t=2":         {1, 1},
 		"ned:beta=0.5":        {0.5, 2},
 	} {
-		_, err := at(kernel.MustParse(spec), 1, 3)
+		_, err := surfaceAt(kernel.MustParse(spec), 1, 3)
 		var got *roughError
 		if !errors.As(err, &got) || !(math.Abs(got.Power-want.Power) <= 1e-4) ||
 			!(math.Abs(got.Factor-want.Factor) <= 1e-3) {
@@ -97,7 +97,7 @@ func TestRough(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, spec := range []string{"sigmoid:gamma=1", "-1*linear", "rbf", "arccos:n=0.75", "polynomial:gamma=1,degree=0"} {
-		if p, err := at(kernel.MustParse(spec), 1, 3); err == nil || errors.As(err, new(*roughError)) {
+		if p, err := surfaceAt(kernel.MustParse(spec), 1, 3); err == nil || errors.As(err, new(*roughError)) {
 			t.Errorf("%s: %+v, %v, expected an error", spec, p, err)
 		}
 	}

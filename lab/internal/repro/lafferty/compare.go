@@ -9,26 +9,27 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// compared holds the figures of a table row, indexed by kernel: measured figures, selected as in
+// comparison holds the figures of a table row, indexed by kernel: measured figures, selected as in
 // the paper, and printed figures. Missing figures are NaN.
-type compared struct {
-	measured, printed   [len(kernels)]float64
-	better              float64 // 1 if larger figures are better, otherwise -1
-	digits              int     // decimals of the paper's values
-	clear, printedClear bool    // true if diffusion differs significantly from the better of the other kernels
+type comparison struct {
+	measured, printed [len(kernels)]float64
+	direction         float64 // 1 if larger figures are better, otherwise -1
+	decimals          int     // decimals of the paper's values
+	// true if diffusion differs significantly from the better of the other kernels
+	isSignificant, isPrintedSignificant bool
 }
 
-func (c *compared) gap(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
+func (c *comparison) logRatio(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
 // order returns the initials of the kernels, best first, such as "DG=L". Figures are equal if they
 // agree in the printed decimals.
-func (c *compared) order(figures [len(kernels)]float64) string {
+func (c *comparison) order(figures [len(kernels)]float64) string {
 	if math.IsNaN(figures[0]) {
 		return ""
 	}
-	unit := math.Pow10(c.digits)
+	unit := math.Pow10(c.decimals)
 	for k, v := range figures {
-		figures[k] = math.Round(v*unit) * -c.better
+		figures[k] = math.Round(v*unit) * -c.direction
 	}
 	by := []int{diffusion, gaussian, linear}
 	slices.SortStableFunc(by, func(a, b int) int { return cmp.Compare(figures[a], figures[b]) })
@@ -42,22 +43,22 @@ func (c *compared) order(figures [len(kernels)]float64) string {
 	return out
 }
 
-var comparedColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
+var comparisonColumns = []string{">printed lin", ">printed Gau", ">printed dif", ">|ln| lin", ">|ln| Gau", ">|ln| dif",
 	"order", "printed order"}
 
 // cells returns printed figures, |ln(measured/printed)|, and the measured and the printed order.
-func (c *compared) cells() (cells []string) {
+func (c *comparison) cells() (cells []string) {
 	for _, v := range c.printed {
-		cells = append(cells, repro.Fixed(v, c.digits))
+		cells = append(cells, repro.FormatFixed(v, c.decimals))
 	}
 	for k := range kernels {
-		cells = append(cells, repro.Fixed(c.gap(k), 3))
+		cells = append(cells, repro.FormatFixed(c.logRatio(k), 3))
 	}
 	return append(cells, c.order(c.measured), c.order(c.printed))
 }
 
-// newAgreement returns an empty table for comparing measured with printed figures.
-func newAgreement() *repro.Table {
+// newAgreementTable returns an empty table for comparing measured with printed figures.
+func newAgreementTable() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",
 		Title: "Measured and printed: mean |ln(measured/printed)| over the rows; number of rows with diffusion better " +
@@ -67,13 +68,13 @@ func newAgreement() *repro.Table {
 	}
 }
 
-// addAgreement adds a row that summarises how well the rows of a table agree with the paper.
-func addAgreement(t *repro.Table, of, features string, rows []compared) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r compared) bool { return math.IsNaN(r.printed[0]) })
+// addAgreementRow adds a row that summarises how well the rows of a table agree with the paper.
+func addAgreementRow(t *repro.Table, of, features string, rows []comparison) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r comparison) bool { return math.IsNaN(r.printed[0]) })
 	if len(rows) == 0 {
 		return
 	}
-	count := func(is func(r *compared) bool) string {
+	count := func(is func(r *comparison) bool) string {
 		n := 0
 		for _, r := range rows {
 			if is(&r) {
@@ -86,18 +87,18 @@ func addAgreement(t *repro.Table, of, features string, rows []compared) {
 	for k := range kernels {
 		sum := 0.
 		for _, r := range rows {
-			sum += r.gap(k)
+			sum += r.logRatio(k)
 		}
-		cells = append(cells, repro.Fixed(sum/float64(len(rows)), 3))
+		cells = append(cells, repro.FormatFixed(sum/float64(len(rows)), 3))
 	}
 	cells = append(cells,
-		count(func(r *compared) bool { return r.better*(r.measured[diffusion]-r.measured[linear]) > 0 }),
-		count(func(r *compared) bool { return r.better*(r.printed[diffusion]-r.printed[linear]) > 0 }),
-		count(func(r *compared) bool { return r.order(r.measured) == r.order(r.printed) }))
+		count(func(r *comparison) bool { return r.direction*(r.measured[diffusion]-r.measured[linear]) > 0 }),
+		count(func(r *comparison) bool { return r.direction*(r.printed[diffusion]-r.printed[linear]) > 0 }),
+		count(func(r *comparison) bool { return r.order(r.measured) == r.order(r.printed) }))
 	if of >= "5" { // Tables 5 and 6 have no significance tests
-		t.Add(append(cells, "", "")...)
+		t.AddRow(append(cells, "", "")...)
 		return
 	}
-	t.Add(append(cells, count(func(r *compared) bool { return r.clear }),
-		count(func(r *compared) bool { return r.printedClear }))...)
+	t.AddRow(append(cells, count(func(r *comparison) bool { return r.isSignificant }),
+		count(func(r *comparison) bool { return r.isPrintedSignificant }))...)
 }

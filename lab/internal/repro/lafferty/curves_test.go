@@ -44,10 +44,10 @@ func points(n int) (matrix, *task) {
 func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
-	p := &plan{tasks: []*task{clouds}, splits: 2, c: []float64{1, 10}, folds: 3, seed: 7}
-	got := musttest.Get(p.measure(context.Background(), m, 2, asm.Best(), func() {}))(t)
-	if want := int64(2 * 2 * 2 * (1 + 3)); got.trainings != want {
-		t.Errorf("%d machines, expected %d", got.trainings, want)
+	p := &plan{tasks: []*task{clouds}, splitCount: 2, cValues: []float64{1, 10}, foldCount: 3, seed: 7}
+	got := musttest.Get(p.measure(context.Background(), m, 2, asm.BestKernels(), func() {}))(t)
+	if want := int64(2 * 2 * 2 * (1 + 3)); got.classifierCount != want {
+		t.Errorf("%d machines, expected %d", got.classifierCount, want)
 	}
 	dense := musttest.Get(solver.NewDense(n, m.k))(t)
 	positive := map[int]bool{}
@@ -76,14 +76,14 @@ func TestMeasure(t *testing.T) {
 		}
 		return count
 	}
-	for number := range p.splits {
+	for number := range p.splitCount {
 		s := newSplit(clouds, p.seed, number)
 		for i, size := range clouds.sizes {
-			positives := s.train(size)
-			folds := make([][]int, p.folds)
+			positives := s.trainPositiveCount(size)
+			folds := make([][]int, p.foldCount)
 			at := 0
 			for _, d := range slices.Concat(s.positive[:positives], s.negative[:size-positives]) { // cyclic folds
-				folds[at%p.folds] = append(folds[at%p.folds], d)
+				folds[at%p.foldCount] = append(folds[at%p.foldCount], d)
 				at++
 			}
 			train := slices.Concat(folds...)
@@ -93,7 +93,7 @@ func TestMeasure(t *testing.T) {
 					test = append(test, d)
 				}
 			}
-			for j, c := range p.c {
+			for j, c := range p.cValues {
 				if want := wrong(train, test, c); math.Abs(float64(got.test[0][number][i][j]-want)) > 1 {
 					t.Errorf("split %d, %d documents, C %v: %d of the test set wrong, expected %d", number, size, c,
 						got.test[0][number][i][j], want)
@@ -103,9 +103,9 @@ func TestMeasure(t *testing.T) {
 					held += wrong(slices.Concat(slices.Concat(folds[:f]...), slices.Concat(folds[f+1:]...)), folds[f],
 						c)
 				}
-				if math.Abs(float64(got.folds[0][number][i][j]-held)) > 1 {
+				if math.Abs(float64(got.crossValidation[0][number][i][j]-held)) > 1 {
 					t.Errorf("split %d, %d documents, C %v: %d wrong by folds, expected %d", number, size, c,
-						got.folds[0][number][i][j], held)
+						got.crossValidation[0][number][i][j], held)
 				}
 			}
 		}
@@ -129,7 +129,7 @@ func TestSplits(t *testing.T) {
 	// A third of the documents, 90 of 270, is positive. So is a third of each training set, rounded
 	// to the nearest integer.
 	for size, want := range map[int]int{4: 2, 40: 13, 41: 14, 90: 30, 200: 67} {
-		if got := a.train(size); got != want {
+		if got := a.trainPositiveCount(size); got != want {
 			t.Errorf("%d of %d are positive, expected %d", got, size, want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestSplits(t *testing.T) {
 // positive document. Seeds and split numbers give different draws.
 func TestBalanced(t *testing.T) {
 	_, task := points(300)
-	task.balanced = true
+	task.balancedTraining = true
 	for number := range 3 {
 		s := newSplit(task, 1, number)
 		if again := newSplit(task, 1, number); !slices.Equal(again.positive, s.positive) ||
@@ -155,10 +155,10 @@ func TestBalanced(t *testing.T) {
 		for _, c := range []struct{ size, positive, testPositive, testNegative int }{
 			{4, 2, 88, 176}, {41, 20, 70, 140}, {60, 30, 60, 120}, {176, 88, 2, 4},
 		} {
-			train := slices.Concat(s.positive[:s.train(c.size)], s.negative[:c.size-s.train(c.size)])
-			positive, negative := s.test(c.size)
-			if s.train(c.size) != c.positive || len(positive) != c.testPositive || len(negative) != c.testNegative {
-				t.Errorf("%d documents: %d positive, tested on %d and %d, expected %+v", c.size, s.train(c.size),
+			train := slices.Concat(s.positive[:s.trainPositiveCount(c.size)], s.negative[:c.size-s.trainPositiveCount(c.size)])
+			positive, negative := s.testDocuments(c.size)
+			if s.trainPositiveCount(c.size) != c.positive || len(positive) != c.testPositive || len(negative) != c.testNegative {
+				t.Errorf("%d documents: %d positive, tested on %d and %d, expected %+v", c.size, s.trainPositiveCount(c.size),
 					len(positive), len(negative), c)
 			}
 			all := slices.Sorted(slices.Values(slices.Concat(train, positive, negative)))
@@ -183,16 +183,16 @@ func TestBalanced(t *testing.T) {
 	}
 	// If the class is in the majority, the negative documents limit the test set: 6 of 8 remain,
 	// with 12 positive documents in proportion.
-	s := &split{positive: make([]int, 16), negative: make([]int, 8), balanced: true}
-	if positive, negative := s.test(4); len(positive) != 12 || len(negative) != 6 {
+	s := &split{positive: make([]int, 16), negative: make([]int, 8), balancedTraining: true}
+	if positive, negative := s.testDocuments(4); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}
-	s.equal = true // all remaining documents of the smaller class, and as many of the other
-	if positive, negative := s.test(4); len(positive) != 6 || len(negative) != 6 {
+	s.balancedTest = true // all remaining documents of the smaller class, and as many of the other
+	if positive, negative := s.testDocuments(4); len(positive) != 6 || len(negative) != 6 {
 		t.Errorf("equal: tested on %d and %d, expected 6 of each", len(positive), len(negative))
 	}
-	s.balanced = false // all remaining documents
-	if positive, negative := s.test(6); len(positive) != 12 || len(negative) != 6 {
+	s.balancedTraining = false // all remaining documents
+	if positive, negative := s.testDocuments(6); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("natural: tested on %d and %d, expected 12 and 6", len(positive), len(negative))
 	}
 }

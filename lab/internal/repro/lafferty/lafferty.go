@@ -21,10 +21,10 @@ import (
 
 // Experiment repeats Tables 1 to 6 of the paper.
 var Experiment = repro.Experiment{
-	Name:  "lafferty-lebanon",
-	Paper: "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
-	Data:  "webkb, reuters-modapte",
-	Time:  "four minutes of CPU time",
+	Name:    "lafferty-lebanon",
+	Paper:   "Lafferty and Lebanon, Diffusion Kernels on Statistical Manifolds, JMLR 6 (2005), §5",
+	Corpora: "webkb, reuters-modapte",
+	RunTime: "four minutes of CPU time",
 	Help: `
 SVMs with linear, Gaussian and diffusion kernels. Tables 1 to 4 are test errors over random splits:
 WebKB, a class against the rest or student; Reuters-21578, a topic against the rest or earn. Tables
@@ -36,31 +36,31 @@ p is from paired t tests over the splits, diffusion against each other kernel, a
 in Tables 5 and 6. * = lowest with p < 0.05 against both. -report draws the learning curves.`,
 	New: func() repro.Settings {
 		return &settings{
-			Tables: tables, Features: features, C: repro.Numbers{1, 10, 100},
-			Scales: repro.Numbers{0.5, 1, 2, 3, 4, 5, 7, 10}, Splits: 20, Folds: 5, Training: "balanced",
-			Terms: repro.Terms{Digits: true, MinDF: 1},
+			Tables: tableNames, Features: featureNames, C: repro.Floats{1, 10, 100},
+			Scales: repro.Floats{0.5, 1, 2, 3, 4, 5, 7, 10}, SplitCount: 20, FoldCount: 5, ClassBalance: "balanced",
+			TermSettings: repro.TermSettings{Digits: true, MinDF: 1},
 		}
 	},
 }
 
 var (
-	tables   = repro.Words{"1", "2", "3", "4", "5", "6"}
-	features = repro.Words{"tf", "tfidf"}
+	tableNames   = repro.Words{"1", "2", "3", "4", "5", "6"}
+	featureNames = repro.Words{"tf", "tfidf"}
 )
 
 type settings struct {
-	Tables   repro.Words   `param:"tables" wants:"numbers of tables" help:"tables"`
-	Features repro.Words   `param:"features" wants:"tf, tfidf" help:"features of Tables 1 to 4"`
-	C        repro.Numbers `param:"c" wants:"positive numbers" help:"values of C"`
-	Scales   repro.Numbers `param:"scales" wants:"positive numbers" help:"scales √2σ and 2√t"`
-	Sizes    repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
-	Splits   int           `param:"splits" min:"1" help:"random splits of each task"`
-	Folds    int           `param:"folds" min:"2" help:"folds of the cross-validation"`
+	Tables     repro.Words  `param:"tables" wants:"numbers of tables" help:"tables"`
+	Features   repro.Words  `param:"features" wants:"tf, tfidf" help:"features of Tables 1 to 4"`
+	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C"`
+	Scales     repro.Floats `param:"scales" wants:"positive numbers" help:"scales √2σ and 2√t"`
+	Sizes      repro.Ints   `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
+	SplitCount int          `param:"splits" min:"1" help:"random splits of each task"`
+	FoldCount  int          `param:"folds" min:"2" help:"folds of the cross-validation"`
 	// With balanced, half of each training set is positive. With equal, half of each test set is
 	// positive too. With natural, the proportion of positive documents is the same as in the
 	// corpus.
-	Training string `param:"training" help:"proportion of positive documents: balanced, equal or natural"`
-	repro.Terms
+	ClassBalance string `param:"training" help:"proportion of positive documents: balanced, equal or natural"`
+	repro.TermSettings
 }
 
 // kernels lists the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). With
@@ -79,7 +79,7 @@ var kernels = [...]struct {
 // Indices of the kernels.
 const linear, gaussian, diffusion = 0, 1, 2
 
-var suffixes = []string{"-l2", "-l1-sqrt"}
+var embeddingSuffixes = []string{"-l2", "-l1-sqrt"}
 
 // scalesOf returns the scales to try for a kernel. For a kernel without a scale, it returns one
 // value, which isn't used.
@@ -90,9 +90,9 @@ func (p *settings) scalesOf(k int) []float64 {
 	return []float64{1}
 }
 
-// eachScale calls measure for each kernel whose embedding is features+suffix, and for each scale of
+// forEachScale calls measure for each kernel whose embedding is features+suffix, and for each scale of
 // the kernel.
-func (p *settings) eachScale(features, suffix string,
+func (p *settings) forEachScale(features, suffix string,
 	measure func(e sparse.Embedding, at int, k kernel.Kernel) error) error {
 	e, err := sparse.ParseEmbedding(features + suffix)
 	if err != nil {
@@ -116,38 +116,38 @@ func (p *settings) eachScale(features, suffix string,
 }
 
 func (p *settings) check() (err error) {
-	if p.Tables, err = p.Tables.Of("tables", tables...); err != nil {
+	if p.Tables, err = p.Tables.Select("tables", tableNames...); err != nil {
 		return err
 	}
-	if p.Features, err = p.Features.Of("features", features...); err != nil {
+	if p.Features, err = p.Features.Select("features", featureNames...); err != nil {
 		return err
 	}
 	if p.Sizes != nil && p.Sizes[0] < 4 {
 		return cli.Usagef("sizes must be at least 4, got sizes=%s", p.Sizes)
 	}
-	return repro.OneOf("training", p.Training, "balanced", "equal", "natural")
+	return repro.CheckOneOf("training", p.ClassBalance, "balanced", "equal", "natural")
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
+func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.Set("C", "%s, chosen on the test sets together with the scale (the paper does not name C)", p.C)
-	report.Set("scales", "√2σ and 2√t in %s", p.Scales)
-	report.Set("training sets", "%s, %d random splits", p.Training, p.Splits)
-	report.Set("terms", "%s", p.Terms)
-	report.Set("by folds", "scale and C from %d-fold cross-validation on the training documents", p.Folds)
-	report.Set("seed", "%d", r.Seed)
-	agreement := newAgreement()
+	report.AddSetting("C", "%s, chosen on the test sets together with the scale (the paper does not name C)", p.C)
+	report.AddSetting("scales", "√2σ and 2√t in %s", p.Scales)
+	report.AddSetting("training sets", "%s, %d random splits", p.ClassBalance, p.SplitCount)
+	report.AddSetting("terms", "%s", p.TermSettings)
+	report.AddSetting("by folds", "scale and C from %d-fold cross-validation on the training documents", p.FoldCount)
+	report.AddSetting("seed", "%d", r.Seed)
+	agreement := newAgreementTable()
 	if p.Tables.Has("1") || p.Tables.Has("2") {
 		if err := r.Require(repro.WebKB); err != nil {
 			return nil, err
 		}
-		c, _, err := r.ReadWebKB(ctx, p.Terms)
+		c, _, err := r.ReadWebKB(ctx, p.TermSettings)
 		if err == nil {
-			err = p.corpus(ctx, r, "webkb", c, report, agreement)
+			err = p.measureCorpus(ctx, r, "webkb", c, report, agreement)
 		}
 		if err != nil {
 			return report, err
@@ -157,9 +157,9 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		if err := r.Require(repro.Reuters); err != nil {
 			return report, err
 		}
-		both, train, err := r.ReadReuters(ctx, p.Terms)
+		both, train, err := r.ReadReuters(ctx, p.TermSettings)
 		if err == nil && (p.Tables.Has("3") || p.Tables.Has("4")) {
-			err = p.corpus(ctx, r, "reuters", both.Select(stories(both)), report, agreement)
+			err = p.measureCorpus(ctx, r, "reuters", both.Select(storiesWithTopic(both)), report, agreement)
 		}
 		if err == nil && (p.Tables.Has("5") || p.Tables.Has("6")) {
 			err = p.modApteTables(ctx, r, newModApte(both, train), report, agreement)

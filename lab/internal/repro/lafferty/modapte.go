@@ -29,7 +29,7 @@ type modApte struct {
 func newModApte(c *corpus.Corpus, n int) *modApte {
 	s := &modApte{}
 	var docs [2][]int
-	for _, i := range stories(c) {
+	for _, i := range storiesWithTopic(c) {
 		have := []int{} // not nil, because stories with nil labels aren't used for training
 		for t, topic := range topTen {
 			if repro.HasClass(c, i, topic) {
@@ -46,32 +46,35 @@ func newModApte(c *corpus.Corpus, n int) *modApte {
 	return s
 }
 
-// held marks a third of the training stories as held out for selecting scale and C. The choice is
+// heldOutMask marks a third of the training stories as held out for selecting scale and C. The choice is
 // stratified by first topic.
-func (s *modApte) held(seed uint64) []bool {
+func (s *modApte) heldOutMask(seed uint64) []bool {
 	first := make([]int, len(s.labels[0]))
 	for i, have := range s.labels[0] {
 		first[i] = append(slices.Clone(have), len(topTen))[0]
 	}
 	held := make([]bool, len(first))
-	for i, part := range solver.Folds(first, 3, seed) {
+	for i, part := range solver.StratifiedFolds(first, 3, seed) {
 		held[i] = part == 0
 	}
 	return held
 }
 
 type topicResult struct {
-	right                      string // a character per story: '1' if correctly classified, else '0'
-	positive, missed, mistaken int    // numbers of stories with the topic, of false negatives and of false positives
+	correctMask string // a character per story: '1' if correctly classified, else '0'
+	// numbers of stories with the topic, of false negatives and of false positives
+	positives, falseNegatives, falsePositives int
 }
 
-func (t *topicResult) share() float64 { return float64(t.missed+t.mistaken) / float64(len(t.right)) }
+func (t *topicResult) errorRate() float64 {
+	return float64(t.falseNegatives+t.falsePositives) / float64(len(t.correctMask))
+}
 
 // f1 returns the harmonic mean of precision and recall, 2·TP/(2·TP + FP + FN), or 0 without true
 // positives.
 func (t *topicResult) f1() float64 {
-	if right := t.positive - t.missed; right > 0 {
-		return 2 * float64(right) / float64(2*right+t.missed+t.mistaken)
+	if right := t.positives - t.falseNegatives; right > 0 {
+		return 2 * float64(right) / float64(2*right+t.falseNegatives+t.falsePositives)
 	}
 	return 0
 }
@@ -79,14 +82,14 @@ func (t *topicResult) f1() float64 {
 // modApteResult holds the results of one kernel and scale, indexed by C and topic. test is for test
 // stories, and held for held-out stories. For held, classifiers are trained without the held-out
 // stories.
-type modApteResult struct{ test, held [][]topicResult }
+type modApteResult struct{ test, heldOut [][]topicResult }
 
-// modApteBase holds the products of training stories with training stories (train) and with test
+// modApteProducts holds the products of training stories with training stories (train) and with test
 // stories (cross), for one embedding.
-type modApteBase struct{ train, cross *products }
+type modApteProducts struct{ train, cross *products }
 
-func newModApteBase(ctx context.Context, r *repro.Run, s *modApte, e sparse.Embedding,
-	report *repro.Report) (b modApteBase, err error) {
+func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embedding,
+	report *repro.Report) (b modApteProducts, err error) {
 	fit := e.Fit(s.train)
 	train, err := fit.Transform(s.train)
 	if err != nil {
@@ -108,7 +111,8 @@ func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains classifiers with one kernel for each C. It trains on all training stories to
 // classify the test stories, and without the held-out stories to classify these.
-func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool, workers int,
+func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool,
+	workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
 	m, err := b.train.matrix(ctx, k, loops, workers)
 	if err != nil {
@@ -135,15 +139,15 @@ func (b modApteBase) measure(ctx context.Context, s *modApte, k kernel.Kernel, c
 		m           matrix
 		only        []bool
 		to          *[][]topicResult
-	}{{all, s.labels[1], crossed, nil, &out.test}, {left, all, m, held, &out.held}} {
-		training := solver.Training{Sets: on.train, Classes: len(topTen)}
+	}{{all, s.labels[1], crossed, nil, &out.test}, {left, all, m, held, &out.heldOut}} {
+		training := solver.Training{LabelSets: on.train, Classes: len(topTen)}
 		for _, c := range cs {
 			training.C = c
-			if training.Start, err = solver.Train(ctx, dense, training, opt); err != nil {
+			if training.StartFrom, err = solver.Train(ctx, dense, training, opt); err != nil {
 				return out, err
 			}
-			report.Trainings += int64(len(training.Start.Functions))
-			*on.to = append(*on.to, decideTopics(ctx, training.Start, on.m, on.test, on.only, workers, loops))
+			report.ClassifierCount += int64(len(training.StartFrom.Functions))
+			*on.to = append(*on.to, decideTopics(ctx, training.StartFrom, on.m, on.test, on.only, workers, loops))
 		}
 	}
 	return out, ctx.Err()
@@ -158,7 +162,7 @@ func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels []
 		machine, t := c.Functions[topic], &out[topic]
 		row := func(s int) []float32 { return m.row(machine.Support[s]) }
 		var right []byte
-		decide(loops, machine, m.n, row, func(story int, value float64) {
+		forEachDecision(loops, machine, m.n, row, func(story int, value float64) {
 			if only != nil && !only[story] {
 				return
 			}
@@ -167,44 +171,44 @@ func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels []
 			case has == (value > 0):
 				right = append(right, '1')
 			case has:
-				t.missed, right = t.missed+1, append(right, '0')
+				t.falseNegatives, right = t.falseNegatives+1, append(right, '0')
 			default:
-				t.mistaken, right = t.mistaken+1, append(right, '0')
+				t.falsePositives, right = t.falsePositives+1, append(right, '0')
 			}
 			if has {
-				t.positive++
+				t.positives++
 			}
 		})
-		t.right = string(right)
+		t.correctMask = string(right)
 		return nil
 	})
 	return out
 }
 
-func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, report *repro.Report,
+func (p *settings) modApteTables(ctx context.Context, r *repro.Env, s *modApte, report *repro.Report,
 	agreement *repro.Table) error {
 	n, t := int64(s.train.Rows()), int64(s.test.Rows())
 	need := fmt.Sprintf("two kernel matrices of %d training and %d test documents", n, t)
-	if err := r.Fits(need, 8*n*(n+t)+rowBytes(n), s.train, s.test); err != nil {
+	if err := r.CheckMemory(need, 8*n*(n+t)+rowBytes(n), s.train, s.test); err != nil {
 		return err
 	}
-	report.Set("ModApte", "%d training and %d test stories, tf", n, t)
-	loops, err := r.Kernels()
+	report.AddSetting("ModApte", "%d training and %d test stories, tf", n, t)
+	loops, err := r.AsmKernels()
 	if err != nil {
 		return err
 	}
-	held := s.held(r.Seed)
-	step := r.Counter("tables 5 and 6", 1+2*len(p.Scales))
+	held := s.heldOutMask(r.Seed)
+	step := r.ProgressCounter("tables 5 and 6", 1+2*len(p.Scales))
 	var found [len(kernels)][]modApteResult // indexed by kernel and scale
-	for _, suffix := range suffixes {
-		var base modApteBase
-		err := p.eachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
+	for _, suffix := range embeddingSuffixes {
+		var base modApteProducts
+		err := p.forEachScale("tf", suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
 			if base.train == nil {
 				if base, err = newModApteBase(ctx, r, s, e, report); err != nil {
 					return err
 				}
 			}
-			one, err := base.measure(ctx, s, k, p.C, held, r.Threads(), loops, report)
+			one, err := base.measure(ctx, s, k, p.C, held, r.NumWorkers(), loops, report)
 			found[at] = append(found[at], one)
 			step()
 			return err
@@ -214,7 +218,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Run, s *modApte, 
 		}
 	}
 	if p.Tables.Has("5") {
-		p.modApteTable("5", "error", -1, (*topicResult).share, found, report, agreement)
+		p.modApteTable("5", "error", -1, (*topicResult).errorRate, found, report, agreement)
 	}
 	if p.Tables.Has("6") {
 		p.modApteTable("6", "F1", 1, (*topicResult).f1, found, report, agreement)
@@ -231,7 +235,7 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 		for _, r := range slices.Backward(results) {
 			on := r.test
 			if held {
-				on = r.held
+				on = r.heldOut
 			}
 			if v := better * figure(&on[c][topic]); v > best {
 				best, choice = v, &r.test[c][topic]
@@ -246,17 +250,17 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
 	titles := map[string]string{"error": "test error", "F1": "F1"}
-	table := report.NewTable(number, fmt.Sprintf("Table %s: Reuters-21578, ModApte split, %s", number, titles[what]),
+	table := report.AddTable(number, fmt.Sprintf("Table %s: Reuters-21578, ModApte split, %s", number, titles[what]),
 		slices.Concat([]string{"topic", ">linear", ">Gaussian", ">diffusion", "best", ">p lin", ">p Gau", ">held out: lin",
-			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparedColumns,
+			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparisonColumns,
 			[]string{"printed ±", "±"})...)
-	var rows []compared
+	var rows []comparison
 	var first [2][]string // topics for which diffusion is among the best: selected on test, and on held-out stories
 	for topic, name := range topTen {
 		cells := []string{name}
-		row := compared{better: better}
+		row := comparison{direction: better}
 		var sign string
-		row.printed, row.digits, sign = printed(number, name, "tf", 0)
+		row.printed, row.decimals, sign = printedFigures(number, name, "tf", 0)
 		for protocol := range first {
 			var choices [len(kernels)]*topicResult
 			var figures []float64
@@ -266,25 +270,25 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 				if protocol == 0 {
 					row.measured[k] = v
 				}
-				figures, cells = append(figures, -better*v), append(cells, repro.Fixed(v, 4))
+				figures, cells = append(figures, -better*v), append(cells, repro.FormatFixed(v, 4))
 			}
-			best := bestOf(figures)
+			best := bestKernels(figures)
 			cells = append(cells, strings.Join(best, ", "))
 			for _, k := range []int{linear, gaussian} {
-				test, _, _ := repro.Against(choices[diffusion].right, choices[k].right)
-				cells = append(cells, repro.Probability(test.P))
+				test, _, _ := repro.CompareBySignTest(choices[diffusion].correctMask, choices[k].correctMask)
+				cells = append(cells, repro.FormatPValue(test.PValue))
 			}
 			if slices.Contains(best, kernels[diffusion].name) {
 				first[protocol] = append(first[protocol], name)
 			}
 		}
-		table.Add(slices.Concat(cells, row.cells(), []string{sign, signOf(sign, row.measured[diffusion],
+		table.AddRow(slices.Concat(cells, row.cells(), []string{sign, signOf(sign, row.measured[diffusion],
 			row.printed[diffusion])})...)
 		rows = append(rows, row)
 	}
-	addAgreement(agreement, number, "tf", rows)
+	addAgreementRow(agreement, number, "tf", rows)
 	for protocol, name := range []string{"best scale", "held out"} {
-		report.Note("Table %s, %s: diffusion has the best %s, possibly tied, for %d of %d topics: %s.", number, name,
+		report.AddNote("Table %s, %s: diffusion has the best %s, possibly tied, for %d of %d topics: %s.", number, name,
 			what, len(first[protocol]), len(topTen), strings.Join(first[protocol], ", "))
 	}
 }

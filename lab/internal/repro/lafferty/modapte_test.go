@@ -14,30 +14,30 @@ import (
 // 2 of 10 stories with a topic are missed, and 1 other is a false positive: precision 8/9, recall
 // 8/10, F1 16/19.
 func TestTopicResult(t *testing.T) {
-	w := &topicResult{right: "00111111110111111111", positive: 10, missed: 2, mistaken: 1}
-	if w.share() != 3./20 || !(math.Abs(w.f1()-16.0/19) <= 1e-15) {
-		t.Errorf("error %v, F1 %v", w.share(), w.f1())
+	w := &topicResult{correctMask: "00111111110111111111", positives: 10, falseNegatives: 2, falsePositives: 1}
+	if w.errorRate() != 3./20 || !(math.Abs(w.f1()-16.0/19) <= 1e-15) {
+		t.Errorf("error %v, F1 %v", w.errorRate(), w.f1())
 	}
-	if none := (&topicResult{missed: 1, positive: 1}); none.f1() != 0 {
+	if none := (&topicResult{falseNegatives: 1, positives: 1}); none.f1() != 0 {
 		t.Errorf("nothing right has F1 %v", none.f1())
 	}
 }
 
 // The choice uses test or held-out stories; the result is always on test stories.
 func TestModApteChoose(t *testing.T) {
-	p := &settings{Scales: repro.Numbers{1, 2}, C: repro.Numbers{1, 10}}
+	p := &settings{Scales: repro.Floats{1, 2}, C: repro.Floats{1, 10}}
 	errs := func(n int) []topicResult {
-		return []topicResult{{missed: n, positive: 10, right: "0000000000"}}
+		return []topicResult{{falseNegatives: n, positives: 10, correctMask: "0000000000"}}
 	}
 	results := []modApteResult{
-		{test: [][]topicResult{errs(4), errs(3)}, held: [][]topicResult{errs(2), errs(1)}},
-		{test: [][]topicResult{errs(5), errs(2)}, held: [][]topicResult{errs(1), errs(1)}},
+		{test: [][]topicResult{errs(4), errs(3)}, heldOut: [][]topicResult{errs(2), errs(1)}},
+		{test: [][]topicResult{errs(5), errs(2)}, heldOut: [][]topicResult{errs(1), errs(1)}},
 	}
-	if got := p.choose(results, 0, -1, (*topicResult).share, false); got != &results[1].test[1][0] {
+	if got := p.choose(results, 0, -1, (*topicResult).errorRate, false); got != &results[1].test[1][0] {
 		t.Errorf("best on the test stories: %+v", got)
 	}
 	// ties: the smallest C, then the largest scale
-	if got := p.choose(results, 0, -1, (*topicResult).share, true); got != &results[1].test[0][0] {
+	if got := p.choose(results, 0, -1, (*topicResult).errorRate, true); got != &results[1].test[0][0] {
 		t.Errorf("best on those held out: %+v", got)
 	}
 }
@@ -49,7 +49,7 @@ func TestDecideTopics(t *testing.T) {
 	m := matrix{4, []float32{9, 9, 9, 9, 1, 0, 1, 0}}
 	labels := [][]int{{0}, {3, 0}, {3}, nil}
 	for _, isa := range asm.Available() {
-		loops := musttest.Get(asm.For(isa))(t)
+		loops := musttest.Get(asm.KernelsFor(isa))(t)
 		some := decideTopics(t.Context(), c, m, labels, []bool{true, true, false, true}, 2, loops)[0]
 		if want := (topicResult{"101", 2, 1, 0}); some != want {
 			t.Errorf("%s: %+v, expected %+v", isa, some, want)

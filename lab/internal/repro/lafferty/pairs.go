@@ -24,20 +24,20 @@ func (m matrix) row(i int) []float32 { return m.k[i*m.n : (i+1)*m.n] }
 // products holds c = 1 - cosine for pairs of row and column documents in one embedding, and a
 // buffer for a kernel's matrix.
 type products struct {
-	c          []float32
-	rows, cols []float32 // norms of rows and columns
-	m          matrix
+	c                  []float32
+	rowNorms, colNorms []float32 // norms of rows and columns
+	m                  matrix
 }
 
 // newProducts computes c for all pairs. If rows and columns are the same documents, it computes
 // each pair once.
-func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
+func newProducts(ctx context.Context, r *repro.Env, rows, cols *sparse.Embedded,
 	report *repro.Report) (p *products, err error) {
 	runtime.GC() // free the products of the previous embedding
 	stage := "dot products of " + cols.Embedder.Embedding.String()
 	g, err := engine.NewContext(ctx, cols, engine.Options{
-		ISA: r.ISA, Device: r.Device, Workers: r.Threads(), MemoryBytes: r.MemoryBytes,
-		Progress: func(p engine.Progress) { r.Progress(stage, p.Done, p.Total) },
+		ISA: r.ISA, Device: r.Device, Workers: r.NumWorkers(), MemoryBytes: r.MemoryBytes,
+		Progress: func(p engine.Progress) { r.ReportProgress(stage, p.Done, p.Total) },
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
 	if err != nil {
 		return nil, err
 	}
-	p = &products{rows: single(rows.Norms), cols: single(cols.Norms)}
+	p = &products{rowNorms: toFloat32(rows.Norms), colNorms: toFloat32(cols.Norms)}
 	if rows == cols {
 		all, err := g.Gram(ctx, c, nil)
 		if err != nil {
@@ -55,18 +55,18 @@ func newProducts(ctx context.Context, r *repro.Run, rows, cols *sparse.Embedded,
 		}
 		p.c = all.Data
 	} else {
-		all, err := g.Rows(ctx, c, engine.Request{Test: rows}, nil)
+		all, err := g.Rows(ctx, c, engine.Request{TestDocuments: rows}, nil)
 		if err != nil {
 			return nil, err
 		}
 		p.c = all.Data
 	}
-	report.DotProducts += g.Stats().Pairs
-	p.m = matrix{len(p.cols), make([]float32, len(p.c))}
+	report.DotProductCount += g.Stats().Pairs
+	p.m = matrix{len(p.colNorms), make([]float32, len(p.c))}
 	return p, nil
 }
 
-func single(v []float64) []float32 {
+func toFloat32(v []float64) []float32 {
 	out := make([]float32, len(v))
 	for i := range v {
 		out[i] = float32(v[i])
@@ -76,8 +76,8 @@ func single(v []float64) []float32 {
 
 // matrix returns the matrix of a kernel. The result is valid until the next call.
 func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kernels, workers int) (matrix, error) {
-	return p.m, run.Tasks(ctx, workers, len(p.rows), func(_ context.Context, _, i int) error {
-		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rows[i:i+1], p.cols)
+	return p.m, run.Tasks(ctx, workers, len(p.rowNorms), func(_ context.Context, _, i int) error {
+		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rowNorms[i:i+1], p.colNorms)
 	})
 }
 
@@ -85,9 +85,9 @@ func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kerne
 // several hundred support vectors fit into the L2 cache.
 const testBlock = 512
 
-// decide calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each document
+// forEachDecision calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each document
 // j < n. row must return the kernel values of support vector s.
-func decide(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
+func forEachDecision(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32
 	for s := range machine.Support {

@@ -14,9 +14,11 @@ import (
 //go:embed printed.tsv
 var printedTSV string
 
-// printed returns the figures of a row in printedTSV, their number of decimals, and the last
+// printedFigures returns the figures of a row in printedTSV, their number of decimals, and the last
 // column. Missing figures are NaN. For Tables 5 and 6, documents must be 0.
-func printed(table, class, features string, documents int) (figures [len(kernels)]float64, digits int, mark string) {
+func printedFigures(
+	table, class, features string, documents int,
+) (figures [len(kernels)]float64, digits int, mark string) {
 	size := ""
 	if documents > 0 {
 		size = fmt.Sprint(documents)

@@ -8,22 +8,22 @@ import (
 // Two complete rows have measured figures of e and 1/e times the printed ones, with diffusion
 // better once; the paper has no values for the fourth row.
 func TestAgreement(t *testing.T) {
-	table := newAgreement()
-	rows := []compared{
-		{measured: [...]float64{math.E, 2, 1}, printed: [...]float64{1, 2, 0.5}, clear: true},
-		{measured: [...]float64{1 / math.E, 2, 2}, printed: [...]float64{1, 2, 0.5}, printedClear: true},
-		{measured: [...]float64{1, 2, 0.501}, printed: [...]float64{1, 2, 0.5}, printedClear: true}, // in two digits
+	table := newAgreementTable()
+	rows := []comparison{
+		{measured: [...]float64{math.E, 2, 1}, printed: [...]float64{1, 2, 0.5}, isSignificant: true},
+		{measured: [...]float64{1 / math.E, 2, 2}, printed: [...]float64{1, 2, 0.5}, isPrintedSignificant: true},
+		{measured: [...]float64{1, 2, 0.501}, printed: [...]float64{1, 2, 0.5}, isPrintedSignificant: true}, // in two digits
 		{measured: [...]float64{1, 2, 2}, printed: [...]float64{math.NaN(), 2, 0.5}},
 	}
 	for i := range rows {
-		rows[i].better, rows[i].digits = -1, 2
+		rows[i].direction, rows[i].decimals = -1, 2
 	}
-	addAgreement(table, "1", "tf", rows)
-	addAgreement(table, "2", "tf", rows[3:]) // without the paper's values
+	addAgreementRow(table, "1", "tf", rows)
+	addAgreementRow(table, "2", "tf", rows[3:]) // without the paper's values
 	for i := range rows {
-		rows[i].better = 1
+		rows[i].direction = 1
 	}
-	addAgreement(table, "6", "tf", rows)
+	addAgreementRow(table, "6", "tf", rows)
 	want := [][]string{
 		{"1", "tf", "3", "0.667", "0.000", "0.694", "2", "3", "1", "1", "2"}, // (ln 2 + ln 4 + ln 1.002)/3
 		{"6", "tf", "3", "0.667", "0.000", "0.694", "1", "0", "1", "", ""},
@@ -46,7 +46,7 @@ func TestAgreement(t *testing.T) {
 		{-1, [...]float64{3, 2, 1}, "DGL"}, {1, [...]float64{3, 2, 1}, "LGD"}, {1, [...]float64{1, 1.001, 2}, "DG=L"},
 		{-1, [...]float64{1, 1, 1}, "D=G=L"}, {-1, [...]float64{math.NaN(), 1, 1}, ""},
 	} {
-		if got := (&compared{better: c.better, digits: 2}).order(c.of); got != c.want {
+		if got := (&comparison{direction: c.better, decimals: 2}).order(c.of); got != c.want {
 			t.Errorf("order of %v: %q, expected %q", c.of, got, c.want)
 		}
 	}
@@ -65,12 +65,12 @@ func TestPrinted(t *testing.T) {
 		{"4", "acq", "tf", 80, 4, 0.0856, "*"}, {"5", "corn", "tf", 0, 5, 0.00563, ""},
 		{"6", "ship", "tf", 0, 4, 0.8827, "+"},
 	} {
-		got, digits, mark := printed(c.table, c.class, c.features, c.documents)
+		got, digits, mark := printedFigures(c.table, c.class, c.features, c.documents)
 		if got[diffusion] != c.diffusion || digits != c.digits || mark != c.mark {
 			t.Errorf("%+v: %v, %d digits, mark %q", c, got, digits, mark)
 		}
 	}
-	if got, _, _ := printed("3", "earn", "tf", 40); !math.IsNaN(got[0]) {
+	if got, _, _ := printedFigures("3", "earn", "tf", 40); !math.IsNaN(got[0]) {
 		t.Errorf("Table 3 has %v for 40 documents, expected none", got)
 	}
 }

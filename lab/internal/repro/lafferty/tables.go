@@ -14,60 +14,60 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-const significant = 0.05
+const significanceLevel = 0.05
 
-var titles = map[string]string{
+var tableTitles = map[string]string{
 	"1": "Table 1: WebKB, one class against the rest, test error",
 	"2": "Table 2: WebKB, a class against student, test error",
 	"3": "Table 3: Reuters-21578, one topic against the rest, test error",
 	"4": "Table 4: Reuters-21578, a topic against earn, test error",
 }
 
-// figures lists the tasks with learning curves in Figures 5 to 8 of the paper.
-var figures = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
+// curveTasks lists the tasks with learning curves in Figures 5 to 8 of the paper.
+var curveTasks = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
 
 // results holds the error counts of each kernel, indexed by scale.
-type results [len(kernels)][]counts
+type results [len(kernels)][]errorCounts
 
-// corpus runs the experiments on a corpus and adds their tables to the report.
-func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus, report *repro.Report,
+// measureCorpus runs the experiments on a corpus and adds their tables to the report.
+func (p *settings) measureCorpus(ctx context.Context, r *repro.Env, name string, c *corpus.Corpus, report *repro.Report,
 	agreement *repro.Table) error {
 	tasks, err := p.tasks(name, c)
 	if err != nil {
 		return err
 	}
 	n := int64(c.Documents.Rows())
-	if err := r.Fits(fmt.Sprintf("two kernel matrices of %d documents", n), 8*n*n, c.Documents); err != nil {
+	if err := r.CheckMemory(fmt.Sprintf("two kernel matrices of %d documents", n), 8*n*n, c.Documents); err != nil {
 		return err
 	}
 	terms, _ := c.Documents.TermFrequencies()
-	report.Set(name, "%d documents, %d terms", n, len(terms))
-	plan := &plan{tasks: tasks, splits: p.Splits, c: p.C, folds: p.Folds, seed: r.Seed}
-	step := r.Counter(name, len(p.Features)*(1+2*len(p.Scales))*len(tasks)*p.Splits)
+	report.AddSetting(name, "%d documents, %d terms", n, len(terms))
+	plan := &plan{tasks: tasks, splitCount: p.SplitCount, cValues: p.C, foldCount: p.FoldCount, seed: r.Seed}
+	step := r.ProgressCounter(name, len(p.Features)*(1+2*len(p.Scales))*len(tasks)*p.SplitCount)
 	found := map[string]*results{} // indexed by features
 	for _, features := range p.Features {
 		found[features] = &results{}
-		for _, suffix := range suffixes {
+		for _, suffix := range embeddingSuffixes {
 			if err := p.measure(ctx, r, c.Documents, plan, features, suffix, found[features], step, report); err != nil {
 				return err
 			}
 		}
 	}
 	of := pairTables[name]
-	both := p.table(of.rest, tasks, found, report, agreement)
-	both = append(both, p.table(of.pairs, tasks, found, report, agreement)...)
-	addAgreement(agreement, of.rest+", "+of.pairs, "both", both)
+	both := p.addTable(of.rest, tasks, found, report, agreement)
+	both = append(both, p.addTable(of.pairs, tasks, found, report, agreement)...)
+	addAgreementRow(agreement, of.rest+", "+of.pairs, "both", both)
 	return nil
 }
 
-func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, plan *plan, features, suffix string,
+func (p *settings) measure(ctx context.Context, r *repro.Env, docs *sparse.CSR, plan *plan, features, suffix string,
 	found *results, step func(), report *repro.Report) error {
-	loops, err := r.Kernels()
+	loops, err := r.AsmKernels()
 	if err != nil {
 		return err
 	}
 	var c *products
-	return p.eachScale(features, suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
+	return p.forEachScale(features, suffix, func(e sparse.Embedding, at int, k kernel.Kernel) (err error) {
 		if c == nil {
 			x, err := e.Fit(docs).Transform(docs)
 			if err != nil {
@@ -77,12 +77,12 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, docs *sparse.CSR, 
 				return err
 			}
 		}
-		m, err := c.matrix(ctx, k, loops, r.Threads())
+		m, err := c.matrix(ctx, k, loops, r.NumWorkers())
 		if err != nil {
 			return err
 		}
-		counts, err := plan.measure(ctx, m, r.Threads(), loops, step)
-		report.Trainings += counts.trainings
+		counts, err := plan.measure(ctx, m, r.NumWorkers(), loops, step)
+		report.ClassifierCount += counts.classifierCount
 		found[at] = append(found[at], counts)
 		return err
 	})
@@ -94,32 +94,32 @@ type choice struct {
 	errors   []float64 // test errors, one per split
 }
 
-// best selects the scale and C with the smallest mean error on the test sets, as in the paper. Ties
+// bestOnTest selects the scale and C with the smallest mean error on the test sets, as in the paper. Ties
 // go to the smallest scale, then to the smallest C.
-func (p *settings) best(results []counts, kernel, task, size, testDocs int) (best choice) {
+func (p *settings) bestOnTest(results []errorCounts, kernel, task, size, testDocs int) (bestOnTest choice) {
 	least := math.Inf(1)
 	for i, scale := range p.scalesOf(kernel) {
 		for j, c := range p.C {
 			tried := choice{scale, c, nil}
-			for s := range p.Splits {
+			for s := range p.SplitCount {
 				tried.errors = append(tried.errors, float64(results[i].test[task][s][size][j])/float64(testDocs))
 			}
-			if mean := repro.Measure(tried.errors).Mean; mean < least {
-				best, least = tried, mean
+			if mean := repro.Summarise(tried.errors).Mean; mean < least {
+				bestOnTest, least = tried, mean
 			}
 		}
 	}
-	return best
+	return bestOnTest
 }
 
-// byFolds selects, for each split, the scale and C with the fewest cross-validation errors on the
+// bestByFolds selects, for each split, the scale and C with the fewest cross-validation errors on the
 // training documents. Ties go to the smallest C, then to the largest scale.
-func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen choice) {
-	for s := range p.Splits {
+func (p *settings) bestByFolds(results []errorCounts, task, size, testDocs int) (chosen choice) {
+	for s := range p.SplitCount {
 		least, wrong := math.MaxInt, 0
 		for j := range p.C {
 			for _, r := range slices.Backward(results) {
-				if n := r.folds[task][s][size][j]; n < least {
+				if n := r.crossValidation[task][s][size][j]; n < least {
 					least, wrong = n, r.test[task][s][size][j]
 				}
 			}
@@ -129,7 +129,7 @@ func (p *settings) byFolds(results []counts, task, size, testDocs int) (chosen c
 	return chosen
 }
 
-func bestOf(figures []float64) (names []string) {
+func bestKernels(figures []float64) (names []string) {
 	for k, v := range figures {
 		if v == slices.Min(figures) {
 			names = append(names, kernels[k].name)
@@ -138,102 +138,103 @@ func bestOf(figures []float64) (names []string) {
 	return names
 }
 
-// tested compares diffusion with the other kernels.
-type tested struct {
-	cells   []string // means, best kernels, p values for linear and Gaussian
-	lower   bool     // true if diffusion has a lower error than both other kernels
-	clearly bool     // true if the lower error is significant
-	differs bool     // true if diffusion differs significantly from the better of the other kernels
+// diffusionTest compares diffusion with the other kernels.
+type diffusionTest struct {
+	cells         []string // means, best kernels, p values for linear and Gaussian
+	isLower       bool     // true if diffusion has a lower error than both other kernels
+	isSignificant bool     // true if the lower error is significant
+	differs       bool     // true if diffusion differs significantly from the better of the other kernels
 }
 
-func test(choices [len(kernels)]choice) (t tested) {
+func testDiffusion(choices [len(kernels)]choice) (t diffusionTest) {
 	var means []float64
 	for _, c := range choices {
-		m := repro.Measure(c.errors)
+		m := repro.Summarise(c.errors)
 		t.cells, means = append(t.cells, m.Text(4)), append(means, m.Mean)
 	}
-	var tests [2]repro.Test
+	var tests [2]repro.SignificanceTest
 	for k := range tests {
-		tests[k] = repro.PairedT(choices[diffusion].errors, choices[k].errors)
+		tests[k] = repro.PairedTTest(choices[diffusion].errors, choices[k].errors)
 	}
-	t.lower = tests[linear].Statistic < 0 && tests[gaussian].Statistic < 0
-	t.clearly = t.lower && tests[linear].P < significant && tests[gaussian].P < significant
-	t.differs = t.clearly
-	if other := linear; !t.lower {
+	t.isLower = tests[linear].Statistic < 0 && tests[gaussian].Statistic < 0
+	t.isSignificant = t.isLower && tests[linear].PValue < significanceLevel && tests[gaussian].PValue < significanceLevel
+	t.differs = t.isSignificant
+	if other := linear; !t.isLower {
 		if means[gaussian] < means[linear] {
 			other = gaussian
 		}
-		t.differs = tests[other].P < significant
+		t.differs = tests[other].PValue < significanceLevel
 	}
-	lowest := strings.Join(bestOf(means), ", ")
-	if t.clearly {
+	lowest := strings.Join(bestKernels(means), ", ")
+	if t.isSignificant {
 		lowest += " *"
 	}
-	t.cells = append(t.cells, lowest, repro.Probability(tests[linear].P), repro.Probability(tests[gaussian].P))
+	t.cells = append(t.cells, lowest, repro.FormatPValue(tests[linear].PValue), repro.FormatPValue(tests[gaussian].PValue))
 	return t
 }
 
-// table adds one of Tables 1 to 4, with charts and notes, to the report. It adds rows to agreement,
+// addTable adds one of Tables 1 to 4, with charts and notes, to the report. It adds rows to agreement,
 // and returns the figures of all rows.
-func (p *settings) table(number string, tasks []*task, found map[string]*results, report *repro.Report,
-	agreement *repro.Table) (both []compared) {
+func (p *settings) addTable(number string, tasks []*task, found map[string]*results, report *repro.Report,
+	agreement *repro.Table) (both []comparison) {
 	if !p.Tables.Has(number) {
 		return nil
 	}
 	columns := slices.Concat([]string{"class", "features", ">L", ">linear", ">Gaussian", ">diffusion", "lowest", ">p lin",
-		">p Gau"}, comparedColumns, []string{">by folds: lin", ">by folds: Gau", ">by folds: dif", "by folds: lowest",
+		">p Gau"}, comparisonColumns, []string{">by folds: lin", ">by folds: Gau", ">by folds: dif", "by folds: lowest",
 		">by folds: p lin", ">by folds: p Gau"})
-	table := report.NewTable(number, titles[number], columns...)
+	table := report.AddTable(number, tableTitles[number], columns...)
 	for _, features := range p.Features {
-		var paper, honest []tested
-		var rows []compared
+		var paper, honest []diffusionTest
+		var rows []comparison
 		for at, t := range tasks {
 			if t.table != number {
 				continue
 			}
 			var curves [2 * len(kernels)]repro.Curve
 			for size, documents := range t.sizes {
-				positive, negative := newSplit(t, 0, 0).test(documents)
+				positive, negative := newSplit(t, 0, 0).testDocuments(documents)
 				var best, byFolds [len(kernels)]choice
-				row := compared{better: -1}
-				row.printed, row.digits, _ = printed(number, t.class, features, documents)
+				row := comparison{direction: -1}
+				row.printed, row.decimals, _ = printedFigures(number, t.class, features, documents)
 				for k := range kernels {
-					best[k] = p.best(found[features][k], k, at, size, len(positive)+len(negative))
-					byFolds[k] = p.byFolds(found[features][k], at, size, len(positive)+len(negative))
-					m := repro.Measure(best[k].errors)
+					best[k] = p.bestOnTest(found[features][k], k, at, size, len(positive)+len(negative))
+					byFolds[k] = p.bestByFolds(found[features][k], at, size, len(positive)+len(negative))
+					m := repro.Summarise(best[k].errors)
 					row.measured[k] = m.Mean
 					c, x := &curves[k], float64(documents)
 					c.Name, c.SD = kernels[k].name, append(c.SD, m.SD)
 					c.Points = append(c.Points, chart.Point{X: x, Y: m.Mean})
 					c = &curves[len(kernels)+k]
-					c.Crosses, c.Points = true, append(c.Points, chart.Point{X: x, Y: row.printed[k]})
+					c.DrawCrosses, c.Points = true, append(c.Points, chart.Point{X: x, Y: row.printed[k]})
 				}
-				a, b := test(best), test(byFolds)
-				_, _, mark := printed(number, t.class, features, documents)
-				row.clear, row.printedClear = a.differs, mark == ""
-				table.Add(slices.Concat([]string{t.class, features, fmt.Sprint(documents)}, a.cells, row.cells(), b.cells)...)
+				a, b := testDiffusion(best), testDiffusion(byFolds)
+				_, _, mark := printedFigures(number, t.class, features, documents)
+				row.isSignificant, row.isPrintedSignificant = a.differs, mark == ""
+				table.AddRow(slices.Concat([]string{t.class, features, fmt.Sprint(documents)}, a.cells, row.cells(), b.cells)...)
 				paper, honest, rows = append(paper, a), append(honest, b), append(rows, row)
 			}
-			if slices.Contains(figures, number+" "+t.class) {
+			if slices.Contains(curveTasks, number+" "+t.class) {
 				curves[len(kernels)].Name = "printed"
-				report.Draw(fmt.Sprintf("%s against %s, %s", t.class, t.against, features), "training documents", "test error",
+				report.AddChart(fmt.Sprintf("%s against %s, %s", t.class, t.otherClass, features), "training documents",
+					"test error",
 					curves[:]...)
 			}
 		}
-		addAgreement(agreement, number, features, rows)
+		addAgreementRow(agreement, number, features, rows)
 		both = append(both, rows...)
 		for i, protocol := range []string{"best scale", "by folds"} {
 			lower, clearly := 0, 0
-			for _, t := range [][]tested{paper, honest}[i] {
-				if t.lower {
+			for _, t := range [][]diffusionTest{paper, honest}[i] {
+				if t.isLower {
 					lower++
 				}
-				if t.clearly {
+				if t.isSignificant {
 					clearly++
 				}
 			}
-			report.Note("Table %s, %s, %s: diffusion has the lowest error in %d of %d rows, %d with p < %v against both.",
-				number, features, protocol, lower, len(rows), clearly, significant)
+			report.AddNote("Table %s, %s, %s: diffusion has the lowest error in %d of %d rows, %d with p < %v against both.",
+				number, features, protocol, lower, len(rows), clearly, significanceLevel)
 		}
 	}
 	return both

@@ -10,13 +10,13 @@ import (
 // task is a binary classification task in Tables 1 to 4, which have one row per training set size.
 // A class is compared with the rest, or with the most frequent class.
 type task struct {
-	table, class, against string
-	seedName              string // name that determines the random splits
-	docs                  []int  // indices of the documents, ascending
-	positive              []bool // true if docs[i] is in the class
-	sizes                 []int  // sizes of the training sets, ascending
-	balanced              bool   // true if half of a training set is positive; otherwise, it has the task's proportion
-	equal                 bool   // true if half of a test set is also positive
+	table, class, otherClass string
+	seedName                 string // name that determines the random splits
+	docs                     []int  // indices of the documents, ascending
+	positive                 []bool // true if docs[i] is in the class
+	sizes                    []int  // sizes of the training sets, ascending
+	balancedTraining         bool   // true if half of a training set is positive; otherwise, it has the task's proportion
+	balancedTest             bool   // true if half of a test set is also positive
 }
 
 // reutersTopics lists the topics of Tables 3 and 4.
@@ -32,13 +32,13 @@ var pairTables = map[string]struct {
 	"reuters": {"3", "4", "earn", reutersTopics},
 }
 
-// rest is the name of the negative class in Tables 1 and 3.
-const rest = "the rest"
+// restName is the name of the negative class in Tables 1 and 3.
+const restName = "the rest"
 
-// stories returns the indices of stories with at least one topic.
-func stories(c *corpus.Corpus) (docs []int) {
+// storiesWithTopic returns the indices of stories with at least one topic.
+func storiesWithTopic(c *corpus.Corpus) (docs []int) {
 	for i := range c.Documents.Rows() {
-		if len(c.Labels.Of(i)) > 0 {
+		if len(c.Labels.Classes(i)) > 0 {
 			docs = append(docs, i)
 		}
 	}
@@ -50,7 +50,7 @@ func stories(c *corpus.Corpus) (docs []int) {
 func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err error) {
 	of := pairTables[name]
 	for _, table := range []string{of.rest, of.pairs} {
-		against := rest
+		against := restName
 		if table == of.pairs {
 			against = of.frequent
 		}
@@ -64,12 +64,12 @@ func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err erro
 				shown = "moneyFx"
 			}
 			t := &task{
-				table: table, class: shown, against: against, seedName: name + "/" + shown + "/" + against,
-				sizes: p.sizesOf(table), balanced: p.Training != "natural", equal: p.Training == "equal",
+				table: table, class: shown, otherClass: against, seedName: name + "/" + shown + "/" + against,
+				sizes: p.sizesOf(table), balancedTraining: p.ClassBalance != "natural", balancedTest: p.ClassBalance == "equal",
 			}
 			for i := range c.Documents.Rows() {
 				own := repro.HasClass(c, i, class)
-				if against == rest || own != repro.HasClass(c, i, against) {
+				if against == restName || own != repro.HasClass(c, i, against) {
 					t.docs, t.positive = append(t.docs, i), append(t.positive, own)
 				}
 			}
@@ -101,34 +101,34 @@ func (p *settings) sizesOf(table string) []int {
 // split holds the positive and the negative documents of a task in random order. The first
 // documents of both lists form a training set, and the other documents form the test set.
 type split struct {
-	positive, negative []int
-	balanced, equal    bool
+	positive, negative             []int
+	balancedTraining, balancedTest bool
 }
 
 func newSplit(t *task, seed uint64, n int) *split {
-	own, others := repro.Split(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
-	return &split{own, others, t.balanced, t.equal}
+	own, others := repro.SplitByClass(seed, fmt.Sprintf("%s/%d", t.seedName, n), t.docs, t.positive)
+	return &split{own, others, t.balancedTraining, t.balancedTest}
 }
 
-// train returns the number of positive documents in a training set: half if balanced, otherwise the
+// trainPositiveCount returns the number of positive documents in a training set: half if balanced, otherwise the
 // task's proportion with at least two documents per class.
-func (s *split) train(size int) (positive int) {
-	if s.balanced {
+func (s *split) trainPositiveCount(size int) (positive int) {
+	if s.balancedTraining {
 		return size / 2
 	}
 	p, n := len(s.positive), len(s.negative)
 	return min(max((size*p+(p+n)/2)/(p+n), 2), size-2)
 }
 
-// test returns the test documents for a given training set size. If balanced, some documents are
+// testDocuments returns the test documents for a given training set size. If balanced, some documents are
 // omitted so that the classes have the task's proportion or, if equal, the same size. All remaining
 // documents of one class are used.
-func (s *split) test(size int) (positive, negative []int) {
-	train := s.train(size)
+func (s *split) testDocuments(size int) (positive, negative []int) {
+	train := s.trainPositiveCount(size)
 	positive, negative = s.positive[train:], s.negative[size-train:]
-	if s.balanced {
+	if s.balancedTraining {
 		p, n := len(s.positive), len(s.negative)
-		if s.equal {
+		if s.balancedTest {
 			p, n = 1, 1
 		}
 		if l := len(positive); l*n <= len(negative)*p {
@@ -145,7 +145,7 @@ func (s *split) test(size int) (positive, negative []int) {
 func (t *task) check(size int) error {
 	s := newSplit(t, 0, 0)
 	p, n := len(s.positive), len(s.negative)
-	if p < 4 || n < 4 || s.train(size) > p-2 || size-s.train(size) > n-2 {
+	if p < 4 || n < 4 || s.trainPositiveCount(size) > p-2 || size-s.trainPositiveCount(size) > n-2 {
 		return fmt.Errorf("%s: training sets of %d documents are too large for %d documents of the class and %d others",
 			t.seedName, size, p, n)
 	}

@@ -18,27 +18,27 @@ import (
 
 // Size of an image.
 const (
-	Side   = 28 // width and height, in pixels
-	Pixels = Side * Side
+	ImageSize  = 28 // width and height, in pixels
+	PixelCount = ImageSize * ImageSize
 )
 
-// Kind draws an image and returns its class. Pixel values are from 0 to 1, in row-major order. All
+// Generator draws an image and returns its class. Pixel values are from 0 to 1, in row-major order. All
 // randomness comes from r.
-type Kind func(r *rand.Rand, image []float32) (class int)
+type Generator func(r *rand.Rand, image []float32) (class int)
 
 // Sequence is an infinite sequence of random images. Image i doesn't depend on the number of images
 // drawn.
 type Sequence struct {
-	Name string // becomes Corpus.Source
-	Seed uint64
-	Step func() // called after each image
+	Name    string // becomes Corpus.Source
+	Seed    uint64
+	OnImage func() // called after each image
 }
 
 // Draw draws images first to first+n-1.
-func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Corpus, error) {
-	m := &sparse.CSR{Cols: Pixels, Offsets: make([]int64, 1, n+1)}
+func (s Sequence) Draw(ctx context.Context, kind Generator, first, n int) (*corpus.Corpus, error) {
+	m := &sparse.CSR{Cols: PixelCount, Offsets: make([]int64, 1, n+1)}
 	c := &corpus.Corpus{Source: s.Name, Documents: m, Labels: sparse.Labels{Offsets: []int64{0}}}
-	image := make([]float32, Pixels)
+	image := make([]float32, PixelCount)
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (s Sequence) Draw(ctx context.Context, kind Kind, first, n int) (*corpus.Co
 			}
 		}
 		m.Offsets = append(m.Offsets, int64(len(m.Values)))
-		s.Step()
+		s.OnImage()
 	}
 	return c, nil
 }
@@ -71,7 +71,7 @@ func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
 		if h-w < apart && w-h < apart {
 			continue
 		}
-		return rectangle{r.IntN(Side - h + 1), r.IntN(Side - w + 1), h, w}
+		return rectangle{r.IntN(ImageSize - h + 1), r.IntN(ImageSize - w + 1), h, w}
 	}
 }
 
@@ -83,39 +83,39 @@ func (q rectangle) class() int {
 	return 0
 }
 
-// Outline draws the outline of a rectangle, one pixel wide, in white on black. Height and width are
+// DrawOutline draws the outline of a rectangle, one pixel wide, in white on black. Height and width are
 // 3 to 26 pixels and differ by at least 3. The paper doesn't specify these numbers.
-func Outline(r *rand.Rand, image []float32) int {
+func DrawOutline(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 3, 26, 3)
 	clear(image)
 	for y := range q.height {
 		for x := range q.width {
 			if y == 0 || y == q.height-1 || x == 0 || x == q.width-1 {
-				image[(q.top+y)*Side+q.left+x] = 1
+				image[(q.top+y)*ImageSize+q.left+x] = 1
 			}
 		}
 	}
 	return q.class()
 }
 
-// Textured fills a rectangle with a texture, and the background with another texture. Height and
+// DrawTextured fills a rectangle with a texture, and the background with another texture. Height and
 // width are 10 to 26 pixels and differ by at least 5. The paper uses photographs instead of
 // textures, and doesn't specify these numbers.
-func Textured(r *rand.Rand, image []float32) int {
+func DrawTextured(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 10, 26, 5)
-	texture(r, image)
-	inner := make([]float32, Pixels)
-	texture(r, inner)
+	drawTexture(r, image)
+	inner := make([]float32, PixelCount)
+	drawTexture(r, inner)
 	for y := q.top; y < q.top+q.height; y++ {
-		at := y*Side + q.left
+		at := y*ImageSize + q.left
 		copy(image[at:at+q.width], inner[at:at+q.width])
 	}
 	return q.class()
 }
 
-// texture draws a random grey level plus randomly weighted noise on grids spaced by 16, 8, 4 and 2
+// drawTexture draws a random grey level plus randomly weighted noise on grids spaced by 16, 8, 4 and 2
 // pixels, interpolated between grid points. As in photographs, coarse grids have more contrast.
-func texture(r *rand.Rand, image []float32) {
+func drawTexture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {
 		image[k] = float32(grey)
@@ -123,18 +123,18 @@ func texture(r *rand.Rand, image []float32) {
 	for cell := 16; cell >= 2; cell /= 2 {
 		share := contrast * r.Float64() * math.Sqrt(float64(cell)/16)
 		shiftX, shiftY := r.IntN(cell), r.IntN(cell)
-		across := (Side+cell)/cell + 2
+		across := (ImageSize+cell)/cell + 2
 		grid := make([]float64, across*across)
 		for k := range grid {
 			grid[k] = 2*r.Float64() - 1
 		}
-		for y := range Side {
+		for y := range ImageSize {
 			gy, fy := (y+shiftY)/cell, float64((y+shiftY)%cell)/float64(cell)
-			for x := range Side {
+			for x := range ImageSize {
 				gx, fx := (x+shiftX)/cell, float64((x+shiftX)%cell)/float64(cell)
 				at := gy*across + gx
 				upper, lower := grid[at]*(1-fx)+grid[at+1]*fx, grid[at+across]*(1-fx)+grid[at+across+1]*fx
-				image[y*Side+x] += float32(share * (upper*(1-fy) + lower*fy))
+				image[y*ImageSize+x] += float32(share * (upper*(1-fy) + lower*fy))
 			}
 		}
 	}
@@ -143,22 +143,24 @@ func texture(r *rand.Rand, image []float32) {
 	}
 }
 
-// OnNoise returns a kind that draws the given digits on noise, in order. Each pixel is the maximum
+// DigitsOnNoise returns a kind that draws the given digits on noise, in order. Each pixel is the maximum
 // of the digit's pixel and a uniform random value from 0 to 1. The class is the digit.
-func OnNoise(digits *corpus.Corpus, documents []int) Kind {
-	return on(digits, documents, func(r *rand.Rand, image []float32) {
+func DigitsOnNoise(digits *corpus.Corpus, documents []int) Generator {
+	return digitsOnBackground(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
 			image[k] = r.Float32()
 		}
 	})
 }
 
-// OnTexture is like [OnNoise], but draws on textures.
-func OnTexture(digits *corpus.Corpus, documents []int) Kind { return on(digits, documents, texture) }
+// DigitsOnTexture is like [DigitsOnNoise], but draws on textures.
+func DigitsOnTexture(digits *corpus.Corpus, documents []int) Generator {
+	return digitsOnBackground(digits, documents, drawTexture)
+}
 
-// on returns a kind that draws digits on the background ground. Each pixel is the maximum of the
+// digitsOnBackground returns a kind that draws digits on the background ground. Each pixel is the maximum of the
 // digit's pixel and the background's pixel.
-func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Kind {
+func digitsOnBackground(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Generator {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {
 		class[id], _ = strconv.Atoi(name)
@@ -172,6 +174,6 @@ func on(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image 
 		for k, t := range terms {
 			image[t] = max(image[t], values[k])
 		}
-		return class[digits.Labels.Of(i)[0]]
+		return class[digits.Labels.Classes(i)[0]]
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // drawn returns image i of a kind, and its class.
-func drawn(kind Kind, seed uint64, i int) ([]float32, int) {
-	image := make([]float32, Pixels)
+func drawn(kind Generator, seed uint64, i int) ([]float32, int) {
+	image := make([]float32, PixelCount)
 	for k := range image {
 		image[k] = float32(math.NaN()) // so that pixels that the kind doesn't set are noticed
 	}
@@ -28,11 +28,12 @@ func drawn(kind Kind, seed uint64, i int) ([]float32, int) {
 func TestOutline(t *testing.T) {
 	tall := 0
 	for i := range 400 {
-		image, class := drawn(Outline, 1, i)
-		top, left, bottom, right := Side, Side, -1, -1
+		image, class := drawn(DrawOutline, 1, i)
+		top, left, bottom, right := ImageSize, ImageSize, -1, -1
 		for k, v := range image {
 			if v != 0 {
-				top, left, bottom, right = min(top, k/Side), min(left, k%Side), max(bottom, k/Side), max(right, k%Side)
+				top, left, bottom, right = min(top, k/ImageSize), min(left, k%ImageSize), max(bottom, k/ImageSize),
+					max(right, k%ImageSize)
 			}
 		}
 		h, w := bottom-top+1, right-left+1
@@ -40,7 +41,7 @@ func TestOutline(t *testing.T) {
 			t.Fatalf("image %d: %d×%d Pixels of class %d", i, h, w, class)
 		}
 		for k, v := range image {
-			y, x := k/Side, k%Side
+			y, x := k/ImageSize, k%ImageSize
 			white := y >= top && y <= bottom && x >= left && x <= right &&
 				(y == top || y == bottom || x == left || x == right)
 			if white != (v == 1) || !white && v != 0 {
@@ -60,7 +61,7 @@ func inHull(g *region, p point) bool {
 	var angles []float64
 	for k, in := range g {
 		if in {
-			angles = append(angles, math.Atan2(float64(k/Side-p.y), float64(k%Side-p.x)))
+			angles = append(angles, math.Atan2(float64(k/ImageSize-p.y), float64(k%ImageSize-p.x)))
 		}
 	}
 	slices.Sort(angles)
@@ -76,7 +77,7 @@ func inHull(g *region, p point) bool {
 func TestConvexity(t *testing.T) {
 	var areas [2][]float64
 	for i := range 300 {
-		image, class := drawn(Convex, 1, i)
+		image, class := drawn(DrawConvex, 1, i)
 		var g region
 		for k, v := range image {
 			if v != 0 && v != 1 {
@@ -88,19 +89,19 @@ func TestConvexity(t *testing.T) {
 		if i < 15 {
 			missing := 0
 			for k, in := range g {
-				if !in && inHull(&g, point{k % Side, k / Side}) {
+				if !in && inHull(&g, point{k % ImageSize, k / ImageSize}) {
 					missing++
 				}
 			}
-			if missing != g.missing() || class == 1 && missing != 0 || class == 0 && missing*hollows < g.count() {
+			if missing != g.missing() || class == 1 && missing != 0 || class == 0 && missing*hollowDivisor < g.count() {
 				t.Fatalf("image %d of class %d: %d of the hull are missing, %d were counted", i, class, missing,
 					g.missing())
 			}
 		}
 	}
-	a, b := repro.Measure(areas[0]), repro.Measure(areas[1])
+	a, b := repro.Summarise(areas[0]), repro.Summarise(areas[1])
 	for _, n := range slices.Concat(areas[0], areas[1]) {
-		if n < (1-regionSlack)*regionLeast || n > (1+regionSlack)*regionMost {
+		if n < (1-regionSizeTolerance)*minRegionSize || n > (1+regionSizeTolerance)*maxRegionSize {
 			t.Fatalf("%v Pixels", n)
 		}
 	}
@@ -117,18 +118,18 @@ func TestTexturedRectangle(t *testing.T) {
 	var edge, elsewhere float64
 	edges, others := 0, 0
 	for i := range 100 {
-		image, class := drawn(Textured, 1, i)
+		image, class := drawn(DrawTextured, 1, i)
 		q := drawRectangle(rand.New(rand.NewPCG(1, uint64(i))), 10, 26, 5)
 		if class != q.class() || q.height < 10 || q.width < 10 || max(q.height-q.width, q.width-q.height) < 5 ||
-			q.top+q.height > Side ||
-			q.left+q.width > Side {
+			q.top+q.height > ImageSize ||
+			q.left+q.width > ImageSize {
 			t.Fatalf("image %d: %+v of class %d", i, q, class)
 		}
 		for k, v := range image {
 			if !(v >= 0 && v <= 1) {
 				t.Fatalf("image %d: pixel %d is %v", i, k, v)
 			}
-			x, y := k%Side, k/Side
+			x, y := k%ImageSize, k/ImageSize
 			if x == 0 || y < q.top || y >= q.top+q.height {
 				continue
 			}
@@ -151,7 +152,7 @@ func TestOnNoise(t *testing.T) {
 	digits := &corpus.Corpus{
 		Classes: []string{"7", "0"},
 		Documents: &sparse.CSR{
-			Cols:    Pixels,
+			Cols:    PixelCount,
 			Offsets: []int64{0, 2, 3},
 			Terms:   []uint32{3, 700, 5},
 			Values:  []float32{0.25, 1, 0.5},
@@ -160,10 +161,10 @@ func TestOnNoise(t *testing.T) {
 	digits.Labels.Add(1)
 	digits.Labels.Add(0)
 	draw := func(digits *corpus.Corpus) *corpus.Corpus {
-		return musttest.Get(Sequence{"noise", 1, func() {}}.Draw(t.Context(), OnNoise(digits, []int{1, 0, 1}), 0, 3))(t)
+		return musttest.Get(Sequence{"noise", 1, func() {}}.Draw(t.Context(), DigitsOnNoise(digits, []int{1, 0, 1}), 0, 3))(t)
 	}
 	dark := *digits
-	dark.Documents = &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 0, 0}}
+	dark.Documents = &sparse.CSR{Cols: PixelCount, Offsets: []int64{0, 0, 0}}
 	c, noise := draw(digits), draw(&dark) // the same noise
 	sum, noisier := 0., 0
 	for i, want := range []struct {
@@ -181,8 +182,8 @@ func TestOnNoise(t *testing.T) {
 		if under > want.value {
 			noisier++
 		}
-		if !ok || values[at] != max(want.value, under) || c.Classes[c.Labels.Of(i)[0]] != want.class {
-			t.Errorf("image %d: class %s, pixel %d is there: %v", i, c.Classes[c.Labels.Of(i)[0]], want.term, ok)
+		if !ok || values[at] != max(want.value, under) || c.Classes[c.Labels.Classes(i)[0]] != want.class {
+			t.Errorf("image %d: class %s, pixel %d is there: %v", i, c.Classes[c.Labels.Classes(i)[0]], want.term, ok)
 		}
 		for _, v := range values {
 			sum += float64(v)
@@ -191,7 +192,7 @@ func TestOnNoise(t *testing.T) {
 	if noisier == 0 || noisier == 3 {
 		t.Errorf("noise is the greater value in %d of 3 pixels: the seed tests only one side", noisier)
 	}
-	if mean := sum / (3 * Pixels); !(math.Abs(mean-0.5) < 5*0.289/math.Sqrt(3*Pixels)) {
+	if mean := sum / (3 * PixelCount); !(math.Abs(mean-0.5) < 5*0.289/math.Sqrt(3*PixelCount)) {
 		t.Errorf("mean %v, expected 0.5", mean)
 	}
 }
@@ -199,14 +200,14 @@ func TestOnNoise(t *testing.T) {
 // Each pixel of a digit on a texture is the maximum of digit and texture.
 func TestOnTexture(t *testing.T) {
 	digits := &corpus.Corpus{Classes: []string{"4"},
-		Documents: &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 2}, Terms: []uint32{3, 700}, Values: []float32{0.01, 1}}}
+		Documents: &sparse.CSR{Cols: PixelCount, Offsets: []int64{0, 2}, Terms: []uint32{3, 700}, Values: []float32{0.01, 1}}}
 	digits.Labels.Add(0)
 	dark := *digits
-	dark.Documents = &sparse.CSR{Cols: Pixels, Offsets: []int64{0, 0}}
-	image, ground := make([]float32, Pixels), make([]float32, Pixels)
+	dark.Documents = &sparse.CSR{Cols: PixelCount, Offsets: []int64{0, 0}}
+	image, ground := make([]float32, PixelCount), make([]float32, PixelCount)
 	for seed := range uint64(5) {
-		class := OnTexture(digits, []int{0})(rand.New(rand.NewPCG(seed, 1)), image)
-		OnTexture(&dark, []int{0})(rand.New(rand.NewPCG(seed, 1)), ground)
+		class := DigitsOnTexture(digits, []int{0})(rand.New(rand.NewPCG(seed, 1)), image)
+		DigitsOnTexture(&dark, []int{0})(rand.New(rand.NewPCG(seed, 1)), ground)
 		bright := 0
 		for k, v := range image {
 			if want := max(ground[k], map[int]float32{3: 0.01, 700: 1}[k]); v != want {
@@ -216,7 +217,7 @@ func TestOnTexture(t *testing.T) {
 				bright++
 			}
 		}
-		if class != 4 || bright < Pixels/2 {
+		if class != 4 || bright < PixelCount/2 {
 			t.Errorf("seed %d: class %d, %d pixels of the ground aren't black", seed, class, bright)
 		}
 	}
@@ -224,10 +225,10 @@ func TestOnTexture(t *testing.T) {
 
 // Image i of a sequence doesn't depend on how many are drawn; another seed gives other images.
 func TestDrawImages(t *testing.T) {
-	for name, kind := range map[string]Kind{"Outline": Outline, "Textured": Textured, "Convex": Convex} {
+	for name, kind := range map[string]Generator{"Outline": DrawOutline, "Textured": DrawTextured, "Convex": DrawConvex} {
 		draw := func(seed uint64, first, n int) *corpus.Corpus {
 			c := musttest.Get(Sequence{name, seed, func() {}}.Draw(t.Context(), kind, first, n))(t)
-			if err := c.Documents.Validate(); err != nil || c.Documents.Rows() != n || c.Documents.Cols != Pixels ||
+			if err := c.Documents.Validate(); err != nil || c.Documents.Rows() != n || c.Documents.Cols != PixelCount ||
 				len(c.Labels.Offsets) != n+1 {
 				t.Fatalf("%s: %v, %d rows of %d, %d offsets", name, err, c.Documents.Rows(), n, len(c.Labels.Offsets))
 			}
@@ -242,7 +243,7 @@ func TestDrawImages(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := (Sequence{"outline", 1, cancel}).Draw(ctx, Outline, 0, 1000); err != context.Canceled {
+	if _, err := (Sequence{"outline", 1, cancel}).Draw(ctx, DrawOutline, 0, 1000); err != context.Canceled {
 		t.Errorf("%v, expected the end of the context", err)
 	}
 }

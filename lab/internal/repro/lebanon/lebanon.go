@@ -21,10 +21,10 @@ import (
 
 // Experiment repeats Figure 4 of the paper.
 var Experiment = repro.Experiment{
-	Name:  "lebanon-lafferty",
-	Paper: "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",
-	Data:  "webkb, reuters-modapte",
-	Time:  "a few minutes on two cores",
+	Name:    "lebanon-lafferty",
+	Paper:   "Lebanon and Lafferty, Hyperplane Margin Classifiers on the Multinomial Manifold, ICML 2004, §5, §7",
+	Corpora: "webkb, reuters-modapte",
+	RunTime: "a few minutes on two cores",
 	Help: `
 Figure 4: test errors of logistic regression with spherical margins, and with Euclidean margins on
 term frequencies normalised by L1 and L2, for a class of WebKB or a topic of Reuters-21578 against
@@ -33,21 +33,21 @@ term frequencies, which are the points on the sphere: root with an offset, root0
 training set is of the class; a smaller set is part of a larger one. Paired t tests over the splits
 compare each method with spherical margins. -report draws the curves.`,
 	New: func() repro.Settings {
-		return &settings{Sets: sets, Sizes: repro.Ints{40, 100, 200, 400}, C: repro.Numbers{1, 10, 100, 1000, 10000},
-			Splits: 20, Folds: 3, Terms: repro.Terms{MinDF: 1}}
+		return &settings{Sets: corpusNames, Sizes: repro.Ints{40, 100, 200, 400}, C: repro.Floats{1, 10, 100, 1000, 10000},
+			SplitCount: 20, FoldCount: 3, TermSettings: repro.TermSettings{MinDF: 1}}
 	},
 }
 
 type settings struct {
-	Sets   repro.Words   `param:"sets" wants:"names of corpora" help:"corpora"`
-	Sizes  repro.Ints    `param:"sizes" wants:"positive integers" help:"sizes of training sets"`
-	C      repro.Numbers `param:"c" wants:"positive numbers" help:"values of C, chosen by cross-validation"`
-	Splits int           `param:"splits" min:"2" help:"random splits of each task"`
-	Folds  int           `param:"folds" min:"2" help:"folds of the cross-validation"`
-	repro.Terms
+	Sets       repro.Words  `param:"sets" wants:"names of corpora" help:"corpora"`
+	Sizes      repro.Ints   `param:"sizes" wants:"positive integers" help:"sizes of training sets"`
+	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C, chosen by cross-validation"`
+	SplitCount int          `param:"splits" min:"2" help:"random splits of each task"`
+	FoldCount  int          `param:"folds" min:"2" help:"folds of the cross-validation"`
+	repro.TermSettings
 }
 
-var sets = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
+var corpusNames = repro.Words{repro.WebKB.Name, repro.Reuters.Name}
 
 // classes lists the classes of each corpus. The paper doesn't name its topics of Reuters-21578. The
 // eight topics listed are the most frequent.
@@ -60,7 +60,7 @@ var classes = map[string][]string{
 type method struct {
 	name, embedding string
 	spherical       bool // true for spherical margins
-	origin          bool // true if the hyperplane contains the origin
+	throughOrigin   bool // true if the hyperplane contains the origin
 }
 
 // tolerance is the solver tolerance of all training runs.
@@ -76,24 +76,25 @@ var methods = []method{
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
-	chosen, err := p.Sets.Of("sets", sets...)
+func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error) {
+	chosen, err := p.Sets.Select("sets", corpusNames...)
 	if err != nil {
 		return nil, err
 	}
-	if p.Sizes[0] < 2*p.Folds {
-		return nil, cli.Usagef("sizes must be at least %d for %d folds, got sizes=%s", 2*p.Folds, p.Folds, p.Sizes)
+	if p.Sizes[0] < 2*p.FoldCount {
+		return nil, cli.Usagef("sizes must be at least %d for %d folds, got sizes=%s", 2*p.FoldCount, p.FoldCount, p.Sizes)
 	}
 	report := &repro.Report{}
-	report.Set("training sets", "%s documents, half of them from the class, %d random splits", p.Sizes, p.Splits)
-	report.Set("C", "%s, chosen by %d-fold cross-validation on the training documents", p.C, p.Folds)
-	report.Set("terms", "%s", p.Terms)
-	report.Set("seed", "%d", r.Seed)
+	report.AddSetting("training sets", "%s documents, half of them from the class, %d random splits", p.Sizes,
+		p.SplitCount)
+	report.AddSetting("C", "%s, chosen by %d-fold cross-validation on the training documents", p.C, p.FoldCount)
+	report.AddSetting("terms", "%s", p.TermSettings)
+	report.AddSetting("seed", "%d", r.Seed)
 	for _, name := range chosen {
 		c, err := p.read(ctx, r, name)
 		if err == nil {
-			report.Set(name, "%d documents", c.Documents.Rows())
-			err = p.corpus(ctx, r, name, c, report)
+			report.AddSetting(name, "%d documents", c.Documents.Rows())
+			err = p.measureCorpus(ctx, r, name, c, report)
 		}
 		if err != nil {
 			return report, err
@@ -103,13 +104,13 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 }
 
 // read reads a corpus and checks that each class has enough documents.
-func (p *settings) read(ctx context.Context, r *repro.Run, name string) (c *corpus.Corpus, err error) {
+func (p *settings) read(ctx context.Context, r *repro.Env, name string) (c *corpus.Corpus, err error) {
 	if name == repro.WebKB.Name {
 		if err = r.Require(repro.WebKB); err == nil {
-			c, _, err = r.ReadWebKB(ctx, p.Terms)
+			c, _, err = r.ReadWebKB(ctx, p.TermSettings)
 		}
 	} else if err = r.Require(repro.Reuters); err == nil {
-		c, _, err = r.ReadReuters(ctx, p.Terms)
+		c, _, err = r.ReadReuters(ctx, p.TermSettings)
 	}
 	if err != nil {
 		return nil, err
@@ -129,23 +130,23 @@ func (p *settings) read(ctx context.Context, r *repro.Run, name string) (c *corp
 	return c, nil
 }
 
-// corpus adds the table of a corpus, with a row for each class and size.
-func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *corpus.Corpus,
+// measureCorpus adds the table of a corpus, with a row for each class and size.
+func (p *settings) measureCorpus(ctx context.Context, r *repro.Env, name string, c *corpus.Corpus,
 	report *repro.Report) error {
-	step := r.Counter(name, len(methods)*len(classes[name])*p.Splits)
+	step := r.ProgressCounter(name, len(methods)*len(classes[name])*p.SplitCount)
 	var wrong [][][][]float64 // error rates, indexed by method, class, size and split
 	for _, m := range methods {
 		e, err := sparse.ParseEmbedding(m.embedding)
 		if err != nil {
 			return err
 		}
-		x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, r.Threads())
+		x, err := e.Fit(c.Documents).TransformRows(ctx, c.Documents, nil, r.NumWorkers())
 		if err != nil {
 			return err
 		}
 		var of [][][]float64
 		for _, class := range classes[name] {
-			found, err := p.task(ctx, r, newTask(c, x, class, m), report, step)
+			found, err := p.measureTask(ctx, r, newTask(c, x, class, m), report, step)
 			if err != nil {
 				return err
 			}
@@ -153,13 +154,13 @@ func (p *settings) corpus(ctx context.Context, r *repro.Run, name string, c *cor
 		}
 		wrong = append(wrong, of)
 	}
-	p.table(name, wrong, report)
+	p.addTable(name, wrong, report)
 	return nil
 }
 
-func (p *settings) table(name string, wrong [][][][]float64, report *repro.Report) {
-	t := report.NewTable(name, fmt.Sprintf("%s: test error, mean ± standard deviation over %d splits, and p of paired t "+
-		"tests against spherical", name, p.Splits), "class", ">L")
+func (p *settings) addTable(name string, wrong [][][][]float64, report *repro.Report) {
+	t := report.AddTable(name, fmt.Sprintf("%s: test error, mean ± standard deviation over %d splits, and p of paired t "+
+		"tests against spherical", name, p.SplitCount), "class", ">L")
 	for _, m := range methods {
 		t.Columns = append(t.Columns, ">"+m.name)
 	}
@@ -174,7 +175,7 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 			row, ps := []string{class, fmt.Sprint(size)}, []string(nil)
 			lowest, least := "", 1.
 			for i, m := range methods {
-				measured := repro.Measure(wrong[i][k][s])
+				measured := repro.Summarise(wrong[i][k][s])
 				if row = append(row, measured.Text(4)); lowest == "" || measured.Mean < least {
 					lowest, least = m.name, measured.Mean
 				}
@@ -183,19 +184,19 @@ func (p *settings) table(name string, wrong [][][][]float64, report *repro.Repor
 				if i == 0 {
 					continue
 				}
-				test := repro.PairedT(wrong[0][k][s], wrong[i][k][s])
-				if ps = append(ps, repro.Probability(test.P)); test.P < 0.05 && test.Statistic < 0 {
+				test := repro.PairedTTest(wrong[0][k][s], wrong[i][k][s])
+				if ps = append(ps, repro.FormatPValue(test.PValue)); test.PValue < 0.05 && test.Statistic < 0 {
 					better[i]++
-				} else if test.P < 0.05 {
+				} else if test.PValue < 0.05 {
 					worse[i]++
 				}
 			}
-			t.Add(slices.Concat(row, []string{lowest}, ps)...)
+			t.AddRow(slices.Concat(row, []string{lowest}, ps)...)
 		}
-		report.Draw(name+", "+class+" against the rest", "training documents", "test error", curves...)
+		report.AddChart(name+", "+class+" against the rest", "training documents", "test error", curves...)
 	}
 	for i, m := range methods[1:] {
-		report.Note("%s: spherical is better than %s in %d of %d rows and worse in %d (p < 0.05)", name, m.name,
+		report.AddNote("%s: spherical is better than %s in %d of %d rows and worse in %d (p < 0.05)", name, m.name,
 			better[i+1], len(t.Rows), worse[i+1])
 	}
 }
@@ -217,25 +218,26 @@ func newTask(c *corpus.Corpus, x *sparse.Embedded, class string, m method) *task
 	return t
 }
 
-// task returns the test error rates, indexed by size and split. Splits run in parallel.
-func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repro.Report, step func()) ([][]float64,
+// measureTask returns the test error rates, indexed by size and split. Splits run in parallel.
+func (p *settings) measureTask(ctx context.Context, r *repro.Env, t *task, report *repro.Report,
+	step func()) ([][]float64,
 	error) {
 	out := make([][]float64, len(p.Sizes))
 	for s := range out {
-		out[s] = make([]float64, p.Splits)
+		out[s] = make([]float64, p.SplitCount)
 	}
 	most := p.Sizes[len(p.Sizes)-1]
-	err := run.Tasks(ctx, r.Threads(), p.Splits, func(ctx context.Context, _, n int) error {
-		name, docs := fmt.Sprintf("%s/%d", t.name, n), run.Numbers(0, len(t.positive))
-		positive, negative := repro.Split(r.Seed, name, docs, t.positive)
+	err := run.Tasks(ctx, r.NumWorkers(), p.SplitCount, func(ctx context.Context, _, n int) error {
+		name, docs := fmt.Sprintf("%s/%d", t.name, n), run.Range(0, len(t.positive))
+		positive, negative := repro.SplitByClass(r.Seed, name, docs, t.positive)
 		test := slices.Concat(positive[(most+1)/2:], negative[most/2:])
 		for s, size := range p.Sizes {
 			train := slices.Concat(positive[:(size+1)/2], negative[:size/2])
-			c, err := p.choose(ctx, t, train)
+			c, err := p.chooseC(ctx, t, train)
 			if err != nil {
 				return err
 			}
-			wrong, err := t.wrong(ctx, train, test, []float64{c})
+			wrong, err := t.errorCounts(ctx, train, test, []float64{c})
 			if err != nil {
 				return err
 			}
@@ -244,23 +246,23 @@ func (p *settings) task(ctx context.Context, r *repro.Run, t *task, report *repr
 		step()
 		return nil
 	})
-	report.Trainings += int64(p.Splits * len(p.Sizes) * (p.Folds*len(p.C) + 1))
+	report.ClassifierCount += int64(p.SplitCount * len(p.Sizes) * (p.FoldCount*len(p.C) + 1))
 	return out, err
 }
 
-// choose returns the C with the fewest cross-validation errors. Ties go to the smallest C.
-func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64, err error) {
+// chooseC returns the C with the fewest cross-validation errors. Ties go to the smallest C.
+func (p *settings) chooseC(ctx context.Context, t *task, train []int) (c float64, err error) {
 	wrong := make([]int, len(p.C))
-	for fold := range p.Folds {
+	for fold := range p.FoldCount {
 		var rest, held []int
 		for i, doc := range train { // the classes are contiguous, so cyclic folds are stratified
-			if i%p.Folds == fold {
+			if i%p.FoldCount == fold {
 				held = append(held, doc)
 			} else {
 				rest = append(rest, doc)
 			}
 		}
-		found, err := t.wrong(ctx, rest, held, p.C)
+		found, err := t.errorCounts(ctx, rest, held, p.C)
 		if err != nil {
 			return 0, err
 		}
@@ -271,14 +273,14 @@ func (p *settings) choose(ctx context.Context, t *task, train []int) (c float64,
 	return p.C[slices.Index(wrong, slices.Min(wrong))], nil
 }
 
-// wrong trains on train and returns the number of errors on test for each C.
-func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong []int, err error) {
-	positive := run.Pick(t.positive, train)
+// errorCounts trains on train and returns the number of errors on test for each C.
+func (t *task) errorCounts(ctx context.Context, train, test []int, c []float64) (errorCounts []int, err error) {
+	positive := run.Select(t.positive, train)
 	var decisions [][]float64
 	if t.spherical {
-		decisions, err = t.onSphere(ctx, positive, train, test, c)
+		decisions, err = t.sphericalDecisions(ctx, positive, train, test, c)
 	} else {
-		decisions, err = t.euclidean(ctx, positive, train, test, c)
+		decisions, err = t.euclideanDecisions(ctx, positive, train, test, c)
 	}
 	for _, values := range decisions {
 		n := 0
@@ -287,14 +289,14 @@ func (t *task) wrong(ctx context.Context, train, test []int, c []float64) (wrong
 				n++
 			}
 		}
-		wrong = append(wrong, n)
+		errorCounts = append(errorCounts, n)
 	}
-	return wrong, err
+	return errorCounts, err
 }
 
-// onSphere trains with spherical margins. It returns the decision values of test documents for each
+// sphericalDecisions trains with spherical margins. It returns the decision values of test documents for each
 // C.
-func (t *task) onSphere(
+func (t *task) sphericalDecisions(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {
 	p, err := sphere.NewProblem(t.x, train)
@@ -308,9 +310,9 @@ func (t *task) onSphere(
 	return out, err
 }
 
-// euclidean is like onSphere, but with Euclidean margins. The norms of test documents include terms
+// euclideanDecisions is like onSphere, but with Euclidean margins. The norms of test documents include terms
 // that occur in no training document.
-func (t *task) euclidean(
+func (t *task) euclideanDecisions(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {
 	labelled := &corpus.Corpus{Documents: t.docs.SelectRows(train), Classes: []string{"class", "others"}}
@@ -321,7 +323,7 @@ func (t *task) euclidean(
 		}
 		labelled.Labels.Add(label)
 	}
-	s := logistic.Settings{NoBias: t.origin, Tolerance: tolerance}
+	s := logistic.Settings{NoBias: t.throughOrigin, Tolerance: tolerance}
 	models, err := logistic.TrainPath(ctx, labelled, t.x.Embedder.Embedding, s, c, logistic.Options{Workers: 1})
 	for _, m := range models {
 		machine, weights := m.Functions[0], make([]float64, t.x.Cols)

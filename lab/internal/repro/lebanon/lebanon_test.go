@@ -8,28 +8,29 @@ import (
 
 // This runs the experiment from text to tables and charts, with errors below chance level.
 func TestLebanonLafferty(t *testing.T) {
-	report := reprotest.Same(t, Experiment, reprotest.Topics(t), "sets=webkb", "sizes=12,24", "splits=3", "c=1,10",
+	report := reprotest.CheckSameReport(t, Experiment, reprotest.WriteTopicCorpora(t), "sets=webkb", "sizes=12,24",
+		"splits=3", "c=1,10",
 		"folds=2")
-	rows := reprotest.Rows(t, report, "webkb")
+	rows := reprotest.TableRows(t, report, "webkb")
 	if len(rows) != 8 || len(report.Charts) != 4 || len(report.Notes) != 4 {
 		t.Fatalf("%d rows, %d charts and %d notes, expected 4 classes with 2 sizes", len(rows), len(report.Charts),
 			len(report.Notes))
 	}
-	if want := int64(4 * 5 * 3 * 2 * (2*2 + 1)); report.Trainings != want {
-		t.Errorf("%d machines, expected %d", report.Trainings, want)
+	if want := int64(4 * 5 * 3 * 2 * (2*2 + 1)); report.ClassifierCount != want {
+		t.Errorf("%d machines, expected %d", report.ClassifierCount, want)
 	}
 	for _, row := range rows {
 		for _, m := range methods {
-			if mean := reprotest.Number(t, row[m.name]); !(mean < 0.4) {
+			if mean := reprotest.ParseNumber(t, row[m.name]); !(mean < 0.4) {
 				t.Errorf("%s, %s: error %v, no better than chance", row["class"], m.name, mean)
 			}
-			if lowest := reprotest.Number(t, row[row["lowest"]]); !(reprotest.Number(t, row[m.name]) >= lowest) {
+			if lowest := reprotest.ParseNumber(t, row[row["lowest"]]); !(reprotest.ParseNumber(t, row[m.name]) >= lowest) {
 				t.Errorf("%s: %s is below %s", row["class"], m.name, row["lowest"])
 			}
 		}
 	}
-	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{
+	reprotest.CheckErrors(t, Experiment, t.TempDir(), map[string][]string{
 		"folds must be an integer": {"folds=1"}, "sizes=4": {"sizes=4"}, "all.tsv.gz": {},
 	})
-	reprotest.Refuses(t, Experiment, reprotest.Topics(t), map[string][]string{"too few": {"sizes=200"}})
+	reprotest.CheckErrors(t, Experiment, reprotest.WriteTopicCorpora(t), map[string][]string{"too few": {"sizes=200"}})
 }

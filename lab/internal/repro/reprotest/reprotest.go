@@ -22,17 +22,17 @@ import (
 func drawText(r *rand.Rand, classes []string) string {
 	var words []string
 	for range 15 + r.IntN(30) {
-		word := letters(int(150 / (1 + 20*r.Float64())))
+		word := encodeLetters(int(150 / (1 + 20*r.Float64())))
 		if own := classes[r.IntN(len(classes))]; r.IntN(5) == 0 {
-			word = own + letters(int(20*r.Float64()*r.Float64()))
+			word = own + encodeLetters(int(20*r.Float64()*r.Float64()))
 		}
 		words = append(words, word)
 	}
 	return strings.Join(words, " ")
 }
 
-// letters encodes a number in letters, because terms contain no digits.
-func letters(n int) string {
+// encodeLetters encodes a number in letters, because terms contain no digits.
+func encodeLetters(n int) string {
 	s := ""
 	for ; n > 0; n /= 26 {
 		s += string(rune('a' + n%26))
@@ -40,8 +40,8 @@ func letters(n int) string {
 	return "w" + s
 }
 
-// Write writes a gzipped file of a corpus.
-func Write(t testing.TB, data string, s repro.Source, file string, content []byte) {
+// WriteGzip writes a gzipped file of a corpus.
+func WriteGzip(t testing.TB, data string, s repro.Source, file string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(data, s.Name), 0o777); err != nil {
 		t.Fatal(err)
@@ -60,12 +60,12 @@ func Write(t testing.TB, data string, s repro.Source, file string, content []byt
 // WriteText writes a gzipped file with the lines label<TAB>text.
 func WriteText(t testing.TB, data string, s repro.Source, file string, lines []string) {
 	t.Helper()
-	Write(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
+	WriteGzip(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// Topics writes small corpora in the formats of WebKB and Reuters-21578, and returns the data
+// WriteTopicCorpora writes small corpora in the formats of WebKB and Reuters-21578, and returns the data
 // folder.
-func Topics(t testing.TB) string {
+func WriteTopicCorpora(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
 	var pages []string
@@ -94,9 +94,9 @@ func Topics(t testing.TB) string {
 	return data
 }
 
-// Groups writes a small corpus in the format of WebKB, with all universities, and a small corpus in
+// WriteGroupCorpora writes a small corpus in the format of WebKB, with all universities, and a small corpus in
 // the format of 20 Newsgroups, split by date. It returns the data folder.
-func Groups(t testing.TB) string {
+func WriteGroupCorpora(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
 	universities := []string{"misc", "misc", "cornell", "texas", "washington", "wisconsin"}
@@ -117,8 +117,8 @@ func Groups(t testing.TB) string {
 	return data
 }
 
-// Do runs an experiment. Each setting has the form NAME=VALUE.
-func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*repro.Report, error) {
+// RunExperiment runs an experiment. Each setting has the form NAME=VALUE.
+func RunExperiment(t testing.TB, e repro.Experiment, r *repro.Env, settings ...string) (*repro.Report, error) {
 	t.Helper()
 	to := e.New()
 	for _, setting := range settings {
@@ -130,14 +130,14 @@ func Do(t testing.TB, e repro.Experiment, r *repro.Run, settings ...string) (*re
 	return to.Run(t.Context(), r)
 }
 
-// Same checks that an experiment has the same tables and notes with one and two workers. It returns
+// CheckSameReport checks that an experiment has the same tables and notes with one and two workers. It returns
 // the report.
-func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
+func CheckSameReport(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
 	t.Helper()
 	var reports []*repro.Report
 	var texts []string
 	for workers := 1; workers <= 2; workers++ {
-		report, err := Do(t, e, &repro.Run{Data: data, Seed: 1, Workers: workers}, settings...)
+		report, err := RunExperiment(t, e, &repro.Env{DataDir: data, Seed: 1, Workers: workers}, settings...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,23 +153,23 @@ func Same(t testing.TB, e repro.Experiment, data string, settings ...string) *re
 	return reports[0]
 }
 
-// Refuses checks that an experiment with the settings want[key] fails with an error that contains
+// CheckErrors checks that an experiment with the settings want[key] fails with an error that contains
 // key.
-func Refuses(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
+func CheckErrors(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
 	t.Helper()
 	for text, settings := range want {
-		r := &repro.Run{Data: data, Seed: 1}
+		r := &repro.Env{DataDir: data, Seed: 1}
 		if text == "of memory" {
 			r.MemoryBytes = 1 << 17
 		}
-		if _, err := Do(t, e, r, settings...); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := RunExperiment(t, e, r, settings...); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s %q: got error %v, want one that contains %q", e.Name, settings, err, text)
 		}
 	}
 }
 
-// Rows returns the rows of a table as maps by column title.
-func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]string) {
+// TableRows returns the rows of a table as maps by column title.
+func TableRows(t testing.TB, report *repro.Report, key string) (rows []map[string]string) {
 	t.Helper()
 	for _, table := range report.Tables {
 		for _, row := range table.Rows {
@@ -187,9 +187,9 @@ func Rows(t testing.TB, report *repro.Report, key string) (rows []map[string]str
 	return rows
 }
 
-// Number parses the number in a cell. If the cell has a mean and a standard deviation, it returns
+// ParseNumber parses the number in a cell. If the cell has a mean and a standard deviation, it returns
 // the mean.
-func Number(t testing.TB, cell string) float64 {
+func ParseNumber(t testing.TB, cell string) float64 {
 	t.Helper()
 	text, _, _ := strings.Cut(cell, " ")
 	v, err := strconv.ParseFloat(text, 64)
@@ -199,8 +199,8 @@ func Number(t testing.TB, cell string) float64 {
 	return v
 }
 
-// Result is like Rows, but reads a table in lab/results.
-func Result(t testing.TB, experiment, key string) (rows []map[string]string) {
+// ReadResult is like Rows, but reads a table in lab/results.
+func ReadResult(t testing.TB, experiment, key string) (rows []map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))
 	if err != nil {

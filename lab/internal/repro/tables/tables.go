@@ -24,41 +24,41 @@ import (
 // Experiment compares models trained on rows of CSV files with models trained on the same rows as
 // vectors.
 var Experiment = repro.Experiment{
-	Name:  "tables",
-	Paper: "no paper: tables with numbers and categories, read as CSV files and as vectors",
-	Data:  "CSV files",
-	Time:  "seconds per table",
+	Name:    "tables",
+	Paper:   "no paper: tables with numbers and categories, read as CSV files and as vectors",
+	Corpora: "CSV files",
+	RunTime: "seconds per table",
 	Help: `
 Mean R² or accuracy on random test sets of a quarter of the rows: gram.Train without options on the
 rows of a CSV file and, if it has only numbers, on vectors. Seeds are 0, 1 and so on.`,
-	New: func() repro.Settings { return &settings{Files: "*.csv", Splits: 10} },
+	New: func() repro.Settings { return &settings{Files: "*.csv", SplitCount: 10} },
 }
 
 type settings struct {
-	Files  string `param:"files" help:"pattern of file names in the data folder"`
-	Splits int    `param:"splits" min:"2" help:"random splits of each table"`
+	Files      string `param:"files" help:"pattern of file names in the data folder"`
+	SplitCount int    `param:"splits" min:"2" help:"random splits of each table"`
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
-	paths, _ := filepath.Glob(filepath.Join(r.Data, p.Files))
-	if r.Data == "" || len(paths) == 0 {
-		return nil, cli.Usagef("-data %s has no CSV files that match files=%s", r.Data, p.Files)
+func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error) {
+	paths, _ := filepath.Glob(filepath.Join(r.DataDir, p.Files))
+	if r.DataDir == "" || len(paths) == 0 {
+		return nil, cli.Usagef("-data %s has no CSV files that match files=%s", r.DataDir, p.Files)
 	}
 	report := &repro.Report{}
-	t := report.NewTable("splits", "Mean ± SE", "table", ">rows", "measure", ">CSV", ">vectors", ">CSV - vectors")
+	t := report.AddTable("splits", "Mean ± SE", "table", ">rows", "measure", ">CSV", ">vectors", ">CSV - vectors")
 	for _, path := range paths {
 		row, err := p.measure(ctx, r, path)
 		if err != nil {
 			return report, err
 		}
-		t.Add(row...)
+		t.AddRow(row...)
 	}
 	return report, nil
 }
 
 // measure returns the report row for the CSV file at path.
-func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]string, error) {
+func (p *settings) measure(ctx context.Context, r *repro.Env, path string) ([]string, error) {
 	o := gram.ReadOptions{Options: gram.Options{Workers: r.Workers, MemoryBytes: r.MemoryBytes}, KeepTexts: true}
 	c, err := gram.Read(ctx, path, o)
 	if err != nil {
@@ -78,11 +78,11 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 		return nil, err
 	}
 	var csv, plain, differences []float64
-	for seed := range p.Splits {
+	for seed := range p.SplitCount {
 		rows := rand.New(rand.NewPCG(uint64(seed), repro.Hash(name))).Perm(n)
 		test, rest := rows[:n/4], rows[n/4:]
 		own := c.Select(rest) // the rows are read again, so that only training rows determine the column scales
-		read, err := gram.Table(ctx, own.Columns, own.Rows, labelsOf(own), o)
+		read, err := gram.FromRows(ctx, own.Columns, own.Rows, labelsOf(own), o)
 		var a, b float64
 		if err == nil {
 			a, err = score(ctx, read, c.Select(test), train)
@@ -95,19 +95,19 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, path string) ([]st
 			return nil, err
 		}
 	}
-	return []string{name, strconv.Itoa(n), measure, text(csv), text(plain), text(differences)}, nil
+	return []string{name, strconv.Itoa(n), measure, formatMean(csv), formatMean(plain), formatMean(differences)}, nil
 }
 
 func labelsOf(c *corpus.Corpus) (labels []string) {
 	for i := range c.Documents.Rows() {
-		labels = append(labels, c.Classes[c.Labels.Of(i)[0]])
+		labels = append(labels, c.Classes[c.Labels.Classes(i)[0]])
 	}
 	return labels
 }
 
 // vectorsOf returns the rows of a table as vectors, or nil if a field isn't a number.
 func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
-	rows, labels := gram.NewRows(len(c.Columns)), labelsOf(c)
+	rows, labels := gram.NewCorpusBuilder(len(c.Columns)), labelsOf(c)
 	for i, fields := range c.Rows {
 		values, columns := make([]float64, len(fields)), make([]uint32, len(fields))
 		for k, field := range fields {
@@ -140,8 +140,8 @@ func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions)
 	return 100 * e.Score.Accuracy, nil
 }
 
-// text formats the mean of values and its standard error.
-func text(values []float64) string {
+// formatMean formats the mean of values and its standard error.
+func formatMean(values []float64) string {
 	if values == nil {
 		return ""
 	}

@@ -23,23 +23,23 @@ func TestTables(t *testing.T) {
 		targets += fmt.Sprintf("%v,%v,%v\n", x, y, math.Sin(x)+y/1000)
 	}
 	for name, content := range map[string]string{"classes.csv": classes, "targets.csv": targets} {
-		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666))
+		musttest.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666))
 	}
-	rows := reprotest.Rows(t, reprotest.Same(t, Experiment, folder, "splits=2"), "splits")
+	rows := reprotest.TableRows(t, reprotest.CheckSameReport(t, Experiment, folder, "splits=2"), "splits")
 	if len(rows) != 2 || rows[0]["table"] != "classes" || rows[0]["rows"] != "120" || rows[0]["vectors"] != "" ||
 		rows[0]["measure"] != "accuracy in %" || rows[1]["measure"] != "R²" {
 		t.Fatalf("%v", rows)
 	}
 	for _, title := range []string{"CSV", "vectors"} {
-		if v := reprotest.Number(t, rows[1][title]); !(v > 0.8 && v <= 1) {
+		if v := reprotest.ParseNumber(t, rows[1][title]); !(v > 0.8 && v <= 1) {
 			t.Errorf("targets: R² %v from %s", v, title)
 		}
 	}
-	if v := reprotest.Number(t, rows[0]["CSV"]); !(v > 85 && v <= 100) {
+	if v := reprotest.ParseNumber(t, rows[0]["CSV"]); !(v > 85 && v <= 100) {
 		t.Errorf("classes: an accuracy of %v%%", v)
 	}
-	reprotest.Refuses(t, Experiment, folder, map[string][]string{
+	reprotest.CheckErrors(t, Experiment, folder, map[string][]string{
 		"no CSV files that match files=none.csv": {"files=none.csv"},
 	})
-	reprotest.Refuses(t, Experiment, t.TempDir(), map[string][]string{"no CSV files": nil})
+	reprotest.CheckErrors(t, Experiment, t.TempDir(), map[string][]string{"no CSV files": nil})
 }

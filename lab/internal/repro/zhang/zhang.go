@@ -18,26 +18,27 @@ import (
 
 // Experiment repeats the comparison in §4 of the paper.
 var Experiment = repro.Experiment{
-	Name:  "zhang-chen-lee",
-	Paper: "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §4",
-	Data:  "webkb, 20news-bydate",
-	Time:  "half a minute on two cores",
+	Name:    "zhang-chen-lee",
+	Paper:   "Zhang, Chen and Lee, Text Classification with Kernels on the Multinomial Manifold, SIGIR 2005, §4",
+	Corpora: "webkb, 20news-bydate",
+	RunTime: "half a minute on two cores",
 	Help: `
 Accuracy of one-vs-one SVMs: linear kernels and negative Euclidean distances (NED) of documents
 normalised by L1 and by L2, and the negative geodesic distance (NGD), for tf and tf×idf. The micro
 sign test with its z (Yang and Liu, SIGIR 1999) compares each kernel with NGD. On WebKB each of four
 universities is the test set in turn; all other pages, including misc, are for training.`,
 	New: func() repro.Settings {
-		return &settings{C: 1, Sets: sets, Terms: repro.Terms{MinDF: 2, Stop: repro.Rainbow}}
+		return &settings{C: 1, Sets: corpusNames, TermSettings: repro.TermSettings{MinDF: 2,
+			StopWords: repro.RainbowStopWords}}
 	},
 }
 
-var sets = repro.Words{repro.WebKB.Name, repro.Newsgroups.Name}
+var corpusNames = repro.Words{repro.WebKB.Name, repro.Newsgroups.Name}
 
 type settings struct {
 	C    float64     `param:"c" above:"0" help:"regularization parameter"`
 	Sets repro.Words `param:"sets" wants:"names of corpora" help:"corpora"`
-	repro.Terms
+	repro.TermSettings
 }
 
 // kernels lists the compared kernels. For each weighting, a table has one row per kernel. All other
@@ -56,15 +57,15 @@ var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "t
 // universities lists the universities of WebKB. Each university is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
-// division is a split of a corpus into training and test documents with the same terms and classes.
-type division struct {
+// trainTestSplit is a split of a corpus into training and test documents with the same terms and classes.
+type trainTestSplit struct {
 	name        string
 	train, test *corpus.Corpus
 }
 
 // Run implements repro.Settings.
-func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error) {
-	chosen, err := p.Sets.Of("sets", sets...)
+func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error) {
+	chosen, err := p.Sets.Select("sets", corpusNames...)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +77,12 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 		}
 	}
 	report := &repro.Report{}
-	report.Set("machines", "one-vs-one, C = %g", p.C)
-	report.Set("terms", "%s", p.Terms)
+	report.AddSetting("machines", "one-vs-one, C = %g", p.C)
+	report.AddSetting("terms", "%s", p.TermSettings)
 	for _, set := range chosen {
 		divided, err := p.read(ctx, r, set)
 		if err == nil {
-			err = p.table(ctx, r, set, divided, report)
+			err = p.addTable(ctx, r, set, divided, report)
 		}
 		if err != nil {
 			return report, err
@@ -91,16 +92,16 @@ func (p *settings) Run(ctx context.Context, r *repro.Run) (*repro.Report, error)
 }
 
 // read reads a corpus and returns its divisions.
-func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]division, error) {
+func (p *settings) read(ctx context.Context, r *repro.Env, set string) ([]trainTestSplit, error) {
 	if set != repro.WebKB.Name {
-		train, test, err := r.ReadNewsgroups(ctx, p.Terms)
-		return []division{{set, train, test}}, err
+		train, test, err := r.ReadNewsgroups(ctx, p.TermSettings)
+		return []trainTestSplit{{set, train, test}}, err
 	}
-	c, of, err := r.ReadWebKB(ctx, p.Terms)
+	c, of, err := r.ReadWebKB(ctx, p.TermSettings)
 	if err != nil {
 		return nil, err
 	}
-	var divided []division
+	var divided []trainTestSplit
 	for _, u := range universities {
 		var train, test []int
 		for i, university := range of {
@@ -113,14 +114,14 @@ func (p *settings) read(ctx context.Context, r *repro.Run, set string) ([]divisi
 		if len(test) == 0 || len(train) == 0 {
 			return nil, fmt.Errorf("%s: needs pages of %s and of other universities", c.Source, u)
 		}
-		divided = append(divided, division{u, c.Select(train), c.Select(test)})
+		divided = append(divided, trainTestSplit{u, c.Select(train), c.Select(test)})
 	}
 	return divided, nil
 }
 
-// table adds the table of a corpus to the report. For each weighting, it contains the accuracies of
+// addTable adds the table of a corpus to the report. For each weighting, it contains the accuracies of
 // all kernels on all divisions, followed by the sign tests.
-func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided []division,
+func (p *settings) addTable(ctx context.Context, r *repro.Env, set string, divided []trainTestSplit,
 	report *repro.Report) error {
 	t := &repro.Table{Key: set, Columns: []string{"weighting", "kernel"}}
 	documents := 0
@@ -137,7 +138,7 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 		t.Columns = append(t.Columns, ">accuracy")
 	}
 	t.Columns = append(t.Columns, ">only NGD right", ">only it right", ">z of NGD", ">p")
-	step := r.Counter(set, len(weightings)*len(kernels)*len(divided))
+	step := r.ProgressCounter(set, len(weightings)*len(kernels)*len(divided))
 	for _, w := range weightings {
 		rights := make([][]string, len(kernels)) // as returned by measure, indexed by kernel and division
 		for _, d := range divided {
@@ -155,13 +156,13 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 		for k, kernel := range kernels {
 			row := slices.Concat([]string{w.name, kernel.name}, accuracies(rights[k]))
 			if k == last {
-				t.Add(append(row, "", "", "", "")...)
+				t.AddRow(append(row, "", "", "", "")...)
 				break
 			}
-			sign, a, b := repro.Against(best, strings.Join(rights[k], ""))
-			z := repro.Fixed(sign.Statistic, 2)
-			t.Add(append(row, fmt.Sprint(a), fmt.Sprint(b), z, repro.Probability(sign.P))...)
-			if sign.Statistic > 0 && sign.P < 0.05 {
+			sign, a, b := repro.CompareBySignTest(best, strings.Join(rights[k], ""))
+			z := repro.FormatFixed(sign.Statistic, 2)
+			t.AddRow(append(row, fmt.Sprint(a), fmt.Sprint(b), z, repro.FormatPValue(sign.PValue))...)
+			if sign.Statistic > 0 && sign.PValue < 0.05 {
 				clearly++
 			} else {
 				not = append(not, fmt.Sprintf("%s (z = %s)", kernel.name, z))
@@ -171,14 +172,14 @@ func (p *settings) table(ctx context.Context, r *repro.Run, set string, divided 
 		if len(not) > 0 {
 			note += "; exceptions: " + strings.Join(not, ", ")
 		}
-		report.Note("%s", note)
+		report.AddNote("%s", note)
 	}
 	report.Tables = append(report.Tables, t)
 	return nil
 }
 
 // measure returns Outcome.Right for each kernel.
-func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weighting string, report *repro.Report,
+func (p *settings) measure(ctx context.Context, r *repro.Env, d trainTestSplit, weighting string, report *repro.Report,
 	step func()) (right []string, err error) {
 	var session *repro.Session // shared by kernels with the same embedding
 	defer func() { err = errors.Join(err, session.Close()) }()
@@ -195,11 +196,11 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 		if err != nil {
 			return nil, err
 		}
-		found, err := session.Test(ctx, svm.Settings{Kernel: k, C: p.C}, d.test)
+		found, err := session.TrainAndTest(ctx, svm.Settings{Kernel: k, C: p.C}, d.test)
 		if err != nil {
 			return nil, err
 		}
-		right = append(right, found.Right)
+		right = append(right, found.CorrectMask)
 		step()
 	}
 	return right, nil
@@ -210,12 +211,12 @@ func (p *settings) measure(ctx context.Context, r *repro.Run, d division, weight
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {
-		return []string{repro.Fixed(percent(rights[0]), 2)}
+		return []string{repro.FormatFixed(percent(rights[0]), 2)}
 	}
 	mean := 0.
 	for _, right := range rights {
 		mean += percent(right) / float64(len(rights))
-		cells = append(cells, repro.Fixed(percent(right), 2))
+		cells = append(cells, repro.FormatFixed(percent(right), 2))
 	}
-	return append(cells, repro.Fixed(mean, 2), repro.Fixed(percent(strings.Join(rights, "")), 2))
+	return append(cells, repro.FormatFixed(mean, 2), repro.FormatFixed(percent(strings.Join(rights, "")), 2))
 }

@@ -13,17 +13,17 @@ import (
 
 // This runs the experiment from text to tables, with consistent, better than random figures.
 func TestZhangChenLee(t *testing.T) {
-	whole := reprotest.Same(t, Experiment, reprotest.Groups(t), "c=10")
+	whole := reprotest.CheckSameReport(t, Experiment, reprotest.WriteGroupCorpora(t), "c=10")
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
 		t.Errorf("notes %q", whole.Notes)
 	}
 	for key, documents := range map[string]float64{"webkb": 160, "20news-bydate": 120} {
-		rows := reprotest.Rows(t, whole, key)
+		rows := reprotest.TableRows(t, whole, key)
 		if len(rows) != 10 {
 			t.Fatalf("%s: %d rows, expected 5 kernels with 2 weightings", key, len(rows))
 		}
 		for i, row := range rows {
-			number := func(title string) float64 { return reprotest.Number(t, row[title]) }
+			number := func(title string) float64 { return reprotest.ParseNumber(t, row[title]) }
 			title := "accuracy"
 			if key == "webkb" {
 				title = "mean"
@@ -45,11 +45,11 @@ func TestZhangChenLee(t *testing.T) {
 				continue
 			}
 			a, b := number("only NGD right"), number("only it right")
-			ngd := reprotest.Number(t, rows[i/5*5+4][title])
+			ngd := reprotest.ParseNumber(t, rows[i/5*5+4][title])
 			if d := (a-b)/documents*100 - (ngd - number(title)); !(math.Abs(d) <= 0.02) {
 				t.Errorf("%s, %s: %v and %v documents apart, but %v and %v %%", key, row["kernel"], a, b, ngd, number(title))
 			}
-			if z := repro.SignTest(int(a), int(b)).Statistic; row["z of NGD"] != repro.Fixed(z, 2) {
+			if z := repro.SignTest(int(a), int(b)).Statistic; row["z of NGD"] != repro.FormatFixed(z, 2) {
 				t.Errorf("%s, %s: z = %s, expected %v", key, row["kernel"], row["z of NGD"], z)
 			}
 		}
@@ -59,8 +59,8 @@ func TestZhangChenLee(t *testing.T) {
 // One university is the test set; all others and misc are training documents. Both parts number
 // classes alike.
 func TestLeaveOneUniversityOut(t *testing.T) {
-	r := &repro.Run{Data: reprotest.Groups(t)}
-	p := &settings{Terms: repro.Terms{MinDF: 1}}
+	r := &repro.Env{DataDir: reprotest.WriteGroupCorpora(t)}
+	p := &settings{TermSettings: repro.TermSettings{MinDF: 1}}
 	divided, err := p.read(t.Context(), r, repro.WebKB.Name)
 	if err != nil || len(divided) != 4 {
 		t.Fatalf("%d divisions, %v", len(divided), err)
@@ -104,13 +104,14 @@ func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
 // With Rainbow's options SMART's stop words are removed from 20 Newsgroups but not from WebKB;
 // other settings apply to both.
 func TestStopWords(t *testing.T) {
-	data, ctx := reprotest.Groups(t), t.Context()
+	data, ctx := reprotest.WriteGroupCorpora(t), t.Context()
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{
 		"course|cornell\tthe", "course|texas\tthe", "course|washington\tthe", "course|wisconsin\tthe mole"})
 	reprotest.WriteText(t, data, repro.Newsgroups, repro.Newsgroups.Files[0], []string{"a\tthe mole doesn't"})
-	r := &repro.Run{Data: data}
-	for stop, want := range map[repro.StopWords][2]int{repro.Rainbow: {2, 2}, repro.NoWords: {2, 4}, repro.SMART: {1, 2}} {
-		p := &settings{Terms: repro.Terms{MinDF: 1, Stop: stop}}
+	r := &repro.Env{DataDir: data}
+	for stop, want := range map[repro.StopWords][2]int{repro.RainbowStopWords: {2, 2}, repro.NoStopWords: {2, 4},
+		repro.SMARTStopWords: {1, 2}} {
+		p := &settings{TermSettings: repro.TermSettings{MinDF: 1, StopWords: stop}}
 		pages := musttest.Get(p.read(ctx, r, repro.WebKB.Name))(t)
 		posts := musttest.Get(p.read(ctx, r, repro.Newsgroups.Name))(t)
 		got := [2]int{len(pages[3].test.Documents.Terms), len(posts[0].train.Documents.Terms)}
@@ -123,14 +124,14 @@ func TestStopWords(t *testing.T) {
 func rowText(terms []uint32, values []float32) string { return fmt.Sprint(terms, values) }
 
 func TestZhangChenLeeRefuses(t *testing.T) {
-	data := reprotest.Groups(t)
+	data := reprotest.WriteGroupCorpora(t)
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{"student|texas\ta b", "student\ta b"})
-	reprotest.Refuses(t, Experiment, data, map[string][]string{
+	reprotest.CheckErrors(t, Experiment, data, map[string][]string{
 		"c must be a number": {"c=0"}, "min-df must be an integer": {"min-df=0"}, "sets=reuters": {"sets=reuters"},
 		":2: ":      {"sets=webkb"},
 		"of memory": {"sets=20news-bydate"},
 	})
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0],
 		[]string{"student|texas\ta b", "course|cornell\ta b"})
-	reprotest.Refuses(t, Experiment, data, map[string][]string{"needs pages of washington": {"sets=webkb"}})
+	reprotest.CheckErrors(t, Experiment, data, map[string][]string{"needs pages of washington": {"sets=webkb"}})
 }
