@@ -169,12 +169,14 @@ type table struct {
 	noLabels      bool         // labels come from another source, or there are none
 	err           *SyntaxError // error in the columns; nil if there is none
 
-	labelColumn, textColumn, groupColumn, idColumn, weightColumn int       // column indices, -1 if there is none
-	rowColumns                                                   []int     // indices of the tokenizer's columns; nil if documents are texts
-	tokenizer                                                    Tokenizer // tokenizer with views of the detected columns; zero if there are no views
-	tokenizerColumns                                             Columns   // columns of tokenizer, or of Options.Tokenizer if tokenizer is zero
-	labelNamed                                                   bool      // an option names the label column
-	viewsInferred                                                bool      // the views were inferred with the default tokenizer
+	// Column indices, -1 if there is none.
+	labelColumn, textColumn, groupColumn, idColumn, weightColumn int
+
+	rowColumns       []int     // indices of the tokenizer's columns; nil if documents are texts
+	tokenizer        Tokenizer // tokenizer with views of the detected columns; zero if there are no views
+	tokenizerColumns Columns   // columns of tokenizer, or of Options.Tokenizer if tokenizer is zero
+	labelNamed       bool      // an option names the label column
+	viewsInferred    bool      // the views were inferred with the default tokenizer
 }
 
 // detectColumns sets the columns from the options and the beginning of the table.
@@ -272,8 +274,9 @@ func (t *table) assignKind(given string, kind Kind, option string) int {
 }
 
 func (t *table) setKind(at int, kind Kind) {
-	place := map[Kind]*int{KindLabel: &t.labelColumn, KindText: &t.textColumn, KindGroup: &t.groupColumn, KindWeight: &t.weightColumn,
-		KindID: &t.idColumn}[kind]
+	place := map[Kind]*int{KindLabel: &t.labelColumn, KindText: &t.textColumn, KindGroup: &t.groupColumn,
+		KindWeight: &t.weightColumn,
+		KindID:     &t.idColumn}[kind]
 	if place != nil {
 		*place = at
 	}
@@ -332,7 +335,8 @@ func (t *table) warn(c *Corpus) {
 		return normalizeName(name) == t.names[t.labelColumn]
 	}) {
 		warn.addWithOption(fmt.Sprintf("the first line, %s, is read as a header, although later documents have the label %s",
-			quoteList(t.firstRecord), t.firstRecord[t.labelColumn]), 1, at, "LabelColumn", strconv.Itoa(t.labelColumn+1)+" reads it as a document")
+			quoteList(t.firstRecord), t.firstRecord[t.labelColumn]), 1, at, "LabelColumn",
+			strconv.Itoa(t.labelColumn+1)+" reads it as a document")
 	}
 	if t.hasHeader && !t.keyed && t.labelColumn < 0 && !t.noLabels && len(t.firstRecord) > 2 {
 		warn.addWithOption("no column of labels: "+strings.Join(t.firstRecord, ", "), 1, at, "LabelColumn",

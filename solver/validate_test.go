@@ -355,7 +355,8 @@ func TestValidateRegression(t *testing.T) {
 				}
 			}
 			own := musttest.Get(trainRegression(ctx, m, docs, run.Select(targets, docs), pars[at], Options{}))(t)
-			if machine := e.Classifiers[f].Functions[0]; !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
+			machine := e.Classifiers[f].Functions[0]
+			if !(math.Abs(machine.Objective-own.Objective) <= defaultTolerance*sizeOf(own)) {
 				t.Errorf("%+v: objective %v, alone %v", pars[at], machine.Objective, own.Objective)
 			}
 			for _, i := range heldOut(parts, f) {

@@ -30,7 +30,8 @@ func init() {
 			positiveParam("t", "diffusion time, in squared radians", 0.5),
 			order.withDefaultWord("none", -1), n.withDefaultWord("terms-1", 0),
 			// The words are in the order of the constants of type heat.Form.
-			wordParam("form", "ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
+			wordParam("form",
+				"ψ₀ with sin(d/2)/(d/2), as derived from the heat equation, or with sin d/d, as printed in the paper",
 				"derived", "printed").hiddenAtDefault(),
 			cutoff.withDefaultWord("none", 0),
 			wordParam("constant", "full includes the factor (4πt)^(-n/2), which is the same for all pairs",

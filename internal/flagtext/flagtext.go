@@ -69,8 +69,8 @@ func FieldMessage(err error) string {
 }
 
 // packagePrefix matches the package names at the start of an error.
-var packagePrefix = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|linear|` +
-	`logistic|matrixio|model|pca|ptx|run|score|shards|solver|sparse|spectrum|store|svm|tiles|token|tune): )+`)
+var packagePrefix = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gram|job|kernel|knn|landmark|learn|` +
+	`linear|logistic|matrixio|model|pca|ptx|run|score|shards|solver|sparse|spectrum|store|svm|tiles|token|tune): )+`)
 
 // TrimPackages returns the text of an error without leading package names.
 func TrimPackages(text string) string { return text[len(packagePrefix.FindString(text)):] }

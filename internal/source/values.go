@@ -20,7 +20,8 @@ func ParseValues(s string) (kernel.ParamGrid, error) {
 	name, values, ok := strings.Cut(s, "=")
 	name = strings.TrimSpace(name)
 	if !ok || name == "" {
-		return kernel.ParamGrid{}, fmt.Errorf("%q is not of the form NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
+		return kernel.ParamGrid{}, fmt.Errorf(
+			"%q is not of the form NAME=VALUE,VALUE,…, such as t=0.1,0.5,1 or C=1..1000*10", s)
 	}
 	for _, own := range []string{"C", "nu", "epsilon"} {
 		if strings.EqualFold(name, own) {

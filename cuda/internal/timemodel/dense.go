@@ -13,7 +13,8 @@ const (
 const ByModel = -1
 
 // DenseTerms returns the number of dense terms. If share is ByModel, this number minimises the total
-// predicted time of panelTensor and panelDot. Otherwise, Terms calls [DenseTermsByShare]. For first, see [CountOperations].
+// predicted time of panelTensor and panelDot. Otherwise, the
+// number is from [DenseTermsByShare]. For first, see [CountOperations].
 func (c *Costs) DenseTerms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return DenseTermsByShare(first, documents, share)

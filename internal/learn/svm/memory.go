@@ -381,7 +381,8 @@ func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) 
 	}
 	about := e.Info()
 	batch := e.EachTileBytes(rows, most) + sparse.EmbeddedBytes(rows, most)
-	return need + about.Bytes + int64(about.ConcurrentBatches)*(batch+int64(about.BatchWorkers)*p.p.AccumulatorBytes(p.batchDocuments()))
+	return need + about.Bytes +
+		int64(about.ConcurrentBatches)*(batch+int64(about.BatchWorkers)*p.p.AccumulatorBytes(p.batchDocuments()))
 }
 
 func (p *Predictor) memoryError(need int64) error {

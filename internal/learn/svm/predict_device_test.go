@@ -108,7 +108,8 @@ func TestPredictOnDeviceInBatches(t *testing.T) {
 		}
 		p.opt.MemoryBytes = least
 		got := musttest.Get(p.Predict(t.Context(), test.Documents))(t)
-		if panels := (n + p.Engine().Info().Kernels.PanelWidth - 1) / p.Engine().Info().Kernels.PanelWidth; len(d.requests) != panels {
+		width := p.Engine().Info().Kernels.PanelWidth
+		if panels := (n + width - 1) / width; len(d.requests) != panels {
 			t.Errorf("%d workers: %d calls of the device, want one for each of %d panels", workers,
 				len(d.requests), panels)
 		}

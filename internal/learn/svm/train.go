@@ -45,7 +45,7 @@ type Settings struct {
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Rejection leaves uncertain documents without a class. It needs one class per document.
-	Rejection RejectionTarget `param:"reject" wants:"error=E or coverage=C with a value in (0, 1], such as error=2%" flag:""`
+	Rejection RejectionTarget `param:"reject" wants:"error=E or coverage=C in (0, 1], such as error=2%" flag:""`
 
 	maxSteps int // maximum number of steps per problem; 0 = the solver's default
 }

@@ -10,4 +10,6 @@ import (
 )
 
 // The scripts run the command with the GPU back end, with the fake driver and without a driver.
-func TestCUDAScripts(t *testing.T) { clitest.RunCUDAScripts(t, filepath.Join("..", "..", "..", "cuda")) }
+func TestCUDAScripts(t *testing.T) {
+	clitest.RunCUDAScripts(t, filepath.Join("..", "..", "..", "cuda"))
+}

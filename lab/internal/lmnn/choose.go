@@ -35,8 +35,9 @@ func ChooseIterations(ctx context.Context, train, test *corpus.Corpus, s Setting
 		return IterationChoice{}, err
 	}
 	if len(rows) == 0 || test.Documents.Cols != m.Cols || !slices.Equal(test.Classes, m.Classes) {
-		return IterationChoice{}, fmt.Errorf("lmnn: validation has %d documents with one class, %d columns and %d classes, but "+
-			"training has %d columns and %d classes", len(rows), test.Documents.Cols, len(test.Classes),
+		return IterationChoice{}, fmt.Errorf(
+			"lmnn: validation has %d documents with one class, %d columns and %d classes, but "+
+				"training has %d columns and %d classes", len(rows), test.Documents.Cols, len(test.Classes),
 			m.Cols, len(m.Classes))
 	}
 	docs := test.Documents.SelectRows(rows)

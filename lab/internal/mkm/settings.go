@@ -47,7 +47,7 @@ type Settings struct {
 	Widths []int
 
 	KeepAllFeatures bool // use all features; Widths must be empty
-	MaxComponents   int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum number of components per layer"`
+	MaxComponents   int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum components per layer"`
 
 	// BaseSize is the number of random documents from which components are computed.
 	BaseSize int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
