@@ -20,8 +20,8 @@ type SyntaxError struct {
 	Expected string // valid input, such as "ascending indices"
 	Option   string // field of Options that allows the input, such as "Signed"; empty if there is none
 	Remedy   string // effect of the field Option, such as "accepts negative values"
-	// GuessedFormat is the detected format and its evidence, such as "svmlight from line 1". It is empty
-	// if the format was set or is certain.
+	// GuessedFormat is the detected format and its evidence, such as "svmlight from line 1". It is
+	// empty if the format was set or is certain.
 	GuessedFormat string
 	Err           error // underlying error, such as io.ErrUnexpectedEOF for a truncated compressed file; nil if none
 }
@@ -156,8 +156,8 @@ func (t *tally) add(count int64, at int32) {
 	t.count += count
 }
 
-// DocumentNumber returns the number that messages use for document i: i + 1 for documents from files, and i
-// for documents in memory.
+// DocumentNumber returns the number that messages use for document i: i + 1 for documents from
+// files, and i for documents in memory.
 func (c *Corpus) DocumentNumber(i int) int {
 	if c.Format != "" || c.Names != nil {
 		return i + 1
@@ -188,8 +188,8 @@ func (c *Corpus) TermName(t uint32) string {
 	return fmt.Sprintf("index %d", int64(t)+1)
 }
 
-// DescribeError adds the source, document names and term texts to a [sparse.ValueError], or to an error
-// about the kernel value of two documents. Other errors are unchanged.
+// DescribeError adds the source, document names and term texts to a [sparse.ValueError], or to an
+// error about the kernel value of two documents. Other errors are unchanged.
 func (c *Corpus) DescribeError(err error) error {
 	var value *sparse.ValueError
 	var pair interface { // implemented by kernel.PairError
@@ -207,16 +207,17 @@ func (c *Corpus) DescribeError(err error) error {
 	return err
 }
 
-// WithoutDocuments returns the corpus without documents, texts and labels, for [Corpus.DescribeError].
+// WithoutDocuments returns the corpus without documents, texts and labels, for
+// [Corpus.DescribeError].
 func (c *Corpus) WithoutDocuments() *Corpus {
 	out := *c
 	out.Documents, out.Raw, out.Labels = nil, Raw{}, sparse.Labels{}
 	return &out
 }
 
-// PanicError reports that a function of [Options] panicked, on any goroutine. What names the
-// function. Value is the panic's value, which Unwrap returns if it is an error. Stack is the stack
-// of the goroutine.
+// PanicError reports that a function of [Options] panicked, on any goroutine. Function names it.
+// Value is the panic's value, which Unwrap returns if it is an error. Stack is the stack of the
+// goroutine.
 type PanicError = run.PanicError
 
 // warnHeader warns if the label and the text of the first line look like a header.
@@ -245,8 +246,8 @@ func (c *Corpus) classSizes() []int64 {
 	return count
 }
 
-// singletons returns the number n of documents whose classes have no other document, and the first such
-// document. most is true if n is at least 4 and more than half of all documents.
+// singletons returns the number n of documents whose classes have no other document, and the first
+// such document. most is true if n is at least 4 and more than half of all documents.
 func (c *Corpus) singletons() (n int64, first int, most bool) {
 	count := c.classSizes()
 	for i := range c.Documents.Rows() {
@@ -260,8 +261,8 @@ func (c *Corpus) singletons() (n int64, first int, most bool) {
 	return n, first, n >= 4 && 2*n > int64(c.Documents.Rows())
 }
 
-// HasTargets reports whether the labels look like regression targets: all are numbers, and most occur
-// once. Readers don't warn about such labels.
+// HasTargets reports whether the labels look like regression targets: all are numbers, and most
+// occur once. Readers don't warn about such labels.
 func (c *Corpus) HasTargets() bool {
 	_, _, most := c.singletons()
 	return most && c.NumericLabelCount() > 0

@@ -12,12 +12,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError reports that a computation exceeds a memory limit. What names the part of the
-// computation that needs memory. Need and Limit are in bytes. By describes the limit, such as "-m
-// allows 60 MiB", or is empty. Machine is true if the limit is the free memory of the computer, its
-// container or ulimit. Enough is true if Need bytes suffice for the whole computation. For reading,
-// Source is the file, or file:line. Reading fails before it starts if the size is known, otherwise
-// when it exceeds the limit.
+// MemoryError reports that a computation exceeds a memory limit. Computation names the part of the
+// computation that needs memory. NeedBytes and LimitBytes are in bytes. LimitSource describes the
+// limit, such as "-m allows 60 MiB", or is empty. IsSystemLimit is true if the limit is the free
+// memory of the computer, its container or ulimit. IsTotalNeed is true if NeedBytes suffice for the
+// whole computation. For reading, Source is the file, or file:line. Reading fails before it starts
+// if the size is known, otherwise when it exceeds the limit.
 type MemoryError = run.MemoryError
 
 // newMemoryError returns a MemoryError for a source or a position in the source.
@@ -86,9 +86,9 @@ const (
 	documentBytes = 40 // memory of a vector in bytes without its values
 )
 
-// estimateTotal estimates the memory of reading the whole source, and the size of the corpus, from the
-// fraction that was read. If this fraction is unknown, share is 0, and bytes is the memory counted
-// so far.
+// estimateTotal estimates the memory of reading the whole source, and the size of the corpus, from
+// the fraction that was read. If this fraction is unknown, share is 0, and bytes is the memory
+// counted so far.
 func (a *allowance) estimateTotal() (bytes int64, size Size, share float64) {
 	if share = a.meter.parsedFraction(); share == 0 {
 		return a.used.Load(), Size{}, 0
@@ -113,8 +113,8 @@ const (
 	largeBytes = 64 << 20
 )
 
-// joinInSteps calls join for consecutive ranges of n pieces. join must release joined pieces. bytes is
-// the size of the result.
+// joinInSteps calls join for consecutive ranges of n pieces. join must release joined pieces. bytes
+// is the size of the result.
 func (o *Options) joinInSteps(n int, bytes int64, join func(lo, hi int) error) error {
 	steps := 1
 	if bytes >= largeBytes || o.memory != nil && bytes >= o.memory.limit/joinSteps {
@@ -156,8 +156,8 @@ func (a *allowance) check(place string) error {
 	return a.limitError(place, what, bytes, size)
 }
 
-// checkFits returns a MemoryError if allocating bytes would exceed the limit. size is the size of the
-// whole corpus.
+// checkFits returns a MemoryError if allocating bytes would exceed the limit. size is the size of
+// the whole corpus.
 func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	if a == nil || a.used.Load()+bytes <= a.limit {
 		return nil
@@ -165,7 +165,8 @@ func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// limitError returns a MemoryError with the larger of bytes and the memory of the planned computation.
+// limitError returns a MemoryError with the larger of bytes and the memory of the planned
+// computation.
 func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))
@@ -188,7 +189,8 @@ func (o *Options) blockBytes() int {
 	return int(min(max(o.MemoryBytes/1024, blockBytes/16), blockBytes))
 }
 
-// limitMemory creates the allowance, and limits the number of workers and the line length accordingly.
+// limitMemory creates the allowance, and limits the number of workers and the line length
+// accordingly.
 func (o *Options) limitMemory(m *progressMeter) {
 	if o.MemoryBytes == 0 {
 		return
@@ -199,8 +201,8 @@ func (o *Options) limitMemory(m *progressMeter) {
 	o.MaxLineBytes = int(min(int64(o.MaxLineBytes), max(o.MemoryBytes/8, 1)))
 }
 
-// addRowWarnings warns about rows without terms, and about values that float32 may round. at returns the
-// position of a row.
+// addRowWarnings warns about rows without terms, and about values that float32 may round. at
+// returns the position of a row.
 func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	const whole = 1 << 24 // the first integer whose successor isn't a float32
 	var empty, rounded tally
@@ -219,8 +221,8 @@ func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, where float32 rounds whole numbers", rounded.count, at(int(rounded.first)))
 }
 
-// newVectorCorpus makes a corpus of vectors without labels. what is the noun for columns in messages,
-// and row the noun for a row, as in image 1. first is the number of the first row.
+// newVectorCorpus makes a corpus of vectors without labels. what is the noun for columns in
+// messages, and row the noun for a row, as in image 1. first is the number of the first row.
 func newVectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {

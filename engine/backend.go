@@ -16,10 +16,10 @@ type (
 	DenseOperand = panel.DenseOperand // selection of dense rows or dense columns
 )
 
-// Head describes the dense terms. Terms is the number of dense terms, which are the most frequent
-// terms. Segments is the number of segments of the head. Roles determines whether rows or columns
-// are dense. Predicted is the estimated time for the dot products of half of the Gram matrix on one
-// core.
+// Head describes the dense terms. TermCount is the number of dense terms, which are the most
+// frequent terms. SegmentCount is the number of segments of the head. DenseOperand determines
+// whether rows or columns are dense. PredictedTime is the estimated time for the dot products of
+// half of the Gram matrix on one core.
 type Head = panel.Head
 
 // With DenseRows, each panel of rows is stored densely and multiplied by all columns. With
@@ -40,9 +40,9 @@ type Info struct {
 	Head    Head         // head of the CPU back end; zero if a device computes c
 	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes c
 
-	// Recommended rows per call of [Engine.EachTile] with test documents, number of concurrent calls,
-	// and workers per call. A device needs large batches. It computes a batch while the next batch
-	// is embedded.
+	// Recommended rows per call of [Engine.EachTile] with test documents, number of concurrent
+	// calls, and workers per call. A device needs large batches. It computes a batch while the next
+	// batch is embedded.
 	BatchRows, ConcurrentBatches, BatchWorkers int
 }
 

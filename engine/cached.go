@@ -41,9 +41,9 @@ type Cache struct {
 // CacheStats are the counters of a [Cache] since it was made.
 type CacheStats struct {
 	tiles.CacheStats       // counts of tiles or, if Whole, of rows read and panels computed
-	FitsInMemory     bool  // c of all pairs fits into CacheBytes
-	ValuesServed     int64 // number of kernel values served
-	PairsComputed    int64 // number of pairs whose c was computed
+	FitsInMemory     bool  `json:"whole"`    // c of all pairs fits into CacheBytes
+	ValuesServed     int64 `json:"served"`   // number of kernel values served
+	PairsComputed    int64 `json:"computed"` // number of pairs whose c was computed
 }
 
 // NewCache returns a cache of the engine's tiles of c.

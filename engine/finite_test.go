@@ -22,7 +22,7 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	"Engine.Rows": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return of(e.Rows(ctx, k, Request{TestDocuments: e.c.X}, nil))
 	},
-	"Engine.Each": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+	"Engine.EachTile": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.EachTile(ctx, k, Request{OmitSymmetric: true}, func(*Tile) error { return nil })
 	},
 	"Engine.Neighbours": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
@@ -39,7 +39,7 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	"Engine.Multiply, test": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return e.Multiply(ctx, k, e.c.X, mat.NewDense(e.Len(), 1, nil), mat.NewDense(e.Len(), 1, nil))
 	},
-	"Engine.Rectangle": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
+	"Engine.CrossMatrix": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		r, err := e.CrossMatrix(k, e.c.X, 0)
 		if err != nil {
 			return err
@@ -53,20 +53,20 @@ var finiteMethods = map[string]func(ctx context.Context, e *Engine, k kernel.Ker
 	"Engine.Digest": func(ctx context.Context, e *Engine, k kernel.Kernel) error {
 		return of(e.Digest(ctx, k))
 	},
-	"Cached.Matrix": withCache(func(_ context.Context, c *Cache, k kernel.Kernel) error {
+	"Cache.Matrix": withCache(func(_ context.Context, c *Cache, k kernel.Kernel) error {
 		return of(c.Matrix(k))
 	}),
-	"Cached.Rows": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
+	"Cache.Rows": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
 		return c.Rows(ctx, k, []int{1}, [][2]int{{0, 3}}, [][]float32{make([]float32, 3)})
 	}),
-	"Matrix.Of": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
+	"Matrix.Submatrix": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
 		m, err := c.Matrix(k)
 		if err == nil {
 			_, err = m.Submatrix(ctx, []int{0, 1, 7})
 		}
 		return err
 	}),
-	"Matrix.Ready": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
+	"Matrix.InMemory": withCache(func(ctx context.Context, c *Cache, k kernel.Kernel) error {
 		return of(readyOf(ctx, c, k))
 	}),
 }

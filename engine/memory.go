@@ -12,8 +12,8 @@ import (
 )
 
 // MemoryError reports that a computation needs more memory than is allowed or free. The computation
-// hasn't started. The fields What, Need, Limit, By, Machine, Enough and Source are described at
-// [corpus.MemoryError].
+// hasn't started. The fields Computation, NeedBytes, LimitBytes, LimitSource, IsSystemLimit,
+// IsTotalNeed and Source are described at [corpus.MemoryError].
 type MemoryError = run.MemoryError
 
 // ErrNotFinite is wrapped by errors for kernel values that are NaN or overflow float32.
@@ -38,15 +38,15 @@ func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
-// EstimatedBytes estimates the memory of an engine for text, including the workers' scratch space, in
-// bytes.
+// EstimatedBytes estimates the memory of an engine for text, including the workers' scratch space,
+// in bytes.
 func EstimatedBytes(rows, cols int, values int64, longest, workers int) int64 {
 	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // on text, workers need far less than the bound
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch
 }
 
-// checkFits returns a MemoryError if the engine's memory and the given bytes exceed Options.MemoryBytes
-// or the free memory. It fails if ctx is done.
+// checkFits returns a MemoryError if the engine's memory and the given bytes exceed
+// Options.MemoryBytes or the free memory. It fails if ctx is done.
 func (e *Engine) checkFits(ctx context.Context, what string, bytes int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

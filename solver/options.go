@@ -47,8 +47,8 @@ type Options struct {
 	workingSet int // size of the working set, an even number; 0 = chosen from the problem's size
 }
 
-// PanicError reports a panic in a function that the caller passed. What names the function. Value
-// is the panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
+// PanicError reports a panic in a function that the caller passed. Function names it. Value is the
+// panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
 type PanicError = run.PanicError
 
 // Progress is the state of a training run.

@@ -64,8 +64,8 @@ type Cache struct {
 type CacheStats struct {
 	Hits, Misses int64
 	Waits        int64 // number of claims for tiles that another caller was computing
-	Refusals     int64 // number of misses while all tiles were pinned
-	Evictions    int64 // number of evicted tiles
+	Refusals     int64 `json:"refused"` // number of misses while all tiles were pinned
+	Evictions    int64 `json:"evicted"` // number of evicted tiles
 	Bytes, Limit int64 // memory of all tiles, which never decreases, and its bound
 }
 

@@ -113,8 +113,8 @@ func (k *kernel) finish() *kernel {
 // maxDiagonal is the largest diagonal value for tables. Products of larger values overflow float32.
 const maxDiagonal = 1e36
 
-// tabulate returns an expression at norms of 1 as a tabulated function of c. log is the logarithm of
-// this function, or nil.
+// tabulate returns an expression at norms of 1 as a tabulated function of c. log is the logarithm
+// of this function, or nil.
 func tabulate(e func() *expr, log func(c float64) float64) *function {
 	f := tabulatedFunction(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })
@@ -241,10 +241,10 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked. What names the function.
-// Value is the panic value, and Stack the stack trace of the goroutine. Unwrap returns Value if it
-// is an error. Computations, [New] and [Apply] return a PanicError because callers can't recover
-// from a panic in a worker goroutine. The engine and the kernel remain usable. Kernel.Eval and
+// PanicError reports that a function of a user-defined kernel panicked. Function names it. Value is
+// the panic value, and Stack the stack trace of the goroutine. Unwrap returns Value if it is an
+// error. Computations, [New] and [Apply] return a PanicError because callers can't recover from a
+// panic in a worker goroutine. The engine and the kernel remain usable. Kernel.Eval and
 // Kernel.Error panic in the caller's goroutine. Fatal errors of the Go runtime, such as concurrent
 // map writes, can't be recovered.
 type PanicError = run.PanicError

@@ -25,7 +25,8 @@ func (d Definiteness) String() string {
 
 // Properties are the known properties of a kernel with its parameters.
 type Properties struct {
-	Definiteness Definiteness // in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
+	// in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
+	Definiteness Definiteness `json:"definite"`
 	Unrefuted    bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
 	Condition    string       // condition under which Definite holds, or a remark; may be empty
 	Source       string       // source of the proof
@@ -34,7 +35,7 @@ type Properties struct {
 	NonNegative      bool // all values are at least 0
 	NonPositive      bool // all values are at most 0
 	PositiveDiagonal bool // k(x, x) > 0 for all documents x, of norm > 0 if the kernel uses norms
-	Decreasing       bool // for fixed norms, the value doesn't increase with c
+	Decreasing       bool `json:"falling"` // for fixed norms, the value doesn't increase with c
 
 	infinitelyDivisible bool // all positive powers are positive definite, if the kernel is
 }

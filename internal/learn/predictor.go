@@ -36,9 +36,9 @@ type Predictor interface {
 // in use by the rest of the process, is subtracted from o.MemoryBytes.
 func NewPredictor(ctx context.Context, m Model, o Options) (Predictor, error) {
 	if own, ok := m.(interface {
-		ready(ctx context.Context, o Options) (Predictor, error)
+		newPredictor(ctx context.Context, o Options) (Predictor, error)
 	}); ok {
-		return own.ready(ctx, o)
+		return own.newPredictor(ctx, o)
 	}
 	return &directPredictor{m, o}, nil
 }

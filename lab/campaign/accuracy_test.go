@@ -74,7 +74,7 @@ func hostile(r *rand.Rand, n int) *sparse.CSR {
 
 func prepareAccuracy(t *trial) func(number int64) bool {
 	groups := map[sparse.Embedding][]kernel.Kernel{} // all kernels, indexed by embedding
-	for _, spec := range slices.Concat(source.Examples(), source.Variants()) {
+	for _, spec := range slices.Concat(source.ExampleSpecs(), source.VariantSpecs()) {
 		k := kernel.MustParse(spec)
 		groups[k.Embedding()] = append(groups[k.Embedding()], k)
 	}
@@ -100,7 +100,7 @@ func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 	ref := engine.NewReference(x)
 	c := make([]float64, n*n)
 	for i := range n {
-		musttest.Do(t, ref.Row(t.Context(), i, c[i*n:(i+1)*n]))
+		musttest.NoError(t, ref.Row(t.Context(), i, c[i*n:(i+1)*n]))
 	}
 	for _, isa := range asm.Available() {
 		e := musttest.Get(engine.New(x, engine.Options{ISA: string(isa), Workers: 1}))(t)
@@ -110,7 +110,7 @@ func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 				t.count("matrices refused because of a large norm or value", 1)
 				continue
 			}
-			musttest.Do(t, err)
+			musttest.NoError(t, err)
 			k := ref.Resolve(spec)
 			for i := range n {
 				for j := i; j < n; j++ {
@@ -129,6 +129,6 @@ func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 				}
 			}
 		}
-		musttest.Do(t, e.Close())
+		musttest.NoError(t, e.Close())
 	}
 }

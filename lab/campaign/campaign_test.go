@@ -170,8 +170,8 @@ func (t *trial) write(p part) {
 		at, rows = len(rows), append(rows, "")
 	}
 	rows[at] = row
-	musttest.Do(t, os.WriteFile(results, []byte(strings.Join(rows, "\n")+"\n"), 0o666))
-	musttest.Do(t, os.WriteFile(page, []byte(before+markdown(rows)+after), 0o666))
+	musttest.NoError(t, os.WriteFile(results, []byte(strings.Join(rows, "\n")+"\n"), 0o666))
+	musttest.NoError(t, os.WriteFile(page, []byte(before+markdown(rows)+after), 0o666))
 }
 
 // markdown formats rows as a table.

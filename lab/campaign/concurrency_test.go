@@ -87,7 +87,7 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 		}
 		values = g.Data
 	case 1:
-		dst, err := s.engine.Rows(ctx, k, engine.Request{Documents: []int{number % n, 7, 50}}, nil)
+		dst, err := s.engine.Rows(ctx, k, engine.Request{RowIndices: []int{number % n, 7, 50}}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -100,7 +100,7 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 			return 0, err
 		}
 		for i := range n {
-			text += fmt.Sprint(near.Of(i))
+			text += fmt.Sprint(near.List(i))
 		}
 	case 4:
 		v, dst := mat.NewDense(n, 2, nil), mat.NewDense(n, 2, nil)
@@ -112,7 +112,7 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 		}
 		text = fmt.Sprint(dst.RawMatrix().Data)
 	case 5:
-		g, err := s.engine.Rows(ctx, k, engine.Request{Test: s.x}, nil)
+		g, err := s.engine.Rows(ctx, k, engine.Request{TestDocuments: s.x}, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -161,7 +161,7 @@ func TestCalls(t *testing.T) {
 		})
 	}
 	all.Wait()
-	musttest.Do(t, errors.Join(s.model.Close(), s.engine.Close()))
+	musttest.NoError(t, errors.Join(s.model.Close(), s.engine.Close()))
 	for try := 0; runtime.NumGoroutine() > before && try < 1000; try++ { // goroutines that return may not have ended yet
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -135,7 +135,7 @@ func (t *trial) recordings() (all []*recording) {
 			text, _ := os.ReadFile(log)
 			for line := range bytes.Lines(text) {
 				var o operation
-				musttest.Do(t, json.Unmarshal(line, &o))
+				musttest.NoError(t, json.Unmarshal(line, &o))
 				one.operations = append(one.operations, o)
 			}
 			if len(one.operations) == 0 && w.old != w.new {

@@ -41,7 +41,7 @@ func (t *trial) saved() map[string][]byte {
 	files := map[string][]byte{}
 	save := func(name string, save func(path string) error) {
 		path := filepath.Join(folder, name)
-		musttest.Do(t, save(path))
+		musttest.NoError(t, save(path))
 		files[name] = musttest.Get(os.ReadFile(path))(t)
 	}
 	for i, o := range kinds {

@@ -101,7 +101,7 @@ func prepareFuzz(t *trial) func(number int64) bool {
 	t.Logf("an input that ends the process is in %s", left)
 	return func(number int64) bool {
 		name, data := f.input(number)
-		musttest.Do(t, os.WriteFile(left, append([]byte(name+"\n"), data...), 0o600))
+		musttest.NoError(t, os.WriteFile(left, append([]byte(name+"\n"), data...), 0o600))
 		f.bounded(name, data)
 		return true
 	}
@@ -197,7 +197,7 @@ func tryKernel(spec string) error {
 // trySaved checks that saving a loaded file, loading it and saving it again gives equal bytes.
 func (f *fuzzer) trySaved(data []byte, load func(path string) (save func(path string) error, err error)) error {
 	path := filepath.Join(f.work, "input")
-	musttest.Do(f, os.WriteFile(path, data, 0o666))
+	musttest.NoError(f, os.WriteFile(path, data, 0o666))
 	save, err := load(path)
 	if err != nil {
 		return nil

@@ -24,8 +24,8 @@ func TestPlanted(t *testing.T) {
 			continue // deleted, or a link
 		}
 		to := filepath.Join(folder, name)
-		musttest.Do(t, os.MkdirAll(filepath.Dir(to), 0o777))
-		musttest.Do(t, os.WriteFile(to, data, 0o666))
+		musttest.NoError(t, os.MkdirAll(filepath.Dir(to), 0o777))
+		musttest.NoError(t, os.WriteFile(to, data, 0o666))
 	}
 	for _, p := range parts {
 		if *only != "" && !strings.Contains(","+*only+",", ","+p.name+",") {

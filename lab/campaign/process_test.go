@@ -61,7 +61,7 @@ func (t *trial) start(j job) ran {
 		cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(), hung: errors.Is(ctx.Err(), context.DeadlineExceeded)}
 	if j.alone && !r.hung {
 		_, err := fmt.Sscan(string(musttest.Get(os.ReadFile(peak))(t)), &r.peak)
-		musttest.Do(t, err)
+		musttest.NoError(t, err)
 	}
 	return r
 }
@@ -116,10 +116,10 @@ func (r ran) said() string {
 // folder replaces the contents of the work folder by files.
 func (t *trial) folder(files map[string][]byte) string {
 	folder := filepath.Join(t.scratch, "work")
-	musttest.Do(t, os.RemoveAll(folder))
-	musttest.Do(t, os.Mkdir(folder, 0o777))
+	musttest.NoError(t, os.RemoveAll(folder))
+	musttest.NoError(t, os.Mkdir(folder, 0o777))
 	for name, data := range files {
-		musttest.Do(t, os.WriteFile(filepath.Join(folder, name), data, 0o666))
+		musttest.NoError(t, os.WriteFile(filepath.Join(folder, name), data, 0o666))
 	}
 	return folder
 }

@@ -200,10 +200,10 @@ func (t *trial) judgeAgainst(p *problem, s *solved, of answer) {
 
 func (t *trial) askLIBSVM(python string, problems []*problem) (all []answer) {
 	file := filepath.Join(t.scratch, "problems.json")
-	musttest.Do(t, os.WriteFile(file, musttest.Get(json.Marshal(problems))(t), 0o666))
+	musttest.NoError(t, os.WriteFile(file, musttest.Get(json.Marshal(problems))(t), 0o666))
 	script := filepath.Join(root, "lab", "campaign", "solver.py")
 	r := t.succeed(job{argv: []string{python, script, file}, within: 10 * time.Minute})
-	musttest.Do(t, json.Unmarshal([]byte(r.stdout), &all))
+	musttest.NoError(t, json.Unmarshal([]byte(r.stdout), &all))
 	if len(all) != len(problems) {
 		t.Fatalf("%d answers to %d problems", len(all), len(problems))
 	}

@@ -59,11 +59,11 @@ func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
-	return n, o.injectedError(f.errno)
+	return n, o.failed(f.errno)
 }
 
-// injectedError returns the error in the form that package os uses.
-func (o *operation) injectedError(e syscall.Errno) error {
+// failed returns the error in the form that package os uses.
+func (o *operation) failed(e syscall.Errno) error {
 	switch {
 	case o.name == "rename":
 		return &os.LinkError{Op: o.name, Old: o.path, New: o.newPath, Err: e}

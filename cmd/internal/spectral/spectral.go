@@ -32,7 +32,8 @@ var Command = &cli.Command{
 	Help: `
 Prints the largest and smallest eigenvalues of Gram matrices, and whether each matrix is positive
 semidefinite beyond rounding. For up to ` + report.FormatCount(maxFullDocuments) + ` documents it computes all
-eigenvalues; for more, only extreme eigenvalues by the Lanczos method, with residuals, unless -all is set.
+eigenvalues; for more, only extreme eigenvalues by the Lanczos method, with residuals, unless -all
+is set.
 The sign of an eigenvalue nearer to 0 than the bound n·2⁻²⁴·|λ|max may be due to rounding. Verdicts:
   psd to rounding   the smallest eigenvalue is at least -bound
   not psd           the smallest eigenvalue is below -bound
