@@ -106,13 +106,21 @@ func (x *Embedded) UnitVector64(i int, dst []float64) []float64 {
 	} else {
 		dst = x.weightedRow(i, dst)
 	}
-	root := x.Embedder.Power == SquareRoot
-	for k, v := range dst {
-		if dst[k] = v / d; root {
-			dst[k] = signedRoot(dst[k])
-		}
-	}
+	x.Embedder.normalize(dst, d)
 	return dst
+}
+
+// normalize divides values by d and, if the embedding has a square root, takes square roots.
+func (f *Embedder) normalize(values []float64, d float64) {
+	if f.Power != SquareRoot {
+		for k, v := range values {
+			values[k] = v / d
+		}
+		return
+	}
+	for k, v := range values {
+		values[k] = signedRoot(v / d)
+	}
 }
 
 // signedRoot returns the square root of |v| with the sign of v.
@@ -139,8 +147,16 @@ type weighter struct {
 
 // weightedValue returns the weighted value of a raw value, or NaN if a count can't be damped.
 func (w *weighter) weightedValue(column uint32, raw float32) float64 {
+	if w.f.isUnweighted() {
+		return float64(raw)
+	}
 	v, weight := w.factors(column, raw)
 	return float64(v * weight)
+}
+
+// isUnweighted reports whether weighted values equal raw values.
+func (f *Embedder) isUnweighted() bool {
+	return len(f.Weights) == 0 && f.vectorColumns == nil && !f.Weighting.DampsCounts()
 }
 
 // factors is like [Embedder.Factors], but caches damped counts.

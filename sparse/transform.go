@@ -94,7 +94,7 @@ func (f *Embedder) storedCount(terms []uint32, values []float32) int64 {
 		case values[k] == 0 && f.Shifts == nil:
 		case !ok:
 			unseen = f.Open
-		case w.weightedValue(column, values[k]) != 0:
+		case f.isUnweighted() || w.weightedValue(column, values[k]) != 0:
 			n++
 		}
 	}
@@ -108,8 +108,10 @@ func (f *Embedder) storedCount(terms []uint32, values []float32) int64 {
 func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
 	f := x.Embedder
 	at := x.Offsets[i]
-	add := func(column uint32, raw float32) {
+	unit = unit[:0]
+	add := func(column uint32, raw float32, weighted float64) {
 		x.Terms[at], x.RawValues[at] = column, raw
+		unit = append(unit, weighted)
 		at++
 	}
 	var l1, l2, unseen float64
@@ -129,7 +131,7 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && (f.Power != 0 || f.Pairing != Cosine) && !f.isVector(column) {
 			return unit, &ValueError{r, t, values[k], "finite" + f.nonNegativeReason()}
 		}
-		add(column, values[k])
+		add(column, values[k], v)
 		l1 += math.Abs(v)
 		l2 += float64(v * v)
 	}
@@ -139,7 +141,8 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 				"sparse: row %d: the terms outside the training documents have norm %v, which overflows float32",
 				r, math.Sqrt(unseen))
 		}
-		add(uint32(len(f.Terms)), float32(math.Sqrt(unseen)))
+		norm := float32(math.Sqrt(unseen))
+		add(uint32(len(f.Terms)), norm, float64(norm))
 		l1 += math.Sqrt(unseen)
 		l2 += unseen
 	}
@@ -150,7 +153,7 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 	}
 	switch empty := at == x.Offsets[i]; {
 	case empty:
-		add(uint32(len(f.Terms)), 1)
+		add(uint32(len(f.Terms)), 1, 1)
 		x.Divisors[i] = 1
 		x.Norms[i] = f.norm(0, 0)
 	case f.hasGeneralPower(): // reuse the powers, because computing them takes half of the time of embedding
@@ -176,7 +179,7 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 	default:
 		x.Divisors[i], x.Norms[i] = l2, f.norm(l1, l2)
 	}
-	unit = x.UnitVector64(i, unit)
+	f.normalize(unit, x.Divisors[i])
 	for k, u := range unit {
 		if f.Pairing != Cosine {
 			u = max(u, MinHistogramValue)
