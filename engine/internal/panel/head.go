@@ -9,6 +9,7 @@ import (
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/engine/device"
+	"github.com/gramengine/gram/internal/run"
 	"github.com/gramengine/gram/sparse"
 )
 
@@ -125,7 +126,9 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 // divideHead divides the head, the first terms ranks, into the fewest segments that keep rounding errors
 // within pairing.roundings. If that is impossible, it minimises the rounding errors. The last of
 // the bounds is the end of the head.
-func (pair pairing) divideHead(ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms int) (bounds []int) {
+func (pair pairing) divideHead(
+	ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms, workers int,
+) (bounds []int, err error) {
 	tail := make([]float64, byRank.Cols) // per document: Σ a² of the tail
 	for r := terms; r < byRank.Rows(); r++ {
 		docs, values := byRank.Row(r)
@@ -134,21 +137,26 @@ func (pair pairing) divideHead(ctx context.Context, k *asm.Kernels, byRank *spar
 		}
 	}
 	least := math.Inf(1)
-	try := func(limit float64) float64 {
-		some, sums := pair.segmentBounds(byRank, tail, terms, limit, 1<<16/k.PanelWidth)
-		if sums < least || sums <= pair.roundings {
-			least, bounds = sums, some
+	for limit := 16.0; ; limit /= 2 {
+		var candidates [2][]int
+		var roundings [2]float64
+		err = run.Parallel(ctx, workers, 2, func(i int) {
+			larger := limit * [...]float64{1, math.Sqrt2}[i]
+			candidates[i], roundings[i] = pair.segmentBounds(byRank, tail, terms, larger, 1<<16/k.PanelWidth)
+		})
+		if err != nil {
+			return nil, err
 		}
-		return sums
+		last := roundings[0] <= pair.roundings || limit <= minLimit
+		for i, r := range roundings {
+			if (i == 0 || last) && (r < least || r <= pair.roundings) {
+				least, bounds = r, candidates[i]
+			}
+		}
+		if last {
+			return bounds, nil
+		}
 	}
-	limit := 16.0
-	for try(limit) > pair.roundings && limit > minLimit && ctx.Err() == nil {
-		limit /= 2
-	}
-	if ctx.Err() == nil {
-		try(limit * math.Sqrt2) // accepted if the rounding errors are small enough, too
-	}
-	return bounds
 }
 
 // minLimit is the smallest limit that cut tries. Only documents with thousands of values need a
@@ -275,7 +283,10 @@ func (b *Backend) chooseLayout(
 			head = fastestHead(b.heads)
 		}
 		if head.TermCount > 0 {
-			l.bounds = b.pairing.divideHead(ctx, b.kernels, byRank, head.TermCount)
+			l.bounds, err = b.pairing.divideHead(ctx, b.kernels, byRank, head.TermCount, b.workers)
+			if err != nil {
+				return nil, nil, err
+			}
 		}
 		if b.denseColumns = head.DenseOperand == DenseColumns; !b.denseColumns || len(l.bounds) == 2 {
 			return l, byRank, context.Cause(ctx)
