@@ -32,7 +32,7 @@ type CacheOptions struct {
 // recently used tiles are dropped.
 //
 // Values equal the values of [Engine.Gram] bit for bit; with a device they may differ by
-// Kernel.Error. A Cached may be used concurrently.
+// Kernel.Error. A Cache may be used concurrently.
 type Cache struct {
 	e *Engine
 	c *cache.Cache
@@ -40,7 +40,7 @@ type Cache struct {
 
 // CacheStats are the counters of a [Cache] since it was made.
 type CacheStats struct {
-	tiles.CacheStats       // counts of tiles or, if Whole, of rows read and panels computed
+	tiles.CacheStats       // counts of tiles or, if FitsInMemory, of rows read and panels computed
 	FitsInMemory     bool  `json:"whole"`    // c of all pairs fits into CacheBytes
 	ValuesServed     int64 `json:"served"`   // number of kernel values served
 	PairsComputed    int64 `json:"computed"` // number of pairs whose c was computed
@@ -92,7 +92,8 @@ func (c *Cache) FitsInMemory() bool { return c.c.FitsInMemory() }
 func (c *Cache) Stats() CacheStats { return CacheStats(c.c.Stats()) }
 
 // Build computes c of all pairs if it fits into CacheBytes; the first call of Rows also does this.
-// One caller computes while others wait. If the ctx of this caller is done, another continues.
+// One caller computes while the other callers wait. If the ctx of the computing caller is done,
+// another caller continues.
 func (c *Cache) Build(ctx context.Context) error {
 	if err := c.e.checkOpen(); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (c *Cache) Build(ctx context.Context) error {
 //
 // Rows and ranges may be in any order, and may repeat. The length of each dst[r] is the total
 // length of the ranges. The slices of dst must not overlap. Rows that aren't cached are computed in
-// panels: computing Info.Kernels.Panel rows takes as long as computing one row. Progress is
+// panels: computing Info.Kernels.PanelWidth rows takes as long as computing one row. Progress is
 // reported only if the whole matrix is computed. After an error dst is undefined.
 func (c *Cache) Rows(ctx context.Context, k kernel.Kernel, rows []int, columns [][2]int, dst [][]float32) error {
 	k, err := c.e.bind(k)
@@ -143,7 +144,7 @@ func (m *Matrix) Len() int { return m.c.Len() }
 // Diagonal returns the diagonal, which must not be changed.
 func (m *Matrix) Diagonal() []float32 { return m.diagonal }
 
-// Rows writes rows of the matrix, as [Cached.Rows] does.
+// Rows writes rows of the matrix, as [Cache.Rows] does.
 func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error {
 	if err := m.c.e.checkOpen(); err != nil {
 		return err
@@ -154,9 +155,9 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 // Whole reports whether c of all pairs fits into CacheBytes.
 func (m *Matrix) Whole() bool { return m.c.FitsInMemory() }
 
-// Submatrix returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs must be
-// strictly increasing. Of computes each pair once, without the cache. It is fast if docs consists
-// of few ranges of consecutive documents.
+// Submatrix returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs
+// must be strictly increasing. Submatrix computes each pair once, without the cache. It is fast if
+// docs consists of few ranges of consecutive documents.
 func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.checkOpen(); err != nil {
@@ -203,20 +204,20 @@ func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err e
 	return g, nil
 }
 
-// InMemoryMatrix is a Gram matrix with all rows in memory. It may be used concurrently. The caller must
-// close it.
+// InMemoryMatrix is a Gram matrix with all rows in memory. It may be used concurrently. The caller
+// must close it.
 type InMemoryMatrix struct {
 	*Symmetric
 	release func() // releases the memory; nil after Close
 }
 
-// Materialise computes the whole matrix of k without storing c. For a single training run this is faster
-// than [Matrix.Rows], which applies the kernel at each read. Ready returns nil if the matrix
-// doesn't fit into CacheBytes, or if c is already stored.
+// Materialise computes the whole matrix of k without storing c. For a single training run this is
+// faster than [Matrix.Rows], which applies the kernel at each read. Materialise returns nil if the
+// matrix doesn't fit into CacheBytes, or if c is already stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
-// matrix exists at a time. Ready waits for a running Build. If the cache is used in the meantime,
-// CachedStats.Bytes may exceed CacheBytes.
+// matrix exists at a time. Materialise waits for a running Build. If the cache is used in the
+// meantime, CacheStats.Bytes may exceed CacheBytes.
 func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	c := m.c
 	if err := c.e.checkOpen(); err != nil {

@@ -25,7 +25,7 @@ type Options struct {
 
 	// Device makes the back end that computes c, with the documents x as columns. Engine.Close
 	// closes the back end. If Device is nil or returns nil, the CPU computes c. With a device, the
-	// visit function of Each must not use the same engine, because the call would deadlock.
+	// visit function of EachTile must not use the same engine, because the call would deadlock.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
 	method    string        // byJoin or byTiles; "" for the faster method; set by tests
@@ -41,8 +41,8 @@ type Engine struct {
 	c           *compute.Computer
 	memoryLimit int64
 	method      string        // same as Options.method
-	joinCount   *atomic.Int64 // same as Options.joins
-	badNorms    error         // error of kernels that use norms; nil if all norms are valid
+	joinCount   *atomic.Int64 // same as Options.joinCount
+	badNorms    error         // error for kernels that use norms; nil if all norms are valid
 	closed      atomic.Bool
 }
 
@@ -76,8 +76,8 @@ func (o Options) resolveWorkers() (int, error) {
 	return o.Workers, nil
 }
 
-// MinTailBlockDocuments is the minimum number of documents per block of the tail's posting lists. Tests of
-// bit-for-bit equality use more documents, so that there are several blocks.
+// MinTailBlockDocuments is the minimum number of documents per block of the tail's posting lists.
+// Tests of bit-for-bit equality use more documents, so that there are several blocks.
 const MinTailBlockDocuments = panel.MinTailBlockDocs
 
 // New makes an engine for the documents x, which must stay unchanged. It copies the documents into
@@ -102,7 +102,8 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 // newOperation describes the computation of [New] in errors.
 const newOperation = "preparing the documents"
 
-// newWithoutPanels makes an engine without the CPU back end. Options.Device may set another back end.
+// newWithoutPanels makes an engine without the CPU back end. Options.Device may set another back
+// end.
 func newWithoutPanels(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -140,7 +141,8 @@ func (e *Engine) checkMemory() error {
 	return compute.CheckLimit(newOperation, MaxEngineBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memoryLimit)
 }
 
-// makePanelBackend makes the CPU back end if the engine has no device. After an error it closes the engine.
+// makePanelBackend makes the CPU back end if the engine has no device. After an error it closes the
+// engine.
 func (e *Engine) makePanelBackend(ctx context.Context, opt Options) (err error) {
 	c := e.c
 	defer func() {

@@ -12,38 +12,38 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. The result is to, or a new
-// matrix if to is nil. Each value is computed once and stored at (i, j) and (j, i). After an error
-// the values of to are undefined.
+// Gram returns the n×n matrix k(xᵢ, xⱼ) over all pairs of documents. It writes to dst, or to a new
+// matrix if dst is nil. Each value is computed once and stored at (i, j) and (j, i). After an error
+// the values of dst are undefined.
 //
 // A new matrix takes [MatrixBytes]. If this size exceeds Options.MemoryBytes or the free memory,
 // Gram fails with a [MemoryError] before it computes anything. Gram returns within a second after
 // ctx is done.
-func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, to *Symmetric) (_ *Symmetric, err error) {
+func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, dst *Symmetric) (_ *Symmetric, err error) {
 	if k, err = e.bind(k); err != nil {
 		return nil, err
 	}
 	n := e.Len()
-	if to == nil {
+	if dst == nil {
 		if err := e.checkFits(ctx, "the Gram matrix", MatrixBytes(n, n)); err != nil {
 			return nil, err
 		}
-		if to, err = newSymmetric(ctx, n); err != nil {
+		if dst, err = newSymmetric(ctx, n); err != nil {
 			return nil, err
 		}
-	} else if to.N != n || len(to.Data) != n*n {
+	} else if dst.N != n || len(dst.Data) != n*n {
 		return nil, fmt.Errorf("engine: destination has %d rows and %d values, but the Gram matrix is %[3]d×%[3]d",
-			to.N, len(to.Data), n)
+			dst.N, len(dst.Data), n)
 	}
 	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
-	return to, e.c.ComputeUpper(ctx, k, run.Range(0, n), to.Data, report, nil)
+	return dst, e.c.ComputeUpper(ctx, k, run.Range(0, n), dst.Data, report, nil)
 }
 
 // Rows returns the values that q selects, with one matrix row per row of q. The values are from the
-// cross matrix if q.Test is set, otherwise from the Gram matrix. The result is to, or a new matrix
-// if to is nil. Errors are as for [Engine.Gram].
-func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense) (_ *Dense, err error) {
+// cross matrix if q.TestDocuments is set, otherwise from the Gram matrix. Rows writes to dst, or to
+// a new matrix if dst is nil. Errors are as for [Engine.Gram].
+func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, dst *Dense) (_ *Dense, err error) {
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 		return nil, errors.New("engine: Rows does not support Half")
 	}
 	rows, cols := len(q.RowIndices), q.ColumnRange[1]-q.ColumnRange[0]
-	if to == nil {
+	if dst == nil {
 		bytes := MatrixBytes(rows, cols)
 		if q.TestDocuments != nil {
 			bytes = run.AddBytes(bytes, MaxEngineBytes(rows, q.TestDocuments.Cols, q.TestDocuments.NNZ()))
@@ -59,24 +59,24 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, to *Dense
 		if err := e.checkFits(ctx, fmt.Sprintf("a %d×%d matrix", rows, cols), bytes); err != nil {
 			return nil, err
 		}
-		to = &Dense{Rows: rows, Cols: cols}
-		if to.Data, err = tiles.MakeFloatsContext(ctx, rows*cols); err != nil {
+		dst = &Dense{Rows: rows, Cols: cols}
+		if dst.Data, err = tiles.MakeFloatsContext(ctx, rows*cols); err != nil {
 			return nil, err
 		}
-	} else if err := to.checkShape(rows, cols); err != nil {
+	} else if err := dst.checkShape(rows, cols); err != nil {
 		return nil, err
 	}
 	ctx, report := e.c.StartProgress(ctx, int64(rows)*int64(cols))
 	defer report.Finish(&err)
-	return to, e.computeRows(ctx, k, e.deviceRequest(&q, 0), to, report)
+	return dst, e.computeRows(ctx, k, e.deviceRequest(&q, 0), dst, report)
 }
 
-// computeRows computes a request without Half, and writes the rows to a matrix.
+// computeRows computes a request without UpperOnly, and writes the rows to a matrix.
 func (e *Engine) computeRows(
-	ctx context.Context, k kernel.Kernel, r *device.Request, to *Dense, report *run.Reporter,
+	ctx context.Context, k kernel.Kernel, r *device.Request, dst *Dense, report *run.Reporter,
 ) error {
 	return e.c.ComputeRows(ctx, k, r, report, func(t *device.Tile) error {
-		e.c.Store(to.Data[t.FirstRow*to.Cols+t.Lo-r.Lo:], to.Cols, t, false)
+		e.c.Store(dst.Data[t.FirstRow*dst.Cols+t.Lo-r.Lo:], dst.Cols, t, false)
 		return nil
 	})
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // Deduplicator selects documents in ascending order, and drops each document that is near to an
-// earlier selected document. [EachNearPair] finds pairs of near documents. A NonDuplicates must not be
-// used concurrently.
+// earlier selected document. [EachNearPair] finds pairs of near documents. A Deduplicator must not
+// be used concurrently.
 type Deduplicator struct {
 	firstCopy []int32    // the first copy of each document
 	nearTo    []int32    // per document: first near document known to be selected, or the document itself
@@ -24,7 +24,7 @@ type Deduplicator struct {
 // pairsPerRow is the maximum number of stored pairs per document.
 const pairsPerRow = 4
 
-// NewDeduplicator returns a selection from n < 2³¹ documents, without any pairs.
+// NewDeduplicator returns a Deduplicator for n < 2³¹ documents, without pairs.
 func NewDeduplicator(n int) *Deduplicator {
 	k := &Deduplicator{firstCopy: make([]int32, n), nearTo: make([]int32, n), selected: make([]bool, n),
 		blocked:  make([]bool, n),
@@ -35,11 +35,12 @@ func NewDeduplicator(n int) *Deduplicator {
 	return k
 }
 
-// AddCopy records that document j is a copy of document i < j. Copies are near to the same documents.
+// AddCopy records that document j is a copy of document i < j. Copies are near to the same
+// documents.
 func (k *Deduplicator) AddCopy(i, j int) { k.firstCopy[j] = min(k.firstCopy[j], int32(i)) }
 
-// AddNear records that documents i < j, and so their copies, are near to each other. i and j must not
-// be copies of earlier documents.
+// AddNear records that documents i < j, and so their copies, are near to each other. i and j must
+// not be copies of earlier documents.
 func (k *Deduplicator) AddNear(i, j int) {
 	switch pair := [2]int32{int32(i), int32(j)}; {
 	case k.selected[i]:
@@ -60,8 +61,8 @@ func (k *Deduplicator) drop(pair [2]int32) {
 	}
 }
 
-// settle does nothing if all pairs fit. Otherwise it selects each document that is neither dropped
-// nor blocked, and clears the stored pairs. Each call decides at least the first undecided
+// settle does nothing if all pairs were stored. Otherwise it selects each document that is neither
+// dropped nor blocked, and clears the stored pairs. Each call decides at least the first undecided
 // document.
 func (k *Deduplicator) settle() {
 	if !k.full {

@@ -18,16 +18,16 @@ import (
 
 // GroupsResult is the result of [GroupsWithin].
 type GroupsResult struct {
-	Groups         [][]int32 // groups, as from NonDuplicates.Groups
+	Groups         [][]int32 // groups, as returned by Deduplicator.Groups
 	PairCount      int64     // number of pairs within the bound
 	EqualPairCount int64     // number of pairs with c = 0, whose documents are equal up to a factor
 	Plan           *JoinPlan
-	BackendName    string // name of the back end
+	BackendName    string
 }
 
 // GroupsWithin finds all pairs whose c is at most a bound, and groups documents with
 // [Deduplicator]. It takes at least [GroupsBytes] of memory. If the pairs don't fit in memory, it
-// finds all pairs again once or twice.
+// finds all pairs again, until the undecided pairs fit.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*GroupsResult, error) {
 	kept, out := NewDeduplicator(x.Rows()), &GroupsResult{}
 	kept.maxPairs = pairsPerRow*x.Rows() + 1<<12
@@ -61,8 +61,8 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 	return out, nil
 }
 
-// EachNearPair calls copies with each class of identical documents, as a list in ascending order. It
-// calls near for all other pairs within the bound c, which [EachCrossPair] defines. The order of
+// EachNearPair calls copies with each class of identical documents, as a list in ascending order.
+// It calls near for all other pairs within the bound c, which [EachCrossPair] defines. The order of
 // calls is unspecified, and calls aren't concurrent. The first document of a class represents the
 // class: pairs is the number of represented pairs, and same is set if c = 0. Pairs are found by a
 // join or by tiles, whichever is faster. With tiles, copies isn't called.
@@ -104,7 +104,7 @@ func EachNearPair(
 // EachCrossPair calls visit for each document i of rows and document j of x whose c, computed in
 // float64, is at most the bound times 1 + 10⁻⁹. A c below 10⁻²⁴ is a rounding error and becomes 0.
 // rows and x must have the same embedder. Calls of visit aren't concurrent, and their order is
-// unspecified. If visit returns an error, CrossWithin stops.
+// unspecified. If visit returns an error, EachCrossPair stops.
 func EachCrossPair(
 	ctx context.Context, rows, x *sparse.Embedded, c float64, opt Options, visit func(i, j int, c float64) error,
 ) (_ *JoinPlan, err error) {
@@ -148,10 +148,10 @@ func EachCrossPair(
 	return plan, s.findByTiles(ctx, rows, found)
 }
 
-// findByTiles finds pairs within the bound by tiles and calls visit for each pair. Rows are the documents
-// of others, and c is computed in float64. If others is nil, rows are the engine's documents, and c
-// is the tile's value. c is recomputed in float64 if its error could change a comparison with 0 or
-// with the bound.
+// findByTiles finds pairs within the bound by tiles and calls visit for each pair. Rows are the
+// documents of others, and c is computed in float64. If others is nil, rows are the engine's
+// documents, and c is the tile's value. c is recomputed in float64 if its error could change a
+// comparison with 0 or with the bound.
 func (s *search) findByTiles(
 	ctx context.Context, others *sparse.Embedded, visit func(i, j int, c float64) error,
 ) (err error) {
@@ -214,8 +214,8 @@ func newBoundSearch(ctx context.Context, x *sparse.Embedded, c float64, opt Opti
 	return e, s, nil
 }
 
-// checkCandidates calls visit for all pairs of a join that are within the bound. Calls aren't concurrent. A
-// document represents its copies.
+// checkCandidates calls visit for all candidate pairs of a join that are within the bound. Calls
+// aren't concurrent. A document represents its copies.
 func (s *search) checkCandidates(
 	ctx context.Context, j *join.Join, p *JoinPlan, visit func(i, m int, c float64) error,
 ) (err error) {

@@ -34,8 +34,8 @@ type Match struct {
 	C        float32
 }
 
-// NewIndex makes an index of x, which must stay unchanged. It stores up to opt.KeptBytes of panels
-// if memory allows. It fails if opt.Device is set, or if [New] fails.
+// NewIndex makes an index of x, which must stay unchanged. It stores up to opt.DenseCopyBytes of
+// panels if memory allows. It fails if opt.Device is set, or if [New] fails.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
 		return nil, errors.New("engine: an index supports only the CPU, but Device is set")
@@ -85,7 +85,7 @@ func (x *Index) Len() int {
 	return x.e.Len()
 }
 
-// row returns c for document i of q and each document of x, bit-identical to tiles.
+// row returns c for document i of q and each document of x, bit-identical to the values of tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.rowPool.Get().(*[]float32)
 	one := *q // a copy, so that the stored panels are used even for the engine's documents
@@ -116,7 +116,7 @@ func (x *Index) Nearest(
 		return nil, err
 	}
 	const rounding = 2*device.MaxError + 0x1p-22 // twice the error of c from tiles, plus float32 rounding
-	// limit is the k-th smallest c so far. some is sorted whenever its length reaches 2k.
+	// limit is the k-th smallest c so far. It is updated whenever some holds 2k values.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
 		if slices.Sort(some); len(some) >= k {
@@ -206,13 +206,13 @@ func (x *Index) checkQuery(ctx context.Context, q *sparse.Embedded, i int) error
 	return q.Validate()
 }
 
-// CompareRows returns c of row i of x and row j of y, and reports whether c is within the bound
-// most. x and y must be valid and have the same embedder.
+// CompareRows returns c of row i of x and row j of y, and reports whether c is at most the bound.
+// If c exceeds the bound, it may return 0. x and y must be valid and have the same embedder.
 func CompareRows(
-	x *sparse.Embedded, i int, y *sparse.Embedded, j int, most float64,
+	x *sparse.Embedded, i int, y *sparse.Embedded, j int, bound float64,
 ) (c float32, within bool, err error) {
-	if !(most >= 0) {
-		return 0, false, fmt.Errorf("engine: bound on c must be nonnegative, got %v", most)
+	if !(bound >= 0) {
+		return 0, false, fmt.Errorf("engine: bound on c must be nonnegative, got %v", bound)
 	}
 	for _, s := range []struct {
 		x *sparse.Embedded
@@ -224,11 +224,11 @@ func CompareRows(
 	}
 	s, a := x.Row(i)
 	t, b := y.Row(j)
-	if x.Embedder.Pairing == sparse.Cosine && !isNear(s, a, t, b, squaredDistanceBound(panel.InclusiveBound(most))) {
+	if x.Embedder.Pairing == sparse.Cosine && !isNear(s, a, t, b, squaredDistanceBound(panel.InclusiveBound(bound))) {
 		return 0, false, nil
 	}
 	exact := panel.ExactC(x, i, y, j)
-	return float32(exact), exact <= panel.InclusiveBound(most), nil
+	return float32(exact), exact <= panel.InclusiveBound(bound), nil
 }
 
 // SortMatches sorts matches by c, with ties broken by document index.

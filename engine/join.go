@@ -52,9 +52,9 @@ const (
 	planningPairs = 1 << 21 // number of pairs that tiles compare in the time that planning a join takes
 )
 
-// planJoin returns the join that finds pairs within s.most, or nil if tiles are faster. If valued is
-// set, keys must be bit-identical to tiles. held is the size of the caller's memory in bytes,
-// excluding the engine.
+// planJoin returns a join that finds all pairs with keys up to s.maxKey, or nil if a join is slower
+// than tiles or not possible. If valued is set, keys must be bit-identical to the keys from tiles.
+// held is the size of the caller's memory in bytes, excluding the engine.
 func (s *search) planJoin(
 	ctx context.Context, rows *sparse.Embedded, valued bool, held int64,
 ) (*join.Join, *JoinPlan, error) {
@@ -121,7 +121,7 @@ func (s *search) planJoin(
 		return why("tiles are faster")
 	}
 	forward, lists := j.Bytes(about.PrefixValues)
-	forward += forward / 4 // about.Before is a rough estimate
+	forward += forward / 4 // about.PrefixValues is a rough estimate
 	if ok, err := fits(forward + min(lists, 64<<20)); err != nil {
 		return nil, nil, err
 	} else if !ok {
@@ -163,8 +163,8 @@ func (e *Engine) tileSeconds(pairs float64) float64 {
 	return ns / float64(e.c.Workers) / 1e9
 }
 
-// alwaysExactC is the largest c that tiles always compute from the difference of the vectors in float64,
-// as a join does.
+// alwaysExactC is the largest c that tiles always compute from the difference of the vectors in
+// float64, as a join does.
 const alwaysExactC = device.CloseThreshold - 2*device.MaxError
 
 // checker recomputes c in float64 for the candidate pairs of a join.
@@ -172,7 +172,7 @@ type checker struct {
 	s             *search
 	exact         func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 	dot           bool
-	distanceBound float64   // upper bound on ‖x - y‖² for float32 values, see farthest
+	distanceBound float64   // upper bound on ‖x - y‖² for float32 values, see squaredDistanceBound
 	units         []unitRow // indexed by worker
 	mu            sync.Mutex
 }
@@ -183,7 +183,7 @@ type unitRow struct {
 	a, b []float64
 }
 
-// checker returns a checker for a join that is about to run.
+// checker returns a checker for a join, and counts the join in joinCount.
 func (s *search) checker() *checker {
 	if s.e.joinCount != nil {
 		s.e.joinCount.Add(1)
@@ -215,14 +215,15 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 	return k.exact(s, u.a, t, u.b), true
 }
 
-// squaredDistanceBound returns an upper bound on ‖x - y‖² for float32 vectors x and y whose exact c is at most
-// c. Rounding moves each unit vector by at most 2⁻²⁴ of its length.
+// squaredDistanceBound returns an upper bound on ‖x - y‖² for float32 vectors x and y whose exact c
+// is at most c. Rounding moves each unit vector by at most 2⁻²⁴ of its length.
 func squaredDistanceBound(c float64) float64 {
 	far := math.Sqrt(2*c) + 0x1p-22
 	return far * far
 }
 
-// isNear reports whether ‖x - y‖² is at most the bound.
+// isNear reports whether ‖x - y‖² <= most. The sparse vector x has terms s and values a, and y has
+// terms t and values b.
 func isNear(s []uint32, a []float32, t []uint32, b []float32, most float64) bool {
 	var sum float64
 	i, j := 0, 0
@@ -251,11 +252,12 @@ func isNear(s []uint32, a []float32, t []uint32, b []float32, most float64) bool
 	return sum <= most
 }
 
-// findByJoin calls visit for all pairs that the search accepts. Calls aren't concurrent. Keys are below
-// closeC and bit-identical to tiles. If a class of identical documents has more than copies
-// members, each further member is paired only with the first copies members of each class.
+// findByJoin calls visit for all pairs that the search accepts. Calls aren't concurrent. Keys are
+// below alwaysExactC and bit-identical to the keys from tiles. If a class of identical documents
+// has more than maxCopies members, each further member is paired only with the first maxCopies
+// members of each class.
 func (s *search) findByJoin(
-	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, copies int,
+	ctx context.Context, j *join.Join, rows *sparse.Embedded, p *JoinPlan, maxCopies int,
 	visit func(i, j int, key float32) error,
 ) (err error) {
 	ctx, report := s.e.c.StartProgress(ctx, p.MatchCount)
@@ -271,8 +273,8 @@ func (s *search) findByJoin(
 		defer k.mu.Unlock()
 		for at, a := range j.RowCopies(i) {
 			others := j.ColumnCopies(m)
-			if at >= copies {
-				others = others[:min(copies, len(others))]
+			if at >= maxCopies {
+				others = others[:min(maxCopies, len(others))]
 			}
 			for _, b := range others {
 				first, last := a, b
@@ -291,7 +293,7 @@ func (s *search) findByJoin(
 			if !s.scan.Accept(int(same[0]), int(same[1]), 0) {
 				return context.Cause(ctx)
 			}
-			for at, i := range same[:min(copies, len(same))] {
+			for at, i := range same[:min(maxCopies, len(same))] {
 				for _, m := range same[at+1:] {
 					if err := visit(int(i), int(m), 0); err != nil {
 						return err

@@ -19,8 +19,8 @@ type MemoryError = run.MemoryError
 // ErrNotFinite is wrapped by errors for kernel values that are NaN or overflow float32.
 var ErrNotFinite = kernel.ErrNotFinite
 
-// MaxEngineBytes returns an upper bound on the memory of New in bytes, for rows documents with cols
-// columns and values values in total. It includes the embedded documents, the back end's copy and
+// MaxEngineBytes returns an upper bound on the memory of New in bytes, for documents with the given
+// numbers of rows, columns and values. It includes the embedded documents, the back end's copy and
 // temporary copies, but not the workers' scratch space. New compares it with Options.MemoryBytes.
 func MaxEngineBytes(rows, cols int, values int64) int64 {
 	if float64(values)*40+float64(rows)*56+float64(cols)*(28+float64(rows)/(1<<14)) >= math.MaxInt64/2 {
@@ -30,8 +30,8 @@ func MaxEngineBytes(rows, cols int, values int64) int64 {
 	return sparse.EmbeddedBytes(rows, values) + 28*values + 32*int64(rows) + 20*int64(cols) + tables
 }
 
-// ScratchBytes returns an upper bound on the scratch space of a worker in bytes, for documents of
-// up to longest values. The bound holds if the head has at most 16,384 terms.
+// ScratchBytes returns an upper bound on the scratch space of a worker in bytes. longest is the
+// maximum number of values per document. The bound holds if the head has at most 16,384 terms.
 func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	const panel = 64 // documents per panel
 	block := int64(panels.TailBlockDocs(rows, cols, values))
@@ -45,8 +45,8 @@ func EstimatedBytes(rows, cols int, values int64, longest, workers int) int64 {
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch
 }
 
-// checkFits returns a MemoryError if the engine's memory and the given bytes exceed
-// Options.MemoryBytes or the free memory. It fails if ctx is done.
+// checkFits returns a MemoryError if the engine's memory plus bytes exceed Options.MemoryBytes, or
+// if bytes exceed the free memory. It fails if ctx is done.
 func (e *Engine) checkFits(ctx context.Context, what string, bytes int64) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

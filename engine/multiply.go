@@ -19,7 +19,8 @@ import (
 // depends only on the number of documents. Partial sums are added in a fixed order, so the result
 // is the same for any number of workers.
 
-// maxPartialSums is the maximum number of partial sums, and so the maximum number of useful workers.
+// maxPartialSums is the maximum number of partial sums, and so the maximum number of useful
+// workers.
 const maxPartialSums = 64
 
 // Multiply computes dst = K V without storing K,
@@ -28,7 +29,7 @@ const maxPartialSums = 64
 //
 // where K is the Gram matrix of k or, if test isn't nil, the cross matrix of the test documents and
 // the engine's documents. v and dst have p columns and must not overlap. For repeated products use
-// [Rectangle.Multiply].
+// [CrossMatrix.Multiply].
 //
 // K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
 // the exact sums, and bit-identical for any number of workers. A device may add in another order.

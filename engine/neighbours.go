@@ -24,19 +24,19 @@ type Neighbour = nearest.Neighbour
 type NeighbourOptions struct {
 	Count int // maximum number of neighbours per document
 
-	// TestDocuments documents. If set, the neighbours of the test documents among the engine's documents are
-	// returned. Test must have the engine's embedder. If an engine's document is also a test
-	// document, it is a neighbour of itself. Default: the engine's documents.
+	// TestDocuments holds the documents whose neighbours among the engine's documents are returned.
+	// They must have the engine's embedder. If an engine's document is also a test document, it is
+	// a neighbour of itself. Default: the engine's documents.
 	TestDocuments *sparse.Embedded
 
 	// MinValue is the minimum value of a neighbour; default none. Near the minimum the kernel is
-	// evaluated in float64, with both c and c / (1 + 10⁻⁹). So a cosine of 9/10 is accepted if Min
-	// is 0.9. Value may then be slightly smaller than Min.
+	// evaluated in float64, with both c and c / (1 + 10⁻⁹). So a cosine of 9/10 is accepted if
+	// MinValue is 0.9. Value may then be slightly smaller than MinValue.
 	MinValue *float64
 
 	// Groups assigns a group to each document. Documents of the same group can't be neighbours. For
 	// example, if groups are cross-validation folds, neighbours are training documents. Default:
-	// each document is its own group. It must be nil with Test.
+	// each document is its own group. It must be nil if TestDocuments is set.
 	Groups []int32
 }
 
@@ -56,14 +56,14 @@ func (n *Neighbours) Len() int { return n.lists.Len() }
 func (n *Neighbours) List(i int) []Neighbour { return n.lists.List(i) }
 
 // Neighbours returns, for each document i, the Count other documents j with the largest k(xᵢ, xⱼ)
-// >= Min. Lists are in descending order of value, with ties broken by document index. Neighbours
-// fails if a value isn't finite.
+// >= MinValue. Lists are in descending order of value, with ties broken by document index.
+// Neighbours fails if a value isn't finite.
 //
 // On the CPU values are bit-identical to [Engine.Gram], for any number of workers. If the kernel is
 // a decreasing function of c alone, the documents with the smallest c are chosen, and equal values
 // are ordered by c, then by index. If c of two neighbours differs by less than twice the error of c
-// ([device.MaxError]), the order of the two may depend on the instruction set. [Index.Nearest] orders
-// by c in float64.
+// ([device.MaxError]), the order of the two may depend on the instruction set. [Index.Nearest]
+// orders by c in float64.
 //
 // Each pair is computed once and used for both documents, unless a device selects neighbours.
 // Neighbours allocates NeighboursBytes.
@@ -91,10 +91,11 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 }
 
 // NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document.
-// With Test, NewBytes for the test documents must be added.
+// With test documents, [MaxEngineBytes] of the test documents must be added.
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
-// findNeighbours finds up to count neighbours of each document of r for a bound kernel.
+// findNeighbours finds up to opt.Count neighbours of each row of r. k is already bound to the
+// engine. most is the number of other documents that could be neighbours of a row.
 func (e *Engine) findNeighbours(
 	ctx context.Context, k kernel.Kernel, r *device.Request, opt NeighbourOptions, most int, pairs int64,
 ) (_ *Neighbours, err error) {
@@ -149,8 +150,8 @@ func (e *Engine) findNeighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// hasBoundedKeys reports whether the keys of all pairs are at most 1, and all pairs may be neighbours. Keys
-// are c = 1 - ⟨x, y⟩, so they are at most 1 if no value is negative.
+// hasBoundedKeys reports whether the keys of all pairs are at most 1, and all pairs may be
+// neighbours. Keys are c = 1 - ⟨x, y⟩, so they are at most 1 if no value is negative.
 func (s *search) hasBoundedKeys(opt NeighbourOptions) bool {
 	if !s.byC || opt.MinValue != nil || s.rows.Embedder.Pairing != sparse.Cosine {
 		return false
@@ -199,12 +200,12 @@ func (e *Engine) newNeighbourSearch(k kernel.Kernel, opt NeighbourOptions) (*sea
 type search struct {
 	e        *Engine
 	target   kernel.Kernel // kernel whose values are returned
-	kernel   kernel.Kernel // kernel of the tiles: of, or c
+	kernel   kernel.Kernel // kernel of the tiles: target, or c if byC is set
 	byC      bool          // tiles hold c
 	maxKey   float32       // largest key of a candidate
-	slack    float64       // keys above most-2·slack are checked in float64
+	slack    float64       // keys above maxKey-2·slack are checked in float64
 	minValue float64       // minimum value in float64
-	bound    float64       // bound on c in float64; used if of is nil
+	bound    float64       // bound on c in float64; used if target is nil
 	scan     nearest.Search
 
 	rows *sparse.Embedded // documents of the rows; columns are the engine's documents

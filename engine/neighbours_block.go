@@ -21,7 +21,7 @@ type NeighbourBlock struct{ Rows, Columns [][]Neighbour }
 // NeighbourBlock finds neighbours within a block of the matrix, with rows rows[0] <= i < rows[1]
 // and columns columns[0] <= j < columns[1]. The two ranges must be equal or disjoint. If the blocks
 // cover all pairs, the merged lists are the same as from [Engine.Neighbours], bit for bit. Each
-// pair is computed once. Groups and Test must not be set.
+// pair is computed once. opt.Groups and opt.TestDocuments must not be set.
 func (e *Engine) NeighbourBlock(
 	ctx context.Context, k kernel.Kernel, rows, columns [2]int, opt NeighbourOptions,
 ) (_ *NeighbourBlock, err error) {

@@ -8,6 +8,6 @@ import (
 // if unknown. An engine sets neither Stage nor Details.
 type Progress = run.Progress
 
-// PanicError reports a panic in a function that the caller passed. Function names it. Value is the
-// panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
+// PanicError reports a panic in a function that the caller passed. Function names this function.
+// Value is the panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
 type PanicError = run.PanicError

@@ -16,8 +16,8 @@ import (
 // CrossMatrix is the kernel matrix K of test documents (rows) and an engine's documents (columns),
 // for repeated products with vectors. It stores as many leading rows as fit, and recomputes the
 // other rows for each product. The bits of a product depend neither on the number of stored rows
-// nor on the number of workers. A Rectangle must not be used concurrently. The test documents must
-// not change.
+// nor on the number of workers. A CrossMatrix must not be used concurrently. The test documents
+// must not change.
 type CrossMatrix struct {
 	e            *Engine
 	k            kernel.Kernel
@@ -42,8 +42,8 @@ type preparedRows struct {
 // order of blocks.
 const crossBlockRows = 512
 
-// sumsPerWorker is the number of block sums in memory per worker. With more than one, workers rarely
-// wait for earlier blocks.
+// sumsPerWorker is the number of block sums in memory per worker. With more than one, workers
+// rarely wait for earlier blocks.
 const sumsPerWorker = 4
 
 // CrossMatrix returns the kernel matrix of test documents and the engine's documents. The first
@@ -110,7 +110,8 @@ func (r *CrossMatrix) StoredBytes() int64 {
 	return 4*int64(r.storedBlocks)*int64(r.blockRows())*int64(r.stride) + int64(len(r.prepared))*r.preparedBytes
 }
 
-// MultiplyBytes returns the memory that a product with the given number of vectors allocates, in bytes.
+// MultiplyBytes returns the memory that a product with the given number of vectors allocates, in
+// bytes.
 func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
 	_, workers, _ := r.e.planBatches()
 	height, n := r.blockRows(), r.e.Len()
@@ -120,7 +121,7 @@ func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
 	return one * int64(workers+1)
 }
 
-// maxBlockValues returns the maximum number of values in a block.
+// maxBlockValues returns the maximum number of document values in a block of test documents.
 func (r *CrossMatrix) maxBlockValues() (most int64) {
 	height, n := r.blockRows(), r.test.Rows()
 	for lo := 0; lo < n; lo += height {
@@ -130,7 +131,7 @@ func (r *CrossMatrix) maxBlockValues() (most int64) {
 }
 
 // Multiply computes dst = K V for p vectors, the columns of v. v is Len × p and dst is Rows × p. v
-// and dst must not overlap. Accuracy, memory and errors are as for [Rectangle.MultiplyTwice].
+// and dst must not overlap. Accuracy, memory and errors are as for [CrossMatrix.MultiplyTwice].
 func (r *CrossMatrix) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	if err := r.e.checkOpen(); err != nil {
 		return err
@@ -157,14 +158,15 @@ func (r *CrossMatrix) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 	}, nil)
 }
 
-// MultiplyTwice computes dst = Kᵀ f(K V) in one pass over the matrix, for example the gradient of a loss.
-// turn receives some rows of W = K V and the index of the first row, and replaces the rows by f(W).
-// v and dst are Len × p and must not overlap.
+// MultiplyTwice computes dst = Kᵀ f(K V) in one pass over the matrix, for example the gradient of a
+// loss. turn receives some rows of W = K V and the index of the first row, and replaces the rows by
+// f(W). v and dst are Len × p and must not overlap.
 //
-// turn is called concurrently, once per row, in unspecified order. It owns w until it returns. If
-// it fails or panics, the computation stops. Sums are float64. With n rows, K V is within
-// Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|. The bits are the same
-// with any number of workers. Pass allocates PassBytes. After an error dst is undefined.
+// turn is called concurrently, with each row once, in unspecified order. It owns w until it
+// returns. If it fails or panics, the computation stops. Sums are float64. With n rows, K V is
+// within Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|. The bits are the
+// same with any number of workers. MultiplyTwice allocates MultiplyBytes. After an error dst is
+// undefined.
 func (r *CrossMatrix) MultiplyTwice(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {
@@ -189,7 +191,7 @@ func (r *CrossMatrix) checkFits(ctx context.Context, vectors int) error {
 	return r.e.checkFits(ctx, fmt.Sprintf("products with %d vectors", vectors), bytes)
 }
 
-// multiplyBlocks implements Pass, and Multiply if dst is nil.
+// multiplyBlocks implements MultiplyTwice, and Multiply if dst is nil.
 func (r *CrossMatrix) multiplyBlocks(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) (err error) {

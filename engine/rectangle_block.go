@@ -12,9 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// crossBlock is a block of rows that a worker computes. The CPU back end computes one panel
-// after the other, so memory for a single panel suffices. A device may return any part of the
-// block.
+// crossBlock is a block of rows that a worker computes. The CPU back end computes one panel after
+// the other, so memory for a single panel suffices. A device may return any part of the block.
 type crossBlock struct {
 	r         *CrossMatrix
 	block     int
@@ -118,7 +117,7 @@ func (b *crossBlock) multiply(at, column int, c []float32, width, rows, cols int
 		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
 }
 
-// complete calls turn with count complete rows of K V, from row first of the block on.
+// complete calls b.transform with count complete rows of K V, from row first of the block on.
 func (b *crossBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.rowSums = resize(b.rowSums, count*p)

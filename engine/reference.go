@@ -15,7 +15,7 @@ import (
 // [kernel.Kernel].Eval. Tests compare all faster implementations with this slow and simple
 // implementation.
 //
-// Let a and b be unit rows in float64, as returned by sparse.Embedded.Unit64. The sum
+// Let a and b be unit rows in float64, as returned by sparse.Embedded.UnitVector64. The sum
 //
 //	c = ½ Σ (aᵢ - bᵢ)²
 //
@@ -34,7 +34,7 @@ type Reference struct {
 	halfNorms []compensatedSum           // ½ Σ aᵢ² of each row; for histograms ½ Σ aᵢ
 	term      func(a, b float64) float64 // summand of a histogram similarity; nil for the dot product
 	share     func(a, b float64) float64 // summand of twice c
-	scratch   sync.Pool                  // *scatter, for Row
+	scratch   sync.Pool                  // *rowLookup, for Row
 }
 
 // NewReference makes a reference for the documents x, which must stay unchanged. It panics if
@@ -131,8 +131,8 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 //
 // needs only common terms, so that it is several times as fast as merging rows. Products are exact,
 // and sums are compensated, with an error of about 2⁻⁹⁰. The relative difference from C is at most
-// 2⁻⁵¹ if c >= cancelled, and 2⁻³⁸ for histograms if c >= cancelledHistogram. Smaller values are
-// computed by C. Row and C may differ in the last bits.
+// 2⁻⁵¹ if c > minAccurateC, and 2⁻³⁸ for histograms if c > minAccurateHistogramC. Smaller values
+// are computed by C. Row and C may differ in the last bits.
 func (r *Reference) Row(ctx context.Context, i int, dst []float64) error {
 	w := r.scratch.Get().(*rowLookup)
 	defer r.scratch.Put(w)
@@ -174,7 +174,7 @@ const (
 // rowLookup stores a row for fast lookup of its terms.
 type rowLookup struct {
 	bits    []uint64 // one bit per term; fits into the L1 cache
-	indices []int32  // place[t] is the index of term t in the row, if the row has t
+	indices []int32  // indices[t] is the index of term t in the row, if the row has t
 	matched []int32
 }
 
@@ -204,8 +204,8 @@ func (w *rowLookup) matches(terms []uint32) []int32 {
 	return found[:n]
 }
 
-// compensatedSum is a compensated sum in float64. Its error is about one rounding for any number of terms.
-// Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
+// compensatedSum is a compensated sum in float64. Its error is about one rounding for any number of
+// terms. Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
 type compensatedSum struct{ total, correction float64 }
 
 // addSquare returns the sum with v² added. sum is passed by value, so that it stays in registers.
@@ -222,7 +222,6 @@ func (s compensatedSum) subtractProduct(a, b float64) compensatedSum {
 	return s.add(compensatedSum{-p, -math.FMA(a, b, -p)})
 }
 
-// add returns s + v.
 func (s compensatedSum) add(v compensatedSum) compensatedSum {
 	t := s.total + v.total
 	w := t - s.total

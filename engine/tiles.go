@@ -14,16 +14,16 @@ import (
 )
 
 // Tile is a rectangle of c = 1 - cosine, or of kernel values, for some of an engine's documents
-// (rows) and up to Width other documents (columns). It is valid only during the call of the
+// (rows) and up to Stride other documents (columns). It is valid only during the call of the
 // function that receives it.
 type Tile struct {
 	FirstRow    int // first document of the rows
-	Rows        int // number of rows: documents First, First+1, …
+	Rows        int // number of rows: documents FirstRow, FirstRow+1, …
 	FirstColumn int // first document of the columns
-	Cols        int // number of columns: documents Column, Column+1, …
-	Stride      int // distance between rows in C, at least Cols
-	// C[i*Width+j] is the value for documents First+i and Column+j. Values for Cols <= j < Width
-	// are finite but meaningless.
+	Cols        int // number of columns: documents FirstColumn, FirstColumn+1, …
+	Stride      int // distance between rows in Values, at least Cols
+	// Values[i*Stride+j] is the value for documents FirstRow+i and FirstColumn+j. Elements with
+	// Cols <= j < Stride are finite but meaningless.
 	Values []float32
 }
 
@@ -31,30 +31,32 @@ type Tile struct {
 // matrix.
 type Request struct {
 	TestDocuments *sparse.Embedded // documents of the rows, with the engine's embedder; default the engine's documents
-	RowRange      [2]int           // range of rows, Rows[0] <= i < Rows[1]; default all
-	ColumnRange   [2]int           // range of the engine's documents, Columns[0] <= j < Columns[1]; default all
+	RowRange      [2]int           // range of rows, RowRange[0] <= i < RowRange[1]; default all
+	ColumnRange   [2]int           // range of columns, ColumnRange[0] <= j < ColumnRange[1]; default all
 
-	// RowIndices lists the rows, in any order, instead of the range Rows. Row indices of a tile are
-	// indices into Documents.
+	// RowIndices lists the rows, in any order, instead of RowRange. Row indices of a tile are then
+	// indices into RowIndices.
 	RowIndices []int
 
-	// OmitSymmetric leaves out values that follow by symmetry. Without ranges each pair i <= j is in one
-	// tile, as row j and column i or vice versa. A block that ends on the diagonal leaves out some
-	// pairs with i < j.
+	// OmitSymmetric leaves out values that follow by symmetry. Without ranges each pair i <= j is
+	// in one tile, as row j and column i or vice versa. A block that ends on the diagonal leaves
+	// out some pairs with i < j.
 	OmitSymmetric bool
 	Workers       int // number of goroutines that call visit; default Options.Workers
 }
 
 // EachTile computes values of k, or of c if k is nil, and calls visit for each tile. Tiles are
 // transposed: a tile's rows are columns of the request, and its columns are rows of the request.
-// Values are bit-identical to [Engine.Gram]. Columns[0] must be a multiple of [device.ColumnAlignment], and
-// so must Columns[1] unless it is Len. With many columns a pair takes less time than with few.
+// Values are bit-identical to [Engine.Gram]. q.ColumnRange[0] must be a multiple of
+// [device.ColumnAlignment], and so must q.ColumnRange[1] unless it is Len. The time per pair
+// decreases with the number of columns.
 //
 // Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request are
 // visited with ascending columns. With one worker, rows are ascending, too. If visit fails or
-// panics, Each stops and returns the error or a [PanicError]. Each also stops within a second after
-// ctx is done. If q.Test is set, Each reports no progress and allocates up to [Engine.EachTileBytes]
-// bytes. Several goroutines may call Each with different test documents (see [Info]).
+// panics, EachTile stops and returns the error or a [PanicError]. It also stops within a second
+// after ctx is done. If q.TestDocuments is set, EachTile reports no progress and allocates up to
+// [Engine.EachTileBytes] bytes. Several goroutines may call EachTile with different test documents
+// (see [Info]).
 func (e *Engine) EachTile(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	all := q.OmitSymmetric && q.RowRange == [2]int{} && q.ColumnRange == [2]int{}
 	if k, err = e.resolve(k, &q); err != nil {
@@ -130,8 +132,9 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	return k, nil
 }
 
-// deviceRequest returns the device request for the rows of q from index first on. A half block that ends on
-// the diagonal is divided into strips, each with the columns up to its last row.
+// deviceRequest returns the device request for the rows of q from index first on. With
+// OmitSymmetric, a block that ends on the diagonal is divided into strips, each with the columns up
+// to its last row.
 func (e *Engine) deviceRequest(q *Request, first int) *device.Request {
 	r := &device.Request{RowDocuments: e.foreignDocuments(q.TestDocuments), RowIndices: q.RowIndices[first:],
 		Lo: q.ColumnRange[0], Hi: q.ColumnRange[1],
@@ -156,8 +159,8 @@ func (e *Engine) pairCount(q *Request, all bool) (pairCount int64) {
 	return pairCount
 }
 
-// passTiles returns a function that passes tiles of a Half request to visit. Tiles with contiguous
-// columns are transposed. at is the document of the request's row 0.
+// passTiles returns a function that passes tiles of an UpperOnly request to visit. Tiles with
+// contiguous columns are transposed. at is the document of the request's row 0.
 func (e *Engine) passTiles(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	columns := e.passTransposed(at, visit)
 	return func(t *device.Tile) error {
@@ -170,8 +173,8 @@ func (e *Engine) passTiles(at int, visit func(t *Tile) error) func(t *device.Til
 	}
 }
 
-// passTransposed returns a function that passes transposed tiles to visit. at is the tile column of the
-// request's row 0.
+// passTransposed returns a function that passes transposed tiles to visit. at is the tile column of
+// the request's row 0.
 func (e *Engine) passTransposed(at int, visit func(t *Tile) error) func(t *device.Tile) error {
 	width := e.c.Kernels.PanelWidth
 	var spare sync.Pool
@@ -192,10 +195,10 @@ func (e *Engine) passTransposed(at int, visit func(t *Tile) error) func(t *devic
 	}
 }
 
-// EachTileBytes returns an upper bound on the memory of a call of [Engine.EachTile] in bytes, for rows
-// test documents with values values in total. It excludes these documents. With a device, it
-// includes the test documents of the previous call, which are still in memory, and transposed
-// tiles.
+// EachTileBytes returns an upper bound on the memory of a call of [Engine.EachTile] in bytes, for
+// test documents with the given numbers of rows and values. It excludes these documents. With a
+// device, it includes transposed tiles, and the test documents of the previous call, which are
+// still in memory.
 func (e *Engine) EachTileBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := MaxEngineBytes(rows, e.c.X.Cols, values) - embedded

@@ -15,29 +15,29 @@ type Backend interface {
 	// Name returns a description, such as "avx512" or "cuda: NVIDIA H200".
 	Name() string
 
-	// ComputeRows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles of the
-	// same rows are visited consecutively, with ascending columns. visit may write to the tile.
-	// Rows stops if visit fails, or within a second after ctx is done. Rows may be called
-	// concurrently, but not by visit. Rows returns ErrMemory if the documents and a single row of
-	// values don't fit in the device's memory.
+	// ComputeRows computes r and calls visit for each tile, from up to r.Workers goroutines. Tiles
+	// of the same rows are visited consecutively, with ascending columns. visit may write to the
+	// tile. ComputeRows stops if visit fails, or within a second after ctx is done. ComputeRows may
+	// be called concurrently, but not by visit. It returns ErrMemory if the documents and a single
+	// row of values don't fit in the device's memory.
 	ComputeRows(ctx context.Context, r *Request, visit func(t *Tile) error) error
 
 	// HostBytes returns the allocated host memory in bytes, excluding the documents.
 	HostBytes() int64
 
-	// Close frees all resources. It is called once, when no call of Rows is running.
+	// Close frees all resources. It is called once, when no call of ComputeRows is running.
 	Close() error
 }
 
-// MaxError bounds the absolute error of c >= CloseC by 44 float32 roundings, as derived in
+// MaxError bounds the absolute error of c >= CloseThreshold by 44 float32 roundings, as derived in
 // docs/design.md. Smaller c are recomputed in float64. [ErrorBound] bounds the error for all c.
 const (
 	MaxError       = 44 * 0x1p-24 // 2.62e-6
 	CloseThreshold = 0.1
 )
 
-// ErrorBound returns a bound on the absolute error of a computed c: min(ErrorC, ErrorC/CloseC·c) plus
-// 2⁻¹⁵⁰ for underflow.
+// ErrorBound returns a bound on the absolute error of a computed c: min(MaxError,
+// MaxError/CloseThreshold·c) plus 2⁻¹⁵⁰ for underflow.
 func ErrorBound(c float64) float64 { return min(MaxError, MaxError/CloseThreshold*c) + 0x1p-150 }
 
 // Accelerator is a [Backend] with its own processor and memory. It may apply the [Program] of a
@@ -81,7 +81,7 @@ var ErrMemory = errors.New("too little memory on the device")
 type Stats struct {
 	Pairs           int64 // number of dot products
 	RecomputedPairs int64 // number of pairs recomputed by the exact difference formula
-	HeadValues      int64 // number of values multiplied by a row of a panel, with Kernels.Panel multiply-adds each
+	HeadValues      int64 // number of values multiplied by a row of a panel, with Kernels.PanelWidth multiply-adds each
 	TailMatches     int64 // number of multiply-adds of the tail
 
 	// Number of values below the limit of a neighbour list on the CPU, and number of insertions
@@ -102,7 +102,6 @@ func (s *Stats) Add(o Stats) { *s = s.combined(o, 1) }
 // Sub returns s - before, for example the counts of a single computation.
 func (s Stats) Sub(before Stats) Stats { return s.combined(before, -1) }
 
-// combined returns s + sign·o.
 func (s Stats) combined(o Stats, sign int64) Stats {
 	d := time.Duration(sign)
 	return Stats{

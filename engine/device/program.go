@@ -45,7 +45,7 @@ const (
 	MaxCode  = 512 // instructions
 )
 
-// MaxPower is the maximum exponent of OpPower. For larger exponents the powers of nearly all
+// Exponents of OpIntPow must be below MaxPower. For larger exponents the powers of nearly all
 // numbers overflow, or round to 0 or 1.
 const MaxPower = 1 << 20
 
@@ -58,7 +58,7 @@ type Instruction struct {
 	Arg int
 }
 
-// Table is a function of c in [0, 2], as a piecewise polynomial for asm.Kernels.Piecewise. If Log
+// Table is a function of c in [0, 2], as a piecewise polynomial for asm.Kernels.Piecewise. If IsLog
 // is set, the table holds the logarithm of the function.
 type Table struct {
 	Rows  [][8]float32
@@ -77,7 +77,8 @@ type Program struct {
 	Attributes []func(x float64) float64
 	LocalCount int
 
-	// NonNegativeOnly restricts the program to c <= 1, that is to documents without negative values.
+	// NonNegativeOnly restricts the program to c <= 1, that is to documents without negative
+	// values.
 	NonNegativeOnly bool
 }
 
@@ -159,8 +160,8 @@ func (p *Program) Validate() error {
 	return nil
 }
 
-// AppliesTo reports whether the program can be applied to x. No attribute may be NaN. With PlainOnly
-// all values must be nonnegative.
+// AppliesTo reports whether the program can be applied to x. No attribute may be NaN. If
+// NonNegativeOnly is set, all values must be nonnegative.
 func (p *Program) AppliesTo(x *sparse.Embedded) bool {
 	if p.NonNegativeOnly {
 		for _, v := range x.Values {

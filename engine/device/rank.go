@@ -8,12 +8,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ColumnsByFrequency returns the columns in descending order of document frequency, with ties broken by index.
+// ColumnsByFrequency returns the columns in descending order of document frequency, with ties
+// broken by index.
 func ColumnsByFrequency(df []int32) []uint32 {
 	if len(df) == 0 {
 		return nil
 	}
-	next := make([]uint32, slices.Max(df)+2) // next[f]: index in order of the next column with frequency f
+	next := make([]uint32, slices.Max(df)+2) // next[f]: index at which order gets the next column with frequency f
 	for _, f := range df {
 		next[f]++
 	}
@@ -45,10 +46,10 @@ const valuesPerCheck = 1 << 20
 // needs at least one value per column, because the counts per column take time and memory.
 const minWorkerValues = 1 << 16
 
-// TransposeByRank returns the transpose of m with rows in the order of ranks. Row r holds the documents that
-// have the column of rank r, in ascending order, and the values. ByRank reuses the memory of t,
-// which may be nil and must not share memory with m. rank is a permutation of the columns. ByRank
-// fails if ctx is done.
+// TransposeByRank returns the transpose of m with rows in the order of ranks. Row r holds the
+// documents that have the column of rank r, in ascending order, and the values. TransposeByRank
+// reuses the memory of t, which may be nil and must not share memory with m. rank is a permutation
+// of the columns. It fails if ctx is done.
 //
 // Each worker counts the values of a range of rows, and then stores them.
 func TransposeByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (*sparse.CSR, error) {

@@ -2,31 +2,33 @@ package device
 
 import "github.com/gramengine/gram/sparse"
 
-// ColumnAlignment is the granularity of column ranges. Each range begins at a multiple of Columns.
+// ColumnAlignment is the granularity of column ranges. Each range begins at a multiple of
+// ColumnAlignment.
 const ColumnAlignment = sparse.BlockSize
 
 // Request selects rows of a matrix of c = 1 - cosine, or of a kernel of c. The columns are the
 // documents that the back end was made for.
 type Request struct {
-	// Program is the kernel; nil for c itself. The back end may apply it to c (see Tile.Mapped).
+	// Program is the kernel; nil for c itself. The back end may apply it to c (see
+	// Tile.ProgramApplied).
 	Program *Program
 
-	// RowDocuments holds the row documents, embedded by the embedder of the column documents. If From is
-	// nil, the rows are column documents.
+	// RowDocuments holds the row documents, embedded by the embedder of the column documents. If
+	// RowDocuments is nil, the rows are column documents.
 	RowDocuments *sparse.Embedded
 
-	// Prepared is From as converted by a [Preparer]; nil if not converted.
+	// Prepared is RowDocuments as converted by a [Preparer]; nil if not converted.
 	Prepared Prepared
 
 	// RowIndices holds the document indices of the rows, in any order.
 	RowIndices []int
 
-	// Columns are documents Lo <= j < Hi. Lo is a multiple of Columns.
+	// Columns are documents Lo <= j < Hi. Lo is a multiple of ColumnAlignment.
 	Lo, Hi int
 
-	// UpperOnly requests only columns from the diagonal on. A tile may omit columns before the document
-	// of its first row. With Half, Docs must be indices of column documents in ascending order, and
-	// Lo must be 0.
+	// UpperOnly requests only columns from the diagonal on. A tile may omit columns before the
+	// document of its first row. With UpperOnly, RowIndices must be indices of column documents in
+	// ascending order, and Lo must be 0.
 	UpperOnly bool
 
 	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that later
@@ -40,16 +42,16 @@ type Request struct {
 // Tile is a block of the result of a [Request], stored by rows or by columns. One of the strides is
 // 1. A tile is valid only during the call of the function that receives it.
 type Tile struct {
-	FirstRow, Rows int  // rows are Docs[First], Docs[First+1], …
+	FirstRow, Rows int  // rows are RowIndices[FirstRow], RowIndices[FirstRow+1], …
 	Lo, Hi         int  // columns are documents Lo <= j < Hi
 	ProgramApplied bool // the request's program has been applied
 
-	// Value[r*RowStride+(j-Lo)*ColStride] is the value in row First+r and column j.
+	// Values[r*RowStride+(j-Lo)*ColStride] is the value in row FirstRow+r and column j.
 	Values               []float32
 	RowStride, ColStride int
 
-	// PaddingValid reports that, with a RowStride of 1, padding between columns also holds numbers from 0
-	// to 2. A kernel may then be applied to the whole slice.
+	// PaddingValid reports that, with a RowStride of 1, padding between columns also holds numbers
+	// from 0 to 2. A kernel may then be applied to the whole slice.
 	PaddingValid bool
 }
 

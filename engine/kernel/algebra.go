@@ -62,9 +62,9 @@ func init() {
 
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// product is the product of kernels, which is an inner product of tensor products. Cosines are
-// multiplied: 1 - (1-a)(1-b) = a + (1-a) b. The product is positive definite by Schur's theorem.
-// Source: Cho, ch. 4.
+// product is the product of kernels, an inner product of tensor products of feature vectors.
+// Cosines 1-a and 1-b are multiplied: 1 - (1-a)(1-b) = a + (1-a) b. The product is positive
+// definite by Schur's theorem. Source: Cho's thesis, ch. 4.
 func product(k *kernel) formula {
 	known := combinedProperties(k.parts)
 	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1
@@ -89,7 +89,8 @@ func product(k *kernel) formula {
 }
 
 // sum is a weighted sum of kernels. Definiteness isn't proven if a weight is negative. φ is the
-// concatenation of the parts' feature maps. With the parts' norms u and v, x2² = Σ wᵢ uᵢ² and
+// concatenation of the parts' feature maps. With the norms uᵢ and vᵢ of the two documents in the
+// feature space of part i, x2² = Σ wᵢ uᵢ² and
 //
 //	x2 y2 c2 = x2 y2 - Σ wᵢ uᵢ vᵢ + Σ wᵢ uᵢ vᵢ cᵢ
 //
@@ -208,8 +209,8 @@ func exponential(k *kernel) formula {
 	}
 }
 
-// normalisedFormula is the cosine in the feature space of k₁. It is exactly 1 for identical documents. If
-// k₁(x, x) = 0, the cosine is 1-c.
+// normalisedFormula is the cosine in the feature space of the part k₁. It is exactly 1 for
+// identical documents. If k₁(x, x) = 0, the cosine is 1-c.
 func normalisedFormula(k *kernel) formula {
 	of := k.parts[0]
 	return formula{
@@ -225,10 +226,10 @@ func normalisedFormula(k *kernel) formula {
 	}
 }
 
-// centredFormula moves the origin of the feature space of k₁ to the empty document o, which has norm 0 and
-// no terms. The kernel is positive definite if k₁ is conditionally positive definite. Centring
-// doesn't change distances. So, with the diagonals p and q of the centred kernel, and half the
-// squared distance g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y),
+// centredFormula moves the origin of the feature space of k₁ to the empty document o, which has
+// norm 0 and no terms. The kernel is positive definite if k₁ is conditionally positive definite.
+// Centring doesn't change distances. So, with the diagonals p and q of the centred kernel, and half
+// the squared distance g = (k₁(x, x) + k₁(y, y))/2 - k₁(x, y),
 //
 //	c2 = (g - (√p-√q)²/2) / √(pq)
 //

@@ -61,9 +61,9 @@ const (
 	arccosSigma
 )
 
-// arccos is the arc-cosine kernel of degree n > -½ (see package arccosine). Degree.Deficit is
-// accurate for small c. If n < 0, the value of a document without terms is defined as 0, because
-// the formula divides by the norm.
+// arccos is the arc-cosine kernel of degree n > -½ (see package arccosine).
+// arccosine.Kernel.Deficit is accurate for small c. If n < 0, the value of a document without terms
+// is defined as 0, because the formula divides by the norm.
 func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit
@@ -89,9 +89,9 @@ func arccos(n float64) formula {
 				applyByRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.ArcCosine2(dst, c, y, x) })
 			}
 		},
-		// The maps of degrees 0, 1 and 2 are accurate to 4, 8 and 12 ulp (at most 2 units each) of
-		// the value, even near c = 2, where it is 0. If a product of norms underflows in float32,
-		// the error is multiplied by at most 3 = J_2(0)/π.
+		// The maps of degrees 0, 1 and 2 are accurate to 4, 8 and 12 ulp (at most 2 unitRoundoff
+		// each) of the value, even near c = 2, where it is 0. If a product of norms underflows in
+		// float32, the error is multiplied by at most 3 = J_2(0)/π.
 		error: func(c, x, y float64) float64 {
 			norms := device.IntPow(x*y, int(n))
 			if norms > maxProduct {

@@ -55,14 +55,15 @@ type family struct {
 	embedding sparse.Embedding // default embedding
 	params    []param
 
-	// build returns the formula of a kernel with the parameters v. Before build, refuse is called.
-	// refuse returns the index of an invalid parameter and the allowed values, or "". resolve sets
-	// the parameters that depend on the data; nil if no parameter does.
+	// build returns the formula of a kernel with the parameters v. checkParams is called before
+	// build. It returns the index of an invalid parameter and the allowed values, or "". resolve
+	// returns a copy of v in which the parameters that depend on the data are set, or nil if there
+	// are no such parameters.
 	build       func(v []float64) formula
 	checkParams func(v []float64) (param int, expected string)
 	resolve     func(v []float64, terms int) []float64
 
-	// combine returns the formula of a combination. Before combine, check is called. check returns
+	// combine returns the formula of a combination. checkParts is called before combine. It returns
 	// the index of an invalid part and the allowed parts, or "".
 	combine    func(k *kernel) formula
 	checkParts func(parts []*kernel, v []float64) (part int, expected string)
@@ -123,7 +124,7 @@ func (f *family) keyList() string {
 	return "a key of " + f.Name + " (" + strings.Join(f.keys(), ", ") + ")"
 }
 
-// param returns the index of the parameter with a key, or -1.
+// param returns the index of the parameter with a key or alias, or -1.
 func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
@@ -131,7 +132,6 @@ func (f *family) param(key string) int {
 // Bounds of parameters. With other values, float32 products could overflow or underflow.
 const minParam, maxParam = 1e-18, 1e18
 
-// positiveParam returns a parameter whose value is a positive number.
 func positiveParam(key, summary string, initial float64) param {
 	return numberParam(key, summary, initial, minParam, maxParam,
 		fmt.Sprintf("a number above 0 (from %g to %g)", minParam, maxParam))
@@ -178,8 +178,8 @@ func rangeParam(key, summary string, initial, most float64) param {
 	return numberParam(key, summary, initial, minParam, most, allowed)
 }
 
-// baseKernelOf returns k if k is a base kernel, else nil. i is the index of the numeric parameter with
-// the given key or alias, or -1.
+// baseKernelOf returns k if k is a base kernel, else nil. i is the index of the numeric parameter
+// with the given key or alias, or -1.
 func baseKernelOf(k Kernel, key string) (of *kernel, i int) {
 	if of, _ = k.(*kernel); of == nil || of.hasCustom || len(of.parts) > 0 {
 		return nil, -1
@@ -198,8 +198,8 @@ func FamilyName(k Kernel) string {
 	return ""
 }
 
-// OpenEmbedder returns the embedder for new documents that k compares with documents embedded by f. For
-// raw vectors without a vocabulary, the norms of new documents include columns that f lacks.
+// OpenEmbedder returns the embedder for new documents that k compares with documents embedded by f.
+// For raw vectors without a vocabulary, the norms of new documents include columns that f lacks.
 // Kernels of the inner product don't depend on columns that f lacks.
 func OpenEmbedder(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Embedder {
 	if vocabulary != nil || f.Embedding != (sparse.Embedding{}) || f.Views != nil || VariableOf(k) == VariableProduct ||
@@ -222,8 +222,8 @@ func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	return v, !(q.hidden && v == q.defaultValue)
 }
 
-// WithParam returns a copy of k with another value of a parameter. It fails if k is a combination or
-// lacks the parameter, or if the value isn't allowed.
+// WithParam returns a copy of k with another value of a parameter. It fails if k is a combination
+// or lacks the parameter, or if the value isn't allowed.
 func WithParam(k Kernel, key string, value float64) (Kernel, error) {
 	of, i := baseKernelOf(k, key)
 	if i < 0 {
@@ -237,14 +237,14 @@ func WithParam(k Kernel, key string, value float64) (Kernel, error) {
 	return Parse((&kernel{family: of.family, values: values}).spec(of.embedding))
 }
 
-// ParamGrid is the name of a parameter with values to try.
+// ParamGrid lists the values to try for a parameter.
 type ParamGrid struct {
 	Name   string
 	Values []float64
 }
 
-// ExpandGrid returns each kernel with all combinations of the listed values of its parameters. unused
-// lists the parameters that no kernel has.
+// ExpandGrid returns each kernel with all combinations of the listed values of its parameters.
+// unused lists the parameters that no kernel has.
 func ExpandGrid(kernels []Kernel, lists []ParamGrid) (out []Kernel, unused []string, err error) {
 	out = kernels
 	for _, list := range lists {

@@ -50,7 +50,7 @@ func checkCompose(parts []*kernel, v []float64) (int, string) {
 // [formula]). Source: Cho's thesis, ch. 4; Cho and Saul, NIPS 2009, eq. 12.
 func composition(layers []*kernel) formula {
 	groups := mergeSeparable(layers)
-	// on writes a function of the top layer in the feature space of the layers below.
+	// on calls write for the top layer, with input from the feature space of the layers below.
 	on := func(a input, write func(top *kernel, a input) ref) ref {
 		of := groups
 		if a.e.exact {
@@ -74,8 +74,8 @@ func composition(layers []*kernel) formula {
 	}
 }
 
-// mergeSeparable merges adjacent separable layers into one kernel with a single table. If all layers are
-// separable, it returns them unchanged.
+// mergeSeparable merges adjacent separable layers into one kernel with a single table. If all
+// layers are separable, it returns them unchanged.
 func mergeSeparable(layers []*kernel) (groups []*kernel) {
 	for len(layers) > 0 {
 		n := 0
@@ -96,7 +96,8 @@ func mergeSeparable(layers []*kernel) (groups []*kernel) {
 }
 
 func layeredProperties(layers []*kernel) Properties {
-	// Falling, because c of each feature space increases with c
+	// The composition is Decreasing if all layers are, because c in each feature space increases
+	// with c.
 	p, top := combinedProperties(layers), layers[len(layers)-1].properties
 	p.Source = sourceCho + ", ch. 4"
 	p.NonNegative, p.NonPositive, p.PositiveDiagonal = top.NonNegative, top.NonPositive, top.PositiveDiagonal

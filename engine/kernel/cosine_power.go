@@ -15,8 +15,8 @@ func init() {
 	})
 }
 
-// cosinePower is (1-c)^p. If no document has negative values, it is a product of p Bhattacharyya
-// kernels, and so positive definite by Schur's theorem.
+// cosinePower is max(1-c, 0)^p. If no document has negative values, it is a product of p
+// Bhattacharyya kernels, and so positive definite by Schur's theorem.
 func cosinePower(p int) formula {
 	return cosineFunction(func(c float64) float64 { return device.IntPow(max(1-c, 0), p) },
 		func(c float64) float64 { return device.Deficit(min(c, 1), float64(p)) },

@@ -10,7 +10,7 @@ import (
 
 type op uint8
 
-// Operations on the operands a, b and d.
+// Operations of a node with operands a, b and d.
 const (
 	opC      op = iota // 1 - cosine of the documents
 	opConst            // v
@@ -40,8 +40,8 @@ type node struct {
 // goFunc is a Go function of 1 - cosine and the two norms, evaluated for each pair.
 type goFunc struct{ f func(c, x, y float64) float64 }
 
-// expr is a function of c and both norms. The operands of a node precede the node, and the last
-// node is the value. Equal nodes are stored once.
+// expr is a function of c and the norms of both documents. The operands of a node precede the node,
+// and the last node is the value. Equal nodes are stored once.
 type expr struct {
 	exact      bool // all kernels are computed by their formulas, not by tables
 	nodes      []node
@@ -71,7 +71,7 @@ func (e *expr) add(n node) ref {
 type norm struct {
 	text         string // identifies the function
 	f            func(x float64) float64
-	fast         func(x float64) float64 // approximation of f within table.HalfLineError, for maps; nil: f
+	fast         func(x float64) float64 // approximation of f within table.HalfLineError, for maps; nil if maps use f
 	scale, power float64                 // f = scale x^power, if monomial
 	monomial     bool
 }
@@ -139,7 +139,7 @@ type input struct {
 
 func (a input) number(v float64) ref { return a.e.add(node{op: opConst, v: v}) }
 
-// pair returns n of the row's document and n of the column's document.
+// pair returns n(x) and n(y) for the norms x of the row's document and y of the column's document.
 func (a input) pair(n norm) (x, y ref) {
 	if n.monomial && n.power == 0 {
 		v := a.number(n.scale)
@@ -162,7 +162,7 @@ func (a input) normProduct(n norm) ref           { return a.combineNorms(opMul, 
 func (a input) normSum(n norm) ref               { return a.combineNorms(opAdd, n) }           // n(x) + n(y)
 func (a input) normSquaredDifference(n norm) ref { return a.square(a.combineNorms(opSub, n)) } // (n(x) - n(y))²
 
-// dist returns ‖x-y‖² of vectors with the norms n and 1 - cosine c.
+// dist returns ‖x-y‖² of vectors with norms n(x) and n(y) and 1 - cosine c.
 func (a input) dist(n norm, c ref) ref {
 	x, y := a.pair(n)
 	return a.e.add(node{op: opDist, a: x, b: y, d: c})

@@ -20,15 +20,16 @@ import (
 //
 // are 1 - cosine and the norms of φ(x) and φ(y), the input of a kernel on that feature space.
 type formula struct {
-	value func(a input) ref // writes k
+	value func(a input) ref // adds the nodes of k to a.e
 
-	// deficit writes c2 ≥ 0 without cancellation for small c2. The default evaluates the definition
-	// for each pair. deficit is used only if Properties.PositiveDiagonal is set.
+	// deficit adds the nodes of c2 ≥ 0 to a.e, without cancellation for small c2. The default
+	// evaluates the definition for each pair. deficit is used only if Properties.PositiveDiagonal
+	// is set.
 	deficit func(a input) ref
 
 	norm       func(n norm) norm       // x2 as a function of x; default: by definition
 	log        func(c float64) float64 // ln k, if k depends only on c and spans many orders of magnitude
-	direct     *directMap              // hand-written map; nil: none
+	direct     *directMap              // hand-written map, or nil
 	properties Properties              // properties except UsesNorms
 	variable   Variable
 }
@@ -61,7 +62,7 @@ type kernel struct {
 	g, deficitFunc *function              // g(c) and c2 of a separable kernel
 	mapPlan        func() *plan           // plan of the map, built at the first call
 	resolved       atomic.Pointer[kernel] // last result of resolve
-	terms          int                    // argument of resolve for resolved
+	terms          int                    // number of terms for which resolve made this kernel
 }
 
 func newKernel(f *family, values []float64) *kernel {
@@ -205,7 +206,6 @@ func (k *kernel) Error(c, x, y float64) float64 {
 	return nanToInf(err + unitRoundoff*(math.Abs(k.Eval(c, x, y))+err) + underflowError)
 }
 
-// nanToInf returns v, or +Inf if v is NaN.
 func nanToInf(v float64) float64 {
 	if v >= 0 {
 		return v
@@ -241,16 +241,16 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	return nil
 }
 
-// PanicError reports that a function of a user-defined kernel panicked. Function names it. Value is
-// the panic value, and Stack the stack trace of the goroutine. Unwrap returns Value if it is an
-// error. Computations, [New] and [Apply] return a PanicError because callers can't recover from a
-// panic in a worker goroutine. The engine and the kernel remain usable. Kernel.Eval and
-// Kernel.Error panic in the caller's goroutine. Fatal errors of the Go runtime, such as concurrent
-// map writes, can't be recovered.
+// PanicError reports that a function of a user-defined kernel panicked. Function names this
+// function. Value is the panic value, and Stack the stack trace of the goroutine. Unwrap returns
+// Value if it is an error. Computations, [New] and [Apply] return a PanicError because callers
+// can't recover from a panic in a worker goroutine. The engine and the kernel remain usable.
+// Kernel.Eval and Kernel.Error panic in the caller's goroutine. Fatal errors of the Go runtime,
+// such as concurrent map writes, can't be recovered.
 type PanicError = run.PanicError
 
 // Recover turns a panic into a [PanicError] and stores it in err. Callers of a kernel's functions
-// defer it. If err is nil, Caught panics with the PanicError.
+// defer Recover. If err is nil, Recover panics with the PanicError.
 func Recover(k Kernel, err *error) {
 	if v := recover(); v != nil {
 		failed := run.NewPanicError("engine: kernel "+k.String(), v)

@@ -22,7 +22,7 @@ type function struct {
 
 	roundsArg bool        // maps round the argument v to float32
 	rowError  float64     // relative error of row, in float32 units
-	ops       []device.Op // instructions of a program; nil: none
+	ops       []device.Op // instructions of a program; nil if programs don't support the function
 	n         int         // argument of an instruction in ops
 	arg       float64     // constant of an instruction in ops
 }
@@ -55,7 +55,7 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 	return worst
 }
 
-// tabulatedFunction returns a function of c in [0, 2]. Maps evaluate it by a table.
+// tabulatedFunction returns a function of c in [0, 2]. Maps evaluate it with a table.
 func tabulatedFunction(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
@@ -64,7 +64,7 @@ func tabulatedFunction(f func(c float64) float64) *function {
 	}
 }
 
-// halfLineFunction returns a function of v ≥ 0.
+// halfLineFunction returns a function of v ≥ 0. Maps evaluate it with a table.
 func halfLineFunction(f func(v float64) float64, ops ...device.Op) *function {
 	g := func(v float64) float64 { return f(max(v, 0)) }
 	half := table.NewHalfLine(g)
@@ -74,7 +74,6 @@ func halfLineFunction(f func(v float64) float64, ops ...device.Op) *function {
 	}
 }
 
-// Elementary functions that kernels use.
 var (
 	exp = &function{
 		f: math.Exp, roundsArg: true, rowError: 8, ops: []device.Op{device.OpExp},

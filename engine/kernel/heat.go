@@ -85,7 +85,6 @@ func checkDiffusion(v []float64) (int, string) {
 	return 0, ""
 }
 
-// dependsOnN reports whether the kernel depends on n.
 func dependsOnN(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
 
 // angleExp is exp(-arccos²(1-c)/t), the leading term of the heat kernel, if squared is set.
@@ -116,8 +115,8 @@ func angleExp(t float64, squared bool) formula {
 			}
 		},
 		// asm.Diffusion and asm.NGDExp are accurate to 4 ulp × (1+z), and one ulp is at most 2
-		// units. Rounding 1/t to float32 changes z by z units, and so e^-z by z units relative to
-		// its value.
+		// unitRoundoff. Rounding 1/t to float32 changes z by up to z unitRoundoff, and so e^-z by z
+		// unitRoundoff relative to its value.
 		error: func(c, _, _ float64) float64 {
 			z := exponent(c)
 			return expError(z, 8+9*z)
@@ -127,7 +126,7 @@ func angleExp(t float64, squared bool) formula {
 }
 
 // expError returns a bound on the absolute error of e^-z, given the relative error of e^-z in
-// float32 units.
+// multiples of unitRoundoff.
 func expError(z, units float64) float64 {
 	if z > 120 {
 		return underflowError

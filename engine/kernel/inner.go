@@ -61,7 +61,6 @@ func resolveGamma(v []float64, terms int) []float64 {
 	return append([]float64{1 / float64(max(terms, 1))}, v[1:]...)
 }
 
-// gammaOrNaN returns gamma, or NaN if it is unset.
 func gammaOrNaN(gamma float64) float64 {
 	if gamma == 0 {
 		return math.NaN()
@@ -182,8 +181,8 @@ func gaussian(gamma float64) formula {
 				applyByRow(dst, c, x, y, func(dst, c []float32, x float32) { asm.Gaussian(dst, c, y, x, float32(gamma)) })
 			},
 			// With z = gamma ‖x-y‖², asm.Gaussian is accurate to 5 ulp × (1+z) for exact gamma, and
-			// one ulp is at most 2 units. Rounding gamma to float32 changes z by z units. Each
-			// square that underflows in float32 loses less than underflow.
+			// one ulp is at most 2 unitRoundoff. Rounding gamma to float32 changes z by up to z
+			// unitRoundoff. Each square that underflows in float32 loses less than underflowError.
 			error: func(c, x, y float64) float64 {
 				if 2*x*y > maxProduct {
 					return math.Inf(1)

@@ -9,7 +9,7 @@
 //
 // A kernel is an expression of c, constants, and functions of the norm of a single document. A
 // family or combination (such as a sum) has two expressions: the value, and 1 - cosine in the
-// feature space. With k(x, y) = ⟨φ(x), φ(y)⟩ the second is
+// feature space. With k(x, y) = ⟨φ(x), φ(y)⟩ the second expression is
 //
 //	c₂ = 1 - k(x, y)/√(k(x, x) k(y, y))
 //
@@ -123,7 +123,7 @@ const ToleranceTerms = "change of the kernel value if c changes by min(2.7e-6, 2
 //	max |k(c′, x′, y′) - k(c, x, y)| + Error(c′, x′, y′)
 //	over c′ = c, c ± δ, x′ = x, x ± u(x), y′ = y, y ± u(y)
 //
-// with δ = device.SlackC(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
+// with δ = device.ErrorBound(c) and the rounding of a norm to float32, u(x) = max(2⁻²⁴ x, 2⁻¹⁵⁰).
 // Kernels are assumed to be monotone or convex in each variable within these bounds, so that the
 // maximum is at a corner. For kernels of the distance, ‖x-y‖² from float64 norms is rounded to
 // float32 and perturbed instead. Tolerance is +Inf if there is no bound, and never NaN.
@@ -149,7 +149,8 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 	return nanToInf(tol)
 }
 
-// shiftByRounding returns x plus (sign 1) or minus (sign -1) the largest error of rounding it to float32.
+// shiftByRounding returns x plus (sign 1) or minus (sign -1) the largest error of rounding it to
+// float32.
 func shiftByRounding(x, sign float64) float64 {
 	if x == 0 {
 		return 0
@@ -157,10 +158,11 @@ func shiftByRounding(x, sign float64) float64 {
 	return max(x+sign*max(unitRoundoff*x, underflowError/2), 0)
 }
 
-// WithinTolerance reports whether got is within [Tolerance] of want, the reference value k.Eval(c, x, y).
-// NaN is never within the tolerance. An infinity is within the tolerance of the same infinity, and
-// of a value that overflows float32 if Tolerance is +Inf. Except for the kernel c, all bounds are
-// at least half a unit in the last place, so that most values pass without evaluating a bound.
+// WithinTolerance reports whether got is within [Tolerance] of want, the reference value k.Eval(c,
+// x, y). NaN is never within the tolerance. An infinity is within the tolerance of the same
+// infinity, and of a value that overflows float32 if Tolerance is +Inf. Except for the kernel c,
+// all bounds are at least half a unit in the last place, so that most values pass without
+// evaluating a bound.
 func WithinTolerance(k Kernel, got, want, c, x, y float64) bool {
 	if got == want {
 		return true
@@ -176,9 +178,9 @@ func WithinTolerance(k Kernel, got, want, c, x, y float64) bool {
 	return err <= slope || err <= k.Error(c, x, y) || err <= Tolerance(k, c, x, y)
 }
 
-// PartialDerivatives returns the derivatives of k(c, x, y) with respect to c and the first norm x. They are
-// fourth-order differences in the angle arccos(1-c) and in x. If the kernel is smooth over a
-// thousandth of the angle and of x, and c isn't close to 0 or 2, the error is about 10⁻⁸ of the
+// PartialDerivatives returns the derivatives of k(c, x, y) with respect to c and the first norm x.
+// They are fourth-order differences in the angle arccos(1-c) and in x. If the kernel is smooth over
+// a thousandth of the angle and of x, and c isn't close to 0 or 2, the error is about 10⁻⁸ of the
 // kernel's largest value.
 func PartialDerivatives(k Kernel, c, x, y float64) (byC, byX float64) {
 	slope := func(at, h float64, g func(float64) float64) float64 { // with an error of h⁴g⁽⁵⁾/30

@@ -15,7 +15,7 @@ type plan struct {
 	e             *expr
 	register      []int  // register of each node; -1 for c if only tables read it, and for a float32 value
 	column        []bool // the node's value is the same for all rows
-	registerCount int    // number of registers
+	registerCount int
 }
 
 // newPlan assigns registers. Registers of nodes that depend on the row are reused.
@@ -118,8 +118,8 @@ func (p *plan) run(k *asm.Kernels, dst, c, x, y []float32) {
 	}
 }
 
-// runPass computes the nodes that are the same for all rows if out is nil. Otherwise it computes the
-// other nodes for a block, and writes the value to out. norms are the attributes of the block's
+// runPass computes the nodes that are the same for all rows if out is nil. Otherwise it computes
+// the other nodes for a block, and writes the value to out. norms are the attributes of the block's
 // rows.
 func (p *plan) runPass(m *machine, out, c, y []float32, norms []float64, width int) {
 	nodes, columns, last := p.e.nodes, out == nil, len(p.e.nodes)-1
@@ -187,8 +187,8 @@ func (p *plan) runPass(m *machine, out, c, y []float32, norms []float64, width i
 	}
 }
 
-// applyFunction writes f(v) to dst in float64, or to out in float32. In the second case it also copies
-// out to dst unless dst is nil. If v is nil, f is a table of c.
+// applyFunction writes f(v) to dst in float64, or to out in float32. In the second case it also
+// copies out to dst unless dst is nil. If v is nil, f is a table of c.
 func (m *machine) applyFunction(f *function, dst, v []float64, out, c []float32) {
 	switch {
 	case f.isFloat64():

@@ -81,7 +81,7 @@ type parser struct {
 	pos       int
 	depth     int               // depth of parentheses
 	leaves    []parsedKernel    // kernels without parts
-	embedding *sparse.Embedding // nil if none is named
+	embedding *sparse.Embedding // embedding named in spec, or nil
 	follow    string            // text that may follow the last kernel, for messages
 }
 
@@ -119,8 +119,8 @@ func parseKernel(spec string, e *sparse.Embedding, own []Kernel) (k Kernel, err 
 	return p.setEmbedding(of.kernel, e), nil
 }
 
-// setEmbedding sets the embedding of the kernel: the named embedding if there is one, else e if it isn't
-// nil, else the first part's embedding.
+// setEmbedding sets the embedding of the kernel: the named embedding if there is one, else e if it
+// isn't nil, else the first part's embedding.
 func (p *parser) setEmbedding(k *kernel, e *sparse.Embedding) *kernel {
 	first := p.leaves[0]
 	to := first.embedding
@@ -274,7 +274,8 @@ func (p *parser) combine(f *family, pos int, parts []parsedKernel, weights, valu
 	return newCombination(f, kernels, weights, values)
 }
 
-// readParams reads the parameters of f, if a colon comes next, and returns their values and positions.
+// readParams reads the parameters of f, if a colon comes next, and returns their values and
+// positions.
 func (p *parser) readParams(f *family) (values []float64, written []parsedKernel) {
 	values, written = make([]float64, len(f.params)), make([]parsedKernel, len(f.params)+1)
 	for i, q := range f.params {
@@ -335,8 +336,8 @@ func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 	return true, ""
 }
 
-// isKeyNext reports whether a comma and another key come next. Between parentheses, the comma may be
-// followed by the next part instead.
+// isKeyNext reports whether a comma and another key come next. Between parentheses, the comma may
+// be followed by the next part instead.
 func (p *parser) isKeyNext() bool {
 	at := p.pos
 	defer func() { p.pos = at }()
@@ -375,7 +376,8 @@ func (p *parser) accept(b byte) bool {
 	return false
 }
 
-// expect skips spaces and reads the byte b. If b doesn't follow, it fails with the message expected.
+// expect skips spaces and reads the byte b. If b doesn't follow, it fails with the message
+// expected.
 func (p *parser) expect(b byte, expected string) {
 	if !p.accept(b) {
 		p.fail(p.pos, p.remaining(), expected)

@@ -10,8 +10,8 @@ import (
 // Definiteness is the proven definiteness of a kernel's matrices.
 type Definiteness uint8
 
-// PositiveDefinite means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w. ConditionallyPositive
-// requires this only for weights that sum to 0.
+// PositiveDefinite means that Σ wᵢ wⱼ k(xᵢ, xⱼ) >= 0 for all documents and weights w.
+// ConditionallyPositiveDefinite requires this only for weights that sum to 0.
 const (
 	UnprovenDefiniteness Definiteness = iota
 	ConditionallyPositiveDefinite
@@ -25,10 +25,10 @@ func (d Definiteness) String() string {
 
 // Properties are the known properties of a kernel with its parameters.
 type Properties struct {
-	// in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
+	// definiteness in exact arithmetic; rounding adds eigenvalues of about ±10⁻⁷ times the largest
 	Definiteness Definiteness `json:"definite"`
 	Unrefuted    bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
-	Condition    string       // condition under which Definite holds, or a remark; may be empty
+	Condition    string       // condition under which Definiteness holds, or a remark; may be empty
 	Source       string       // source of the proof
 
 	UsesNorms        bool // the value depends on the documents' norms
@@ -91,8 +91,8 @@ func allConditional(parts []*kernel) bool {
 		func(k *kernel) bool { return k.properties.Definiteness < ConditionallyPositiveDefinite })
 }
 
-// DecreasesWithC reports whether k is known to be a function of c alone that doesn't increase with c.
-// The documents with the largest values are then the documents with the smallest c.
+// DecreasesWithC reports whether k is known to be a function of c alone that doesn't increase with
+// c. The documents with the largest values are then the documents with the smallest c.
 func DecreasesWithC(k Kernel) bool {
 	p := PropertiesOf(k)
 	return p.Decreasing && !p.UsesNorms
@@ -124,8 +124,8 @@ const (
 	sourceLIBSVM     = "Chang and Lin, LIBSVM (2011)"
 )
 
-// IsInnerProduct reports whether k is the inner product ⟨x, y⟩ of embedded documents x or, if unit is
-// set, of x/‖x‖. A weighted sum of such values is linear in x.
+// IsInnerProduct reports whether k is the inner product ⟨x, y⟩ of embedded documents x or, if unit
+// is set, of x/‖x‖. A weighted sum of such values is linear in x.
 func IsInnerProduct(k Kernel) (unit, ok bool) {
 	if k == nil || k.Embedding().Pairing != sparse.Cosine {
 		return false, false
@@ -143,8 +143,8 @@ const (
 	VariableDistance                 // the distance ‖x-y‖² = (x-y)² + 2xyc: k(c, x, y) = k(‖x-y‖²/2, 1, 1)
 )
 
-// VariableOf returns the variable of k. For OfProduct and OfDistance, call [Apply] with norms of 1
-// and with 1-⟨x, y⟩ or ‖x-y‖²/2 instead of c. These values may be below 0 or above 2.
+// VariableOf returns the variable of k. For VariableProduct and VariableDistance, call [Apply] with
+// norms of 1 and with 1-⟨x, y⟩ or ‖x-y‖²/2 instead of c. These values may be below 0 or above 2.
 func VariableOf(k Kernel) Variable {
 	if of, own := k.(*kernel); own {
 		return of.variable

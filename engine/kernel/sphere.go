@@ -91,8 +91,8 @@ func ngd(shift float64) formula {
 	}, func(c float64) float64 { return 2 * angle(c) / shift }, known)
 	f.direct = &directMap{
 		apply: func(asm *asm.Kernels, dst, c, x, y []float32) { asm.NGD(dst, c, float32(shift)) },
-		// arccos is accurate to 4 ulp, at most 8 units. Doubling is exact. shift is rounded once,
-		// and so is the difference.
+		// arccos is accurate to 4 ulp, at most 8 unitRoundoff. Doubling is exact. shift is rounded
+		// once, and so is the difference.
 		error: func(c, _, _ float64) float64 {
 			d := 2 * angle(c)
 			e := unitRoundoff * (8*d + math.Abs(shift))
@@ -117,7 +117,7 @@ func decay(rate float64, condition, source string) formula {
 		func(c float64) float64 { return -math.Expm1(-rate * c) }, known)
 }
 
-// cosineFunction is the kernel g(c) with g(0) = 1. deficit is 1 - g(c).
+// cosineFunction is the kernel g(c). deficit is 1 - g(c)/g(0).
 func cosineFunction(g, deficit func(c float64) float64, known Properties) formula {
 	value, lost := tabulatedFunction(g), tabulatedFunction(deficit)
 	return formula{

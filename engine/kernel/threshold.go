@@ -6,8 +6,8 @@ import (
 	"github.com/gramengine/gram/engine/internal/arccosine"
 )
 
-// withOrthogonalComponent adds a component of norm σ to each document, orthogonal to all documents and to the
-// other components. 1 - cosine of the longer vectors has only positive terms,
+// withOrthogonalComponent adds a component of norm σ to each document, orthogonal to all documents
+// and to the other components. 1 - cosine of the longer vectors has only positive terms,
 //
 //	c_σ = (σ²(‖x‖²+‖y‖²+σ²)/(AB + ‖x‖‖y‖) + ‖x‖‖y‖c) / AB,   A² = ‖x‖²+σ², B² = ‖y‖²+σ²
 func withOrthogonalComponent(a input, sigma float64) input {
@@ -21,9 +21,10 @@ func withOrthogonalComponent(a input, sigma float64) input {
 // smoothNorm returns A = √(x²+σ²).
 func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
-// smoothedThreshold is the arc-cosine kernel of degree 0 with a normal distribution function of standard
-// deviation σ instead of the step function. It is the same as the kernel with step functions on
-// lengthened documents. Source: Cho's thesis, ch. 3, eq. 3.16.
+// smoothedThreshold is the arc-cosine kernel of degree 0 with a normal distribution function of
+// standard deviation σ instead of the step function. It is the same as the kernel with step
+// functions on documents with an orthogonal component of norm σ. Source: Cho's thesis, ch. 3, eq.
+// 3.16.
 func smoothedThreshold(sigma float64) formula {
 	value := tabulatedFunction(func(c float64) float64 { return supplementaryAngle(c) / math.Pi })
 	opposite := tabulatedFunction(func(c float64) float64 { return angle(c) / math.Pi })
@@ -44,8 +45,8 @@ func smoothedThreshold(sigma float64) formula {
 }
 
 // smoothDeficit writes c2 of smoothed thresholds without cancellation. With θ_x the angle of a
-// document of norm x to itself, cos θ_x = (x/A)², the norm of φ(x) is √p, p = 1 - θ_x/π. With θ the
-// angle of two documents and m = (θ_x+θ_y)/2,
+// document of norm x to itself, cos θ_x = (x/A)², the norm of φ(x) is √p, p = 1 - θ_x/π, and
+// likewise √q for y. With θ the angle of two documents and m = (θ_x+θ_y)/2,
 //
 //	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq),   θ-m = 2 arctan(sin(θ-m)/(1+cos(θ-m)))
 //
@@ -87,10 +88,10 @@ func smoothDeficit(a input, sigma float64) ref {
 	return a.fn(clamp, a.div(a.sub(turn, a.scale(0.5, a.normSquaredDifference(length))), a.normProduct(length)))
 }
 
-// biasedThreshold is the arc-cosine kernel of degree 0 with biased thresholds, so that the length of
-// documents matters: long documents exceed a threshold more often. arccosine.Biased documents the
-// formula, which is evaluated for each value. Smoothed thresholds are equivalent to biased
-// thresholds on lengthened documents.
+// biasedThreshold is the arc-cosine kernel of degree 0 with biased thresholds, so that the length
+// of documents matters: long documents exceed a threshold more often. arccosine.BiasedKernel
+// documents the formula, which is evaluated for each value. Smoothed and biased thresholds are
+// equivalent to biased thresholds on documents with an orthogonal component of norm σ.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 func biasedThreshold(bias, sigma float64) formula {

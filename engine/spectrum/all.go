@@ -14,14 +14,14 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Eigenvalues returns the eigenvalues of a in descending order, with the given number of workers; 0 means
-// GOMAXPROCS. The error is a small multiple of n·2⁻⁵³ times the largest absolute eigenvalue. The
-// bits are the same for any number of workers.
+// Eigenvalues returns the eigenvalues of a in descending order. workers is the number of
+// goroutines; 0 means GOMAXPROCS. The error is a small multiple of n·2⁻⁵³ times the largest
+// absolute eigenvalue. The bits are the same for any number of workers.
 //
-// All reduces a copy of the matrix to tridiagonal form by blocks of reflections. It takes AllBytes
-// of memory, and time proportional to n³. A single goroutine reads the values on and below the
-// diagonal once. All returns an error if ctx is done, if a value isn't finite, or if a method of a
-// panics.
+// Eigenvalues reduces a copy of the matrix to tridiagonal form by blocks of reflections. It takes
+// EigenvaluesBytes of memory, and time proportional to n³. A single goroutine reads the values on
+// and below the diagonal once. It returns an error if ctx is done, if a value isn't finite, or if a
+// method of a panics.
 func Eigenvalues(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -55,8 +55,8 @@ func Eigenvalues(ctx context.Context, a mat.Symmetric, workers int) ([]float64, 
 	return values, nil
 }
 
-// flushThreshold is the threshold below which values are set to 0. It is far below the rounding error of a
-// matrix whose largest value is near 1.
+// flushThreshold is the threshold below which values are set to 0. It is far below the rounding
+// error of a matrix whose largest value is near 1.
 const flushThreshold = 0x1p-200
 
 // pack copies the values on and below the diagonal, and checks that they are finite.
@@ -80,8 +80,8 @@ func pack(ctx context.Context, a mat.Symmetric) (*packedMatrix, error) {
 	return p, nil
 }
 
-// EigenvaluesBytes returns the memory that All takes for n rows in bytes, excluding the matrix. The memory
-// holds a float64 copy of half of the matrix, and vectors.
+// EigenvaluesBytes returns the memory that Eigenvalues takes for n rows in bytes, excluding the
+// matrix. The memory holds a float64 copy of half of the matrix, and vectors.
 func EigenvaluesBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + valuesPerRow*8*int64(n)
 }

@@ -17,7 +17,7 @@ type krylovSpace struct {
 	n, maxVectors int
 	random        *rand.Rand
 
-	basis        *mat.Dense // most × n; the first count rows are the basis
+	basis        *mat.Dense // maxVectors × n; the first count rows are the basis
 	count        int
 	multiplied   int          // number of basis vectors already multiplied by A; the other vectors form the last block
 	t            []*mat.Dense // columns of Qᵀ A Q for each block, up to its diagonal block
@@ -26,8 +26,8 @@ type krylovSpace struct {
 	scale        float64 // lower bound on the matrix norm
 }
 
-// addRandom adds a block of random directions. It is called at the start and when the Krylov space is
-// exhausted.
+// addRandom adds a block of random directions. It is called at the start and when the Krylov space
+// is exhausted.
 func (s *krylovSpace) addRandom(width int) error {
 	width = min(width, s.maxVectors-s.count)
 	w := mat.NewDense(width, s.n, nil)
@@ -47,7 +47,7 @@ func (s *krylovSpace) rows(from, to int) *mat.Dense {
 	return s.basis.Slice(from, to, 0, s.n).(*mat.Dense)
 }
 
-// product multiplies the last block by A, and sets the new columns of T and s.rest.
+// product multiplies the last block by A, and sets the new columns of T and s.residual.
 func (s *krylovSpace) product(a Operator) error {
 	if err := s.ctx.Err(); err != nil {
 		return context.Cause(s.ctx)
@@ -105,7 +105,7 @@ func (s *krylovSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	return products, nil
 }
 
-// extend adds s.rest as a new block. It ignores directions shorter than rounding errors.
+// extend adds s.residual as a new block. It ignores directions shorter than rounding errors.
 func (s *krylovSpace) extend() error {
 	w := s.residual
 	s.residual = nil
@@ -114,9 +114,9 @@ func (s *krylovSpace) extend() error {
 
 // add orthogonalises the rows of w against the basis and each other, and adds them to the last
 // block. It omits directions of length least or less and, if the basis is full, the shortest
-// directions. The Gram matrix of w resolves directions down to 10⁻⁷ of the longest. Further rounds
-// add shorter directions. Each direction is orthogonalised until it hardly changes. Two
-// orthogonalisations are enough (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
+// directions. Each round adds directions down to 10⁻⁶ of the longest. Further rounds add shorter
+// directions. Each direction is orthogonalised until it hardly changes. Two orthogonalisations are
+// enough (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
 func (s *krylovSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.maxVectors {
 		strong, weak, _ := split(w, least, s.maxVectors-s.count)
@@ -141,9 +141,10 @@ func (s *krylovSpace) add(w *mat.Dense, least float64) error {
 	return nil
 }
 
-// split returns up to most orthonormal directions spanned by the rows of w. Before scaling they are
-// longer than least. The longest is first. Directions below 10⁻⁶ of the longest are inaccurate.
-// weak returns these unscaled. shortest is the square of the smallest length before scaling.
+// split returns up to most orthonormal directions in the span of the rows of w, longest first. It
+// omits directions whose length before scaling is least or less. Directions below 10⁻⁶ of the
+// longest are inaccurate, so weak holds these directions unscaled. shortest is the square of the
+// smallest length in strong before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym
@@ -186,8 +187,9 @@ type ritz struct {
 	residuals []float64 // residuals of the wanted values
 }
 
-// eigenpairs returns the eigenpairs of T, and the largest relative residual of the wanted values. A
-// residual is the norm of s.rest, combined with the eigenvector's components in the last block.
+// eigenpairs returns the eigenpairs of T, and the largest relative residual of the wanted values.
+// The residual of an eigenvalue is the norm of s.residual combined with the eigenvector's
+// components in the last block.
 func (s *krylovSpace) eigenpairs(opt Options) (*ritz, float64, error) {
 	t := mat.NewSymDense(s.count, nil)
 	at := 0

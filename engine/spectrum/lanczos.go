@@ -26,14 +26,14 @@ type Operator interface {
 type Options struct {
 	K            int  // number of largest eigenvalues, with eigenvectors; default 6
 	WithSmallest bool // also find the K smallest eigenvalues, without eigenvectors
-	BlockSize    int  // number of vectors per product; default K/3, but at least 8 and at most 128, or 1 with Smallest
-	// MaxVectors is the maximum size of the basis, which limits the number of products and the memory.
-	// Default: 200 + 5 K + 10 Block, or 600 with Smallest.
+	BlockSize    int  // number of vectors per product; default K/3, but at least 8 and at most 128, or 1 with WithSmallest
+	// MaxVectors is the maximum size of the basis, which limits the number of products and the
+	// memory. Default: 200 + 5 K + 10 BlockSize, or 600 with WithSmallest.
 	MaxVectors int
 	// Tolerance is the maximum relative residual of a converged value. It is relative to the
-	// eigenvalue (default 10⁻⁴), or with Smallest to the largest absolute value (default 2⁻²⁴). The
-	// error of an eigenvalue is about Tolerance². The error of an eigenvector is about Tolerance
-	// divided by the relative gap to the next eigenvalue.
+	// eigenvalue (default 10⁻⁴), or with WithSmallest to the largest absolute value (default 2⁻²⁴).
+	// The error of an eigenvalue is about Tolerance². The error of an eigenvector is about
+	// Tolerance divided by the relative gap to the next eigenvalue.
 	Tolerance float64
 	Seed      uint64 // seed of the first block
 
@@ -92,7 +92,7 @@ func (o Options) wantedCount() int {
 func LanczosBytes(n int, opt Options) int64 {
 	opt, _ = opt.resolve(n)
 	vectors := int64(opt.MaxVectors)
-	if float64(n)*float64(vectors) > 1<<56 { // at most 9 times as many values of 8 bytes, and 3 m² <= 3 n m more
+	if float64(n)*float64(vectors) > 1<<56 { // the result could overflow
 		return math.MaxInt64
 	}
 	return 8*int64(n)*(vectors+2*int64(opt.K)+6*int64(opt.BlockSize)) + 24*vectors*vectors
@@ -101,24 +101,25 @@ func LanczosBytes(n int, opt Options) int64 {
 // Eigenpairs holds eigenvalues of a matrix, and the eigenvectors of the largest eigenvalues.
 type Eigenpairs struct {
 	Largest   []Eigenvalue // in descending order
-	Smallest  []Eigenvalue // in ascending order; nil unless Options.Smallest is set
+	Smallest  []Eigenvalue // in ascending order; nil unless Options.WithSmallest is set
 	Vectors   *mat.Dense   // Len × K, orthonormal columns; the element with the largest absolute value is positive
 	BasisSize int          // size of the basis
 }
 
 // Lanczos returns the largest and smallest eigenvalues of a by the block Lanczos method. It builds
-// an orthonormal basis Q of the Krylov space that Block random vectors span with A, A², …, and
+// an orthonormal basis Q of the Krylov space that BlockSize random vectors span with A, A², …, and
 // returns eigenpairs of T = Qᵀ A Q, with residuals ‖A y - θ y‖. Each new block is orthogonalised
 // twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, or
-// when the dimension of the space reaches Vectors or the matrix dimension.
+// when the dimension of the space reaches MaxVectors or the matrix dimension.
 //
 // If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
 // orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, and the i-th
-// smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above Block
-// may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails, if ctx is
-// done, if a product isn't finite, or if a number in opt is negative.
+// smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above
+// BlockSize may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails,
+// if ctx is done, if a product isn't finite, or if a number in opt is negative.
 //
-// With Block 1 and a gap g in a spectrum of width w, about √(w/g) products divide the error by e⁴.
+// With BlockSize 1 and a gap g in a spectrum of width w, about √(w/g) products divide the error by
+// e⁴.
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.

@@ -2,27 +2,27 @@ package arccosine
 
 import "math"
 
-// MinDegree and Max are the smallest and largest degree. Near -½ the diagonal tends to infinity, and 1 -
-// cosine in the feature space is inaccurate. Above Max the diagonal at norm 1, (2n-1)!!, overflows
-// float32.
+// MinDegree and MaxDegree are the smallest and largest degree. Near -½ the diagonal tends to
+// infinity, and 1 - cosine in the feature space is inaccurate. Above MaxDegree the diagonal at norm
+// 1, (2n-1)!!, overflows float32.
 const (
 	MinDegree = -0.499
 	MaxDegree = 28
 )
 
-// Kernel computes J_n for a fixed n. It stores values that don't depend on the angle. It is
-// immutable and may be used concurrently.
+// Kernel computes J_n for a fixed n, by the numbered equations in doc.go. It stores values that
+// don't depend on the angle. It is immutable and may be used concurrently.
 type Kernel struct {
 	n        float64
 	diagonal float64 // J_n(0)
-	factor   float64 // factor before F in (1)
+	factor   float64 // factor of F in equation (1)
 
 	base    *series // series (4) for the degree in (-½, 1) at which recursion (3) starts; nil for integer n
 	baseN   float64
 	deficit *series // series (4) for degree n
 }
 
-// New returns the Degree for n, which must be in the range from [MinDegree] to [MaxDegree].
+// New returns the Kernel for n, which must be in the range from [MinDegree] to [MaxDegree].
 func New(n float64) *Kernel {
 	d := &Kernel{
 		n:        n,
@@ -37,7 +37,7 @@ func New(n float64) *Kernel {
 	return d
 }
 
-// diagonal returns J_n(0) by (2).
+// diagonal returns J_n(0) by equation (2).
 func diagonal(n float64) float64 {
 	if n == math.Floor(n) {
 		v := math.Pi
@@ -82,7 +82,7 @@ func (d *Kernel) J(c float64) float64 {
 	return j
 }
 
-// seriesValue returns J by (1).
+// seriesValue returns J by equation (1).
 func (d *Kernel) seriesValue(c float64) float64 {
 	u := 2 - c
 	if u <= 0 {

@@ -27,19 +27,20 @@ type Cache struct {
 
 // Stats holds counts since the cache was made.
 type Stats struct {
-	tiles.CacheStats       // counts of tiles; if Whole, of rows read and panels computed
+	tiles.CacheStats       // counts of tiles or, if FitsInMemory, of rows read and panels computed
 	FitsInMemory     bool  // c of all pairs fits within the limit
 	ValuesServed     int64 // number of kernel values served
 	PairsComputed    int64 // number of pairs whose c was computed
 }
 
-// DefaultTileColumns is the default number of columns per tile. Larger tiles contain more unneeded values.
-// Smaller tiles need more lookups. The CPU's posting lists have blocks of the same size, because a
-// tile that begins within a block requires a search in each list.
+// DefaultTileColumns is the default number of columns per tile. Larger tiles contain more unneeded
+// values. Smaller tiles need more lookups. The CPU's posting lists have blocks of the same size,
+// because a tile that begins within a block requires a search in each list.
 const DefaultTileColumns = 4096
 
-// New returns a cache of up to limit bytes. If c of all pairs doesn't fit, tiles have about columns
-// columns, or [DefaultTileColumns] if columns is 0. New fails if limit is too small for one worker.
+// New returns a cache of up to limit bytes. If c of all pairs doesn't fit, the cache stores tiles
+// of about the given number of columns, or [DefaultTileColumns] if columns is 0. New fails if limit
+// is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}

@@ -126,9 +126,9 @@ func (q *request) abandon(mine []missingTile) {
 	}
 }
 
-// divideTasks divides tiles, sorted by block and row, into tasks. A task is a list of groups with the
-// same rows in consecutive blocks. A group has at most panel tiles, so each panel is loaded once
-// per task.
+// divideTasks divides tiles, sorted by block and row, into tasks. A task is a list of groups with
+// the same rows in consecutive blocks. A group has at most panel tiles, so each panel is loaded
+// once per task.
 func divideTasks(mine []missingTile, panel, workers int) (tasks [][][]missingTile) {
 	var chains [][][]missingTile
 	groups := 0
@@ -150,7 +150,7 @@ func divideTasks(mine []missingTile, panel, workers int) (tasks [][][]missingTil
 		}
 		chains[at] = append(chains[at], group)
 	}
-	most := groups // groups per task
+	most := groups // maximum number of groups per task
 	if workers > 1 {
 		most = (groups + 2*workers - 1) / (2 * workers)
 	}

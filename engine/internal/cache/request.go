@@ -22,7 +22,7 @@ type request struct {
 }
 
 // piece is a range of columns lo <= j < hi within a block. Its values are written to a row of the
-// result from index at on. A span is the range of pieces in a block.
+// result from index offset on. A pieceRange is the range of pieces in a block.
 type (
 	piece      struct{ lo, hi, offset int }
 	pieceRange struct {
@@ -81,8 +81,7 @@ func (c *Cache) request(k kernel.Kernel, rows []int, columns [][2]int, dst [][]f
 	return q, nil
 }
 
-// apply maps values of c in row rows[r], from column base on, to kernel values for the pieces of a
-// span.
+// apply maps values of c in row rows[r], from column base on, to kernel values for the pieces of s.
 func (q *request) apply(r int, s pieceRange, values []float32, base int) error {
 	for _, p := range q.pieces[s.first:s.last] {
 		lo, hi := max(p.lo, base), min(p.hi, base+len(values))

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// fullMatrix stores c of all pairs. c is computed panel by panel. The columns of a panel begin at the
-// panel's first document.
+// fullMatrix stores c of all pairs. c is computed panel by panel. The columns of a panel begin at
+// the panel's first document.
 type fullMatrix struct {
 	n        int
 	c        []float32 // n×n; nil until first needed
@@ -20,7 +20,7 @@ type fullMatrix struct {
 
 	building     chan struct{} // holds a token, which is taken during a build
 	complete     atomic.Bool
-	bytes        atomic.Int64 // memory of c, or of a matrix that Ready made instead of c
+	bytes        atomic.Int64 // memory of c, or of a matrix that Materialise made instead of c
 	hits, misses atomic.Int64
 }
 
@@ -34,7 +34,7 @@ func newFullMatrix(of *compute.Computer) *fullMatrix {
 	return w
 }
 
-// acquire waits for the token and takes it. leave puts the token back.
+// acquire waits for the token and takes it. release puts the token back.
 func (w *fullMatrix) acquire(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (w *fullMatrix) release() { w.building <- struct{}{} }
 
 func (w *fullMatrix) row(i int) []float32 { return w.c[i*w.n : (i+1)*w.n] }
 
-// Build implements engine.Cached.Build.
+// Build implements engine.Cache.Build.
 func (c *Cache) Build(ctx context.Context) (err error) {
 	w := c.full
 	if w == nil || w.complete.Load() {
@@ -100,7 +100,7 @@ func (c *Cache) panelPairs(p int) int64 {
 
 func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	w := c.full
-	var docs []int                                // whole panels, except for the last
+	var docs []int                                // documents of the panels to compute
 	left := make([]atomic.Int64, len(w.computed)) // missing pairs of each panel
 	for p, have := range w.computed {
 		first, end := c.panelRange(p)
@@ -121,12 +121,12 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	})
 }
 
-// CanReserve reports whether a matrix may use the cache's memory. All values must fit, and must not be
-// computed yet.
+// CanReserve reports whether a matrix may use the cache's memory. All values must fit, and must not
+// be computed yet.
 func (c *Cache) CanReserve() bool { return c.full != nil && !c.full.complete.Load() }
 
-// Reserve reserves the cache's memory for a matrix until [Cache.Release] is called. Free must be
-// true. Lend waits for a running Build, and returns false if the memory is already reserved.
+// Reserve reserves the cache's memory for a matrix until [Cache.Release] is called. CanReserve must
+// be true. Reserve waits for a running Build, and returns false if the memory is already reserved.
 func (c *Cache) Reserve(ctx context.Context, bytes int64) (bool, error) {
 	w := c.full
 	if err := w.acquire(ctx); err != nil {
@@ -140,11 +140,11 @@ func (c *Cache) Reserve(ctx context.Context, bytes int64) (bool, error) {
 	return true, nil
 }
 
-// CountMatrix counts a matrix that was computed in lent memory.
+// CountMatrix counts a matrix that was computed in reserved memory.
 func (c *Cache) CountMatrix() {
 	c.computed.Add(compute.TrianglePairCount(c.Len()))
 	c.full.misses.Add(int64(len(c.full.computed)))
 }
 
-// Release releases memory that Lend reserved.
+// Release releases memory that Reserve reserved.
 func (c *Cache) Release(bytes int64) { c.full.bytes.Add(-bytes) }

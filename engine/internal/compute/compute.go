@@ -57,10 +57,11 @@ func (c *Computer) Stats() device.Stats {
 	return s
 }
 
-// AddPairs adds pairs that a back end computed without Rows.
+// AddPairs counts pairs that a back end computed without ComputeRows.
 func (c *Computer) AddPairs(pairs int64) { c.pairs.Add(pairs) }
 
-// AddNeighbourCounts adds counts of a search for neighbours: values found, and entries in lists.
+// AddNeighbourCounts adds counts of a search for neighbours: candidates found, and insertions into
+// lists.
 func (c *Computer) AddNeighbourCounts(found, entered int64) {
 	c.candidates.Add(found)
 	c.insertions.Add(entered)
@@ -71,8 +72,8 @@ func (c *Computer) StartProgress(ctx context.Context, total int64) (context.Cont
 	return StartProgress(ctx, c.Progress, total)
 }
 
-// StartProgress starts progress reports to f until Finish is called, as [run.StartReporter] does. f may be
-// nil.
+// StartProgress starts progress reports to f until Finish is called, as [run.StartReporter] does. f
+// may be nil.
 func StartProgress(ctx context.Context, f func(run.Progress), total int64) (context.Context, *run.Reporter) {
 	var report func(int64)
 	if f != nil {
@@ -142,10 +143,10 @@ func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Pr
 	return p, nil
 }
 
-// ComputeRows computes k for a request with the back end; Lo may be any column. It calls visit for tiles
-// of up to [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines. Tiles of the
-// same rows are visited consecutively, with ascending columns. A value that isn't finite is an
-// error. report may be nil.
+// ComputeRows computes k for a request with the back end. r.Lo may be any column. ComputeRows calls
+// visit for tiles of up to [BlockDocs] columns by a panel of rows, from up to r.Workers goroutines.
+// Tiles of the same rows are visited consecutively, with ascending columns. A value that isn't
+// finite is an error. report may be nil.
 func (c *Computer) ComputeRows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, report *run.Reporter, visit func(t *device.Tile) error,
 ) (err error) {
@@ -205,8 +206,9 @@ func (c *Computer) ComputeRows(
 // these columns form a tile that fits in the L2 cache.
 const BlockDocs = 4 * sparse.BlockSize
 
-// divideTile divides a device's tile among workers. A part has up to a panel of rows, fewer if workers
-// would be idle, and up to BlockDocs columns. Rows of the symmetric half are consecutive.
+// divideTile divides a device's tile among workers. A part has up to a panel of rows, fewer if
+// workers would be idle, and up to BlockDocs columns. If r.UpperOnly is set, the rows of a part are
+// consecutive documents.
 func (c *Computer) divideTile(
 	ctx context.Context, r *device.Request, t *device.Tile, visit func(t *device.Tile) error,
 ) error {
@@ -284,8 +286,8 @@ func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) 
 	return nil
 }
 
-// rowNorm returns the norm of row i of a request, or 0 if the documents have no norms. Kernels of such
-// documents don't use norms.
+// rowNorm returns the norm of row i of a request, or 0 if the documents have no norms. Kernels of
+// such documents don't use norms.
 func (c *Computer) rowNorm(r *device.Request, i int) float32 {
 	if r.RowDocuments == nil {
 		return c.Norms[r.RowIndices[i]]
@@ -309,8 +311,8 @@ func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool
 	}
 }
 
-// ComputeUpper computes rows of the symmetric matrix data from the diagonal on, and stores each value
-// twice. If visited isn't nil, it is called for each stored tile.
+// ComputeUpper computes rows of the symmetric matrix data from the diagonal on, and stores each
+// value twice. If visited isn't nil, it is called for each stored tile.
 func (c *Computer) ComputeUpper(
 	ctx context.Context,
 	k kernel.Kernel,

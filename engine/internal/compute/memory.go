@@ -23,14 +23,14 @@ func CheckLimit(what string, need, limit int64) error {
 	return nil
 }
 
-// AvailableMemory is run.Available. Tests replace it.
+// AvailableMemory is run.AvailableBytes. Tests replace it.
 var AvailableMemory = run.AvailableBytes
 
 // smallBytes is the size below which free memory isn't checked, because the system call takes time.
 const smallBytes = 64 << 20
 
-// CheckFreeMemory returns a MemoryError if the computer's free memory is less than bytes. Free memory
-// includes garbage of the Go heap.
+// CheckFreeMemory returns a MemoryError if the computer's free memory is less than bytes. Free
+// memory includes garbage of the Go heap.
 func CheckFreeMemory(what string, bytes int64) error {
 	if bytes > math.MaxInt {
 		return &run.MemoryError{Computation: "engine: " + what, NeedBytes: bytes, LimitBytes: math.MaxInt,

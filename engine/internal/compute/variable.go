@@ -16,8 +16,8 @@ import (
 // then ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩ is exact, too. The error is small enough if the product of
 // the norms is at most 1.9·10⁵. For small c the product may be larger.
 
-// variableOf returns the variable that is computed in float64. It is OfAll if embedded vectors have
-// norm 1, and for inner products of fractional values.
+// variableOf returns the variable that is computed in float64. It is VariableAll if embedded
+// vectors have norm 1, and for inner products of fractional values.
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding
@@ -31,7 +31,6 @@ func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	return of
 }
 
-// hasIntegerCounts reports whether all counts are integers.
 func (c *Computer) hasIntegerCounts() bool {
 	c.integersOnce.Do(func() {
 		c.allIntegers = true
@@ -42,8 +41,8 @@ func (c *Computer) hasIntegerCounts() bool {
 	return c.allIntegers
 }
 
-// hasIntegerRow reports whether document i has integer raw counts and a norm whose square is finite in
-// float64. unseen allows a fractional value in the last column of an open embedder, which holds
+// hasIntegerRow reports whether document i has integer raw counts and a norm whose square is finite
+// in float64. unseen allows a fractional value in the last column of an open embedder, which holds
 // √Σv² of unknown columns.
 func hasIntegerRow(x *sparse.Embedded, i int, unseen bool) bool {
 	f := x.Embedder
@@ -142,8 +141,8 @@ func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, wh
 	}
 }
 
-// innerProduct returns ⟨x, y⟩ of integer counts, given c and the product of the norms. It is exact if
-// the error of c is small enough.
+// innerProduct returns ⟨x, y⟩ of integer counts, given c and the product of the norms. It is exact
+// if the error of c is small enough.
 func innerProduct(c, norms float64) float64 {
 	dot := norms * (1 - c)
 	if norms*min(device.MaxError, device.MaxError/device.CloseThreshold*c) < 0.49 {
@@ -152,7 +151,7 @@ func innerProduct(c, norms float64) float64 {
 	return dot
 }
 
-// halfSquaredDistance returns ‖x-y‖²/2.
+// halfSquaredDistance returns half the squared distance of vectors with norms x and y.
 func halfSquaredDistance(c, x, y float64) float32 {
 	d := x - y
 	return float32(float64(d*d)/2 + float64(x*y*c))

@@ -57,7 +57,7 @@ func (k *Kernel) LogRatio(c float64) float64 {
 		return logarithm
 	}
 	// diagonal is Σ ψ_k/ψ₀ t^k at c = 0, and change is the increase of this sum from 0 to c. Both
-	// are in units of the largest power of t.
+	// are in units of the largest possible term, as in LogSum.
 	var change, diagonal float64
 	s := k.Sphere
 	unit := max(1, s.a*s.a*k.Time/4)

@@ -27,7 +27,7 @@ const (
 type Sphere struct {
 	n, order int
 	a        float64     // (n-1)/2
-	ratios   [][]float64 // coefficients of v_k in y; see ratios
+	ratios   [][]float64 // coefficients of v_k in y; see ratioCoefficients
 }
 
 // NewSphere computes ψ₀ … ψ_order of the n-sphere, for 1 <= n <= [MaxDimension] and 0 <= order <=
@@ -58,8 +58,8 @@ func (s *Sphere) LogPsi0(form Form, c float64) float64 {
 	return s.a * logSine(c)
 }
 
-// coefficients returns the coefficients of v_k that affect the float64 result at y. For c <= 1 each term
-// is at most about a sixteenth of the previous one.
+// coefficients returns the coefficients of v_k that affect the float64 result at y. For c <= 1 each
+// term is at most about a sixteenth of the previous one.
 func (s *Sphere) coefficients(k int, y float64) []float64 {
 	if y <= 0.25 {
 		return s.ratios[k][:seriesTerms/2]
@@ -110,7 +110,8 @@ func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 // > 0.
 func LogConstant(n int, t float64) float64 { return -float64(n) / 2 * math.Log(4*math.Pi*t) }
 
-// seriesArguments returns x = arccos(1-c), y = x²/π² and 1-y with errors of a few ulp for c in [0, 2].
+// seriesArguments returns x = arccos(1-c), y = x²/π² and 1-y with errors of a few ulp for c in [0,
+// 2].
 func seriesArguments(c float64) (x, y, rest float64) {
 	if c <= 1 {
 		x = 2 * math.Asin(math.Sqrt(max(c, 0)/2))

@@ -8,15 +8,15 @@
 //
 //	Nₓ(t) N_y(t) >= τ²,
 //
-// and N(t) >= τ² in both documents. The values with N(t) >= τ² are said to be before the document's
-// cut. Only these values are indexed. The list of a column holds the documents with this column
-// before the cut, in descending order of N. Two entries of a list are a match if the product of
-// their N is at least τ². A match is rejected if one of these tests fails:
+// and N(t) >= τ² in both documents. The values with N(t) >= τ² form the document's prefix. Only
+// prefixes are indexed. The list of a column holds the documents with this column in the prefix, in
+// descending order of N. Two entries of a list are a match if the product of their N is at least
+// τ². A match is rejected if one of these tests fails:
 //
 //   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
 //     Sketches, with a bit per sampled column, give a lower bound of this sum.
 //   - First column: the pair is a match only in its first shared column.
-//   - Length: the cosine up to the first cut, plus √(Nₓ N_y) for later columns, is at least τ.
+//   - Length: the cosine up to the end of the shorter prefix, plus √(Nₓ N_y) for later columns, is at least τ.
 //
 // The caller checks the remaining pairs.
 //
@@ -29,7 +29,7 @@
 // for a sum of squares or products; errors of float64 sums are negligible. margin is twice the
 // larger error. All upper bounds are increased by margin.
 //
-// Sources: Bayardo, Ma and Srikant, WWW 2007 (cut); Anastasiu and Karypis, L2AP, ICDE 2014
+// Sources: Bayardo, Ma and Srikant, WWW 2007 (prefixes); Anastasiu and Karypis, L2AP, ICDE 2014
 // (lengths); Sandes, Teodoro and Melo, arXiv:1711.07295 (sketches).
 package join
 
@@ -54,8 +54,8 @@ type Join struct {
 	workers         int
 	rank            []uint32 // rank of each column, rare columns first
 	frequency       []int32  // per rank: number of distinct column documents that have the column
-	minFrequency    int32    // minimum frequency of an indexed column: 2, or 1 after ForQueries
-	sketchHashLimit uint32   // a column is in sketches if its hash is below sampled
+	minFrequency    int32    // minimum frequency of an indexed column: 2, or 1 after EnableQueries
+	sketchHashLimit uint32   // a column is in sketches if its hash is at most sketchHashLimit
 	stripes         [][2]int // ranges of ranks whose lists are in memory at the same time
 	lists           *lists   // lists of the stripe, if there is only one stripe
 
@@ -66,7 +66,7 @@ type Join struct {
 type Counts struct {
 	DistinctDocuments int     // number of distinct documents
 	Values            int64   // number of values of distinct documents
-	PrefixValues      int64   // number of values before the cuts of the documents
+	PrefixValues      int64   // number of values in prefixes
 	Matches           int64   // number of pairs of list entries that are a match
 	SketchPassRate    float64 // fraction of matches that pass the sketches, estimated from a sample
 	StepsPerMatch     float64 // mean number of merge steps per match, estimated from a sample
@@ -130,7 +130,7 @@ func (j *Join) docSets() []*docSet {
 	return []*docSet{j.rows, j.cols}
 }
 
-// RowCopies returns all documents identical to row i, including i, in ascending order. OfColumn
+// RowCopies returns all documents identical to row i, including i, in ascending order. ColumnCopies
 // returns the same for a column document.
 func (j *Join) RowCopies(i int) []uint32    { return j.rows.copies(uint32(i)) }
 func (j *Join) ColumnCopies(i int) []uint32 { return j.cols.copies(uint32(i)) }
@@ -148,7 +148,8 @@ func (j *Join) EachCopyGroup(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// EnableQueries makes Build index columns that occur in only one document, too. Call it before Build.
+// EnableQueries makes Build index columns that occur in only one document, too. Call it before
+// Build.
 func (j *Join) EnableQueries() { j.minFrequency = 1 }
 
 const sampleDocs = 500
@@ -179,7 +180,7 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 }
 
 // Bytes returns upper bounds on the memory of permanent data and of all lists, in bytes, given the
-// number of values before the cut.
+// number of values in prefixes.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
 	documents, sides := 0, j.docSets()
 	for _, s := range sides {
@@ -192,9 +193,9 @@ func (j *Join) Bytes(before int64) (forward, lists int64) {
 	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
-// Build finds the cut of each document and counts matches. Lists use up to listBytes at a time.
+// Build finds the prefix of each document and counts matches. Lists use up to listBytes at a time.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
-	count := make([]int64, len(j.rank)) // per rank: number of values before the cut
+	count := make([]int64, len(j.rank)) // per rank: number of values in prefixes
 	for _, s := range j.docSets() {
 		if err := j.findPrefixes(ctx, s); err != nil {
 			return err

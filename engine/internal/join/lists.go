@@ -39,12 +39,14 @@ func newEntry(length float64, k int) entry {
 
 func (e entry) length() float32 { return math.Float32frombits(^uint32(e >> 32)) }
 
-// minProduct returns the minimum product of the two N of a match. It allows for rounding errors of 2⁻²⁴
-// of the minimum and of the product. Underflow doesn't matter, because N includes a margin.
+// minProduct returns the minimum product of the N of the two documents of a match. It allows for
+// rounding errors of 2⁻²⁴ of the minimum and of the product. Underflow doesn't matter, because N
+// includes a margin.
 func (j *Join) minProduct() float32 { return float32(j.tau * j.tau * (1 - 0x1p-23)) }
 
-// maxSquaredDifference returns the maximum squared difference of a match, 2c <= 2, as computed by sketch.alone. It
-// allows for 3.5 margins: 1 for squares of values, 1 for 2c, and 1.5 for 6 roundings of 2⁻²³ each.
+// maxSquaredDifference returns the maximum squared difference of a match, 2c <= 2, as computed by
+// sketch.provesFar. It allows for 3.5 margins, rounded up to 4: 1 for squares of values, 1 for 2c,
+// and 1.5 for 6 roundings of 2⁻²³ each.
 func (j *Join) maxSquaredDifference() float32 { return float32(2*j.bound + 4*margin) }
 
 func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
@@ -94,7 +96,8 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	return l, nil
 }
 
-// divideTasks counts matches, and divides the rows of lists into tasks with similar numbers of matches.
+// divideTasks counts matches, and divides the rows of lists into tasks with similar numbers of
+// matches.
 func (l *lists) divideTasks() (matches int64) {
 	const most = 1 << 20
 	least, self := l.j.minProduct(), l.postings[0] == l.postings[1]
@@ -129,7 +132,7 @@ type worker struct {
 	check                      func(w, i, k int) error
 	a, b                       []candidate
 	matched, sketched, checked int64
-	steps                      int64 // number of merge steps; see Counts.Steps
+	steps                      int64 // number of merge steps; see Counts.StepsPerMatch
 }
 
 // candidate is a list entry with the sketch of the document.
@@ -147,7 +150,8 @@ func gather(to []candidate, s *docSet, list []entry) []candidate {
 	return to
 }
 
-// compareRows compares rows first <= i < end of list r with the other rows of the list.
+// compareRows compares entries first <= i < end of the rows' list r with the entries of the
+// columns' list r.
 func (w *worker) compareRows(l *lists, r, first, end int) error {
 	j, self := w.j, l.postings[0] == l.postings[1]
 	if n := len(l.postings[1].list(r)); n == 0 || self && n < 2 {
@@ -222,9 +226,9 @@ func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc in
 	}
 }
 
-// mayMatch reports whether r is the first rank that two documents share, and whether the values before
-// the first cut allow a pair within the bound. The upper bound on the cosine is the dot product so
-// far plus the product of the remaining norms. It decreases during the merge.
+// mayMatch reports whether r is the first rank that two documents share, and whether the values up
+// to the end of the shorter prefix allow a pair within the bound. The upper bound on the cosine is
+// the dot product so far plus the product of the remaining norms. It decreases during the merge.
 func (w *worker) mayMatch(k, m, r uint32) bool {
 	j := w.j
 	ranks, values := j.rows.row(k)

@@ -17,7 +17,7 @@ type docSet struct {
 	class    []uint32 // class of each document, as an index into distinct
 	start    []uint32 // documents of class k are members[start[k]:start[k+1]]
 	members  []uint32
-	prefixes []prefixBlock // values before the cut
+	prefixes []prefixBlock // prefixes of the distinct documents
 	sketches []sketch
 }
 
@@ -26,10 +26,10 @@ func (s *docSet) copies(doc uint32) []uint32 {
 	return s.members[s.start[k]:s.start[k+1]]
 }
 
-// prefixBlockDocs is the number of documents per part.
+// prefixBlockDocs is the number of documents per prefixBlock.
 const prefixBlockDocs = 1 << 10
 
-// prefixBlock holds the values before the cut of partDocs documents, sorted by rank.
+// prefixBlock holds the prefixes of prefixBlockDocs documents, each sorted by rank.
 type prefixBlock struct {
 	offsets []uint32
 	ranks   []uint32
@@ -47,7 +47,7 @@ func (s *docSet) row(k uint32) ([]uint32, []float32) {
 	return s.prefixes[k/prefixBlockDocs].row(int(k % prefixBlockDocs))
 }
 
-// newDocSet returns a side with classes of identical documents.
+// newDocSet returns a docSet with classes of identical documents.
 func newDocSet(ctx context.Context, x *sparse.Embedded, workers int) (*docSet, error) {
 	n := x.Rows()
 	s := &docSet{x: x, class: make([]uint32, n)}
@@ -105,8 +105,8 @@ func splitMix64(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// identicalRows reports whether rows i and k have the same terms and raw values, so that all results are
-// equal bit for bit.
+// identicalRows reports whether rows i and k have the same terms and raw values, so that all
+// results are equal bit for bit.
 func identicalRows(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)
@@ -138,7 +138,7 @@ type prefixFinder struct {
 	values []float32
 }
 
-// find stores the ranks and values of document k before the cut.
+// find stores the ranks and values in the prefix of distinct document k.
 func (w *prefixFinder) find(j *Join, s *docSet, k int) {
 	terms, values := s.x.Row(int(s.distinct[k]))
 	w.heap, w.ranks, w.values = w.heap[:0], w.ranks[:0], w.values[:0]

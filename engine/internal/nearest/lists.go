@@ -79,7 +79,7 @@ func NewLists(n, k int, most float32, groups []int32) *Lists {
 // AddDisjoint lets Sort fill lists that aren't full. Sort then adds the smallest missing indices
 // below columns, with key 1. So pairs with key 1, such as documents without a common term, needn't
 // be offered. No key may exceed 1, and all pairs with smaller keys must be offered. If square is
-// set, document i doesn't enter its own list. Call it before the first offer.
+// set, document i doesn't enter its own list. Call AddDisjoint before the first offer.
 func (l *Lists) AddDisjoint(columns int, square bool) {
 	l.columns, l.square = columns, square
 	below := math.Nextafter32(1, 0)
@@ -149,7 +149,6 @@ func (l *Lists) enter(i int, key float32, j int) {
 	l.limits[i] = min(l.limits[i], list[worst].key())
 }
 
-// replaceTop replaces the top of the heap by e.
 func replaceTop(heap []entry, e entry) {
 	at := 0
 	for {

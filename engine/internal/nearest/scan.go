@@ -28,7 +28,7 @@ type Search struct {
 type scratch struct {
 	indices      [partRows * lockDocs]uint32
 	none, limits [lockDocs]float32
-	minKeys      []float32 // see bound
+	minKeys      []float32 // see lowerLimits
 	transposed   []float32 // transposed tile
 }
 
@@ -89,8 +89,8 @@ func (p *tilePart) pair(at uint32) (row, column int, key float32) {
 	return p.first + row, p.lo + column, key
 }
 
-// eachPart divides the columns of a tile at lock boundaries and, if Half is set, after the tile's row
-// documents. square is set for columns that are also rows of the tile.
+// eachPart divides the columns of a tile at lock boundaries and, if UpperOnly is set, after the
+// tile's row documents. square is set for columns that are also rows of the tile.
 func (s *Search) eachPart(t *device.Tile, visit func(lo, hi int, square bool) error) error {
 	for lo := t.Lo; lo < t.Hi; {
 		hi := min(lo/lockDocs*lockDocs+lockDocs, t.Hi)
@@ -107,7 +107,7 @@ func (s *Search) eachPart(t *device.Tile, visit func(lo, hi int, square bool) er
 }
 
 // Insert inserts the pairs of a tile into the lists l of its rows and, unless m is nil, into the
-// lists m of its columns. Tiles of the same row must not be entered concurrently.
+// lists m of its columns. Tiles of the same row must not be inserted concurrently.
 func (s *Search) Insert(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.scratchPool.Put(w)
@@ -153,9 +153,10 @@ func (s *Search) Insert(l, m *Lists, t *device.Tile) {
 	s.Insertions.Add(int64(entered))
 }
 
-// lowerLimits lowers the limit of each row of a tile to an upper bound on the row's k-th smallest key, if
-// the lists are still nearly empty. Otherwise most values would be inserted and soon replaced. If
-// pairs may be unwanted, limits don't change: the k-th key may belong to an unwanted pair.
+// lowerLimits lowers the limit of each row of a tile to an upper bound on the row's k-th smallest
+// key, if the lists are still nearly empty. Otherwise most values would be inserted and soon
+// replaced. If groups or Accept may reject pairs, limits don't change, because the k-th key may
+// belong to a rejected pair.
 func (s *Search) lowerLimits(w *scratch, l *Lists, t *device.Tile) {
 	met, levels, lines := t.Lo, l.k, t.Cols()
 	if s.UpperOnly {
@@ -183,9 +184,9 @@ func (s *Search) lowerLimits(w *scratch, l *Lists, t *device.Tile) {
 	w.minKeys = least
 }
 
-// EachPairs calls visit with the pairs of a tile whose keys are at most a limit, one part of the tile
-// at a time. visit may overwrite rows, columns and keys. If Half is set, only pairs with row <
-// column are passed.
+// EachPairs calls visit with the pairs of a tile whose keys are at most a limit, one part of the
+// tile at a time. visit may overwrite rows, columns and keys. If UpperOnly is set, only pairs with
+// row < column are passed.
 func (s *Search) EachPairs(
 	most float32, t *device.Tile, visit func(rows, columns []int32, keys []float32) error,
 ) error {

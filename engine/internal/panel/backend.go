@@ -5,7 +5,7 @@
 // posting lists. c follows from the sums, and c of close pairs is recomputed in float64. From the
 // outside in, the loops are: panels, divided among workers ([Backend.ComputeRows]); blocks of 4,096
 // documents for the tail, and tiles of 512 documents (panel.run); segments of the head
-// (panel.head); documents of the panel, in registers (package asm).
+// (panel.addHeadDots); documents of the panel, in registers (package asm).
 //
 // Package engine applies kernels and stores results.
 package panel
@@ -41,7 +41,7 @@ type Backend struct {
 	postings *postings // posting lists of the column documents' tail
 	heads    []Head    // heads that the cost model compared
 
-	denseColumns bool // columns are dense; see rowDots
+	denseColumns bool // columns are dense; see computeRowDots
 
 	panelMax  int64 // maximum memory of a panel in bytes
 	denseCopy denseCopy
@@ -61,9 +61,10 @@ type rowDocs struct {
 // maxReusedBytes is the maximum memory of row documents that is kept for the next batch, in bytes.
 const maxReusedBytes = 8 << 20
 
-// maxAccurateTail is the maximum number of shared tail terms for which tail sums are accurate enough. Each
-// product is rounded to an integer, so longTail products have an error of at most
-// longTail/(2·TailOne) = 4.8·10⁻⁷. If two documents share more tail terms, c is recomputed.
+// maxAccurateTail is the maximum number of shared tail terms for which tail sums are accurate
+// enough. Each product is rounded to an integer, so maxAccurateTail products have an error of at
+// most maxAccurateTail/(2·TailOne) = 4.8·10⁻⁷. If two documents share more tail terms, c is
+// recomputed.
 const maxAccurateTail = 2048
 
 // New makes a back end with the documents x as columns. x must be valid and must not change.
@@ -112,7 +113,7 @@ func (b *Backend) Stats() device.Stats {
 // Close does nothing.
 func (b *Backend) Close() error { return nil }
 
-// acquirePanel returns scratch space for a worker. giveBack releases it for reuse.
+// acquirePanel returns scratch space for a worker. releasePanel returns it for reuse.
 func (b *Backend) acquirePanel() *panel {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +135,7 @@ func (b *Backend) releasePanel(p *panel) {
 	}
 }
 
-// acquireRowDocs returns memory for row documents. takeBack releases it after the last panel.
+// acquireRowDocs returns memory for row documents. releaseRowDocs returns it for reuse.
 func (b *Backend) acquireRowDocs() *rowDocs {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -218,8 +219,9 @@ func (b *Backend) ComputeRows(ctx context.Context, r *device.Request, visit func
 	})
 }
 
-// panelStarts divides the rows of a request into panels. Panel k has rows starts[k] to starts[k+1]-1. If
-// Half is set, the rows of a panel are consecutive documents within a block of the posting lists.
+// panelStarts divides the rows of a request into panels. Panel k has rows starts[k] to
+// starts[k+1]-1. If UpperOnly is set, the rows of a panel are consecutive documents within a block
+// of the posting lists.
 func (b *Backend) panelStarts(r *device.Request) (starts []int) {
 	starts = append(starts, 0)
 	for first := 0; first < len(r.RowIndices); {

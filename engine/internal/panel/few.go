@@ -18,7 +18,8 @@ import (
 // document is multiplied by these panels. Only the panel rows for terms of the document are read.
 // Sums have the same terms in the same order, so they are bit-identical to panel.run.
 
-// maxSingleRows is the maximum number of documents for which a request is computed document by document.
+// maxSingleRows is the maximum number of documents for which a request is computed document by
+// document.
 const maxSingleRows = 4
 
 // denseCopy stores the columns as dense panels.
@@ -26,8 +27,8 @@ type denseCopy struct {
 	limit        int64 // maximum memory in bytes
 	requestCount atomic.Int64
 	once         sync.Once
-	panels       atomic.Pointer[[][]float32] // [Head][Panel] each
-	rowPool      sync.Pool                   // *single
+	panels       atomic.Pointer[[][]float32] // [headTerms][PanelWidth] each
+	rowPool      sync.Pool                   // *singleRow
 }
 
 // singleRow holds a document of a request, and scratch space for its row.
@@ -45,8 +46,8 @@ func (k *denseCopy) bytes() int64 {
 	return 0
 }
 
-// densePanels returns the columns as dense panels. It returns nil if the request has more than fewest
-// documents, if it is the first such request, or if the panels don't fit.
+// densePanels returns the columns as dense panels. It returns nil if the request has more than
+// maxSingleRows documents, if it is the first such request, or if the panels don't fit.
 func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	own := b.columns.x
 	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||
@@ -66,8 +67,8 @@ func (b *Backend) denseCopyBytes() int64 {
 	return 4 * int64((b.columns.x.Rows()+width-1)/width) * int64(b.layout.headTerms()*width)
 }
 
-// MakeDenseCopy makes the dense panels if their size is within Options.KeptBytes and fits returns true.
-// Otherwise no request makes them.
+// MakeDenseCopy makes the dense panels if their size is within Options.DenseCopyBytes and fits
+// returns true. Otherwise no request makes them.
 func (b *Backend) MakeDenseCopy(fits func(bytes int64) bool) {
 	if bytes := b.denseCopyBytes(); !b.denseColumns && (bytes > b.denseCopy.limit || !fits(bytes)) {
 		b.denseCopy.limit = -1
@@ -153,7 +154,8 @@ func (s *singleRow) load(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// computeRow computes c of document i of x, stored in s, with all columns. It calls visit for each block.
+// computeRow computes c of document i of x, stored in s, with all columns. It calls visit for each
+// block.
 func (p *panel) computeRow(
 	ctx context.Context, s *singleRow, x *sparse.Embedded, i int, panels [][]float32,
 	visit func(lo, hi int, c []float32) error,

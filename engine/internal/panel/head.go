@@ -28,10 +28,10 @@ import (
 // keep E within pairing.roundings.
 //
 // Other errors add at most 16u: 2u·s for rounded values, u for 1-s, and in the tail 3u·s for
-// scaling and products, 2u·s for conversion to float32, and 8u for longTail integers. Without fused
-// multiply-adds, products of the head add u·s. For histograms m_j is multiplied by a_j, because
-// √(a_j b_j) bounds a term. Rounding of terms adds 4u for χ² and 8u for Jensen-Shannon. The total
-// is below device.ErrorC, 44u.
+// scaling and products, 2u·s for conversion to float32, and 8u for up to maxAccurateTail products
+// rounded to integers. Without fused multiply-adds, products of the head add u·s. For histograms
+// m_j is multiplied by a_j, because √(a_j b_j) bounds a term. Rounding of terms adds 4u for χ² and
+// 8u for Jensen-Shannon. The total is below device.MaxError, 44u.
 const (
 	roundingsDot           = 28
 	roundingsChiSquare     = 20
@@ -51,13 +51,13 @@ type Head struct {
 }
 
 // planHead predicts the time of dot products for heads of 16 terms, 20 terms, and so on by factors
-// of 1.25, with segments of the usual size.
+// of 1.25, with segments of about valuesPerSegment values per document.
 //
 // With n documents, panels of R, and document frequencies f in descending order, of which the first
 // H are in the head,
 //
-//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadFar + n·segments · HeadDocument + n · TailDocument)
-//	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/TailDocs · TailList
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadCacheMiss + n·segments · HeadDocument + n · TailDocument)
+//	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/MinTailBlockDocs · TailVisit
 //
 // A rank r is far if it is outside the part of its segment that fits in half of the L1 cache. If
 // the dense panel exceeds the L2 cache, it is read from L3 once per block of documents. If the
@@ -123,9 +123,9 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	return heads
 }
 
-// divideHead divides the head, the first terms ranks, into the fewest segments that keep rounding errors
-// within pairing.roundings. If that is impossible, it minimises the rounding errors. The last of
-// the bounds is the end of the head.
+// divideHead divides the head, which has the given number of terms, into the fewest segments that
+// keep rounding errors within pairing.roundings. If that is impossible, it minimises the rounding
+// errors. The last of the bounds is the end of the head.
 func (pair pairing) divideHead(
 	ctx context.Context, k *asm.Kernels, byRank *sparse.CSR, terms, workers int,
 ) (bounds []int, err error) {
@@ -159,13 +159,13 @@ func (pair pairing) divideHead(
 	}
 }
 
-// minLimit is the smallest limit that cut tries. Only documents with thousands of values need a
-// limit near minLimit.
+// minLimit is the smallest limit that divideHead tries. Only documents with thousands of values
+// need a limit near minLimit.
 const minLimit = 0x1p-8
 
-// segmentBounds returns the bounds of segments, and the largest E of all documents. A new segment starts
-// if Σ a_j² m_j of a document within the segment would exceed limit, or if the segment has most
-// terms. tail holds Σ a² of the tail of each document.
+// segmentBounds returns the bounds of segments, and the largest E of all documents. A new segment
+// starts if Σ a_j² m_j of a document within the segment would exceed limit, or if the segment
+// already has the maximum number of terms. tail holds Σ a² of the tail of each document.
 func (pair pairing) segmentBounds(
 	byRank *sparse.CSR, tail []float64, terms int, limit float64, most int,
 ) ([]int, float64) {
@@ -184,7 +184,7 @@ func (pair pairing) segmentBounds(
 				doc[i].segment, doc[i].count = 0, 0
 			}
 		}
-		later := float64(len(bounds)) // additions of this segment and the earlier segments
+		later := float64(len(bounds)) // number of additions to the tile by this segment and the earlier segments
 		for i, d := range docs {
 			s, square := &doc[d], pair.square(values[i])
 			s.count++
@@ -233,7 +233,8 @@ func (pair pairing) maxSum(byRank *sparse.CSR, tail []float64, bounds []int) (mo
 	return most
 }
 
-// additionCount returns the number of additions in panel.head that include the sum of segment s of n.
+// additionCount returns the number of additions in panel.addHeadDots that include the sum of
+// segment s of n.
 func additionCount(s, n int) (count int) {
 	for {
 		size := groupSize(n)
@@ -261,8 +262,8 @@ func fastestHead(heads []Head) Head {
 	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.PredictedTime, b.PredictedTime) })
 }
 
-// chooseLayout chooses the head for the columns by the cost model, or with the given number of terms.
-// A negative number means no head.
+// chooseLayout chooses the head for the columns by the cost model, or with the given number of
+// terms. A negative number means no head.
 func (b *Backend) chooseLayout(
 	ctx context.Context, x *sparse.Embedded, terms int, roles DenseOperand,
 ) (*layout, *sparse.CSR, error) {

@@ -12,7 +12,7 @@ import (
 func (b *Backend) panelBytes() int64 {
 	width := int64(b.kernels.PanelWidth)
 	tile := 4 * blockDocs * width
-	bytes := int64(unsafe.Sizeof(panel{})) + 4*int64(b.tileValues()) + tile // tile and close
+	bytes := int64(unsafe.Sizeof(panel{})) + 4*int64(b.tileValues()) + tile // tile and closePairs
 	if b.denseColumns {
 		bytes += 9*width + 8 + // packed
 			6*maxValues(b.columns.head[0].start, b.kernels.PanelWidth)
@@ -24,12 +24,11 @@ func (b *Backend) panelBytes() int64 {
 	}
 	bytes += 4 * int64(b.stride()) * width
 	if len(b.columns.longTails) > 0 {
-		bytes += 4*int64(b.maxFarPairs()) + 8*int64(b.postings.listCount/64+1) + 8*width // far, marks and least
+		bytes += 4*int64(b.maxFarPairs()) + 8*int64(b.postings.listCount/64+1) + 8*width // farPairs, marks and minTails
 	}
 	if b.pairing.terms != nil {
 		bytes += 4 * maxTermProducts
 	}
-	// visits, exact and scratch, and the growth of a list of documents by append.
 	grown := int64(unsafe.Sizeof(asm.Visit{}))*(maxValues(b.columns.tail.Offsets, b.kernels.PanelWidth)+1) +
 		8*maxValues(b.columns.x.Offsets, b.kernels.PanelWidth) + 8*int64(b.columns.x.MaxRowLen()) + // exact and scratch
 		2*width*int64(unsafe.Sizeof(false)+2*unsafe.Sizeof(0)) // growth of a list of documents by append

@@ -12,7 +12,7 @@ import (
 // pairings.
 type pairing struct {
 	cost      asm.Cost
-	roundings float64 // bound on rounding errors; see cut
+	roundings float64 // bound on rounding errors; see divideHead
 
 	scale float32 // factor by which tail values are multiplied
 
@@ -28,7 +28,7 @@ type pairing struct {
 	exact func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64
 }
 
-// This compiles only if sparse.MinShare >= asm.MinShare, which the kernels require.
+// This compiles only if sparse.MinHistogramValue >= asm.MinShare, which the kernels require.
 const _ = uint(sparse.MinHistogramValue - asm.MinShare)
 
 func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
@@ -45,7 +45,7 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 // maxTermProducts is the maximum number of products of a posting list that are computed at a time.
 const maxTermProducts = 512
 
-// tailAdd adds the products of the visits in block b of the posting lists to the sums.
+// tailAdd adds the products of the visits in block b of the posting lists to p.tail.
 func (p *panel) tailAdd(b int) {
 	post := p.b.postings
 	doc, value := post.doc[post.base[b]:], post.value[post.base[b]:]

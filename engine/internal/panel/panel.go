@@ -11,9 +11,9 @@ import (
 )
 
 // blockDocs is the number of documents in a tile of dot products with a panel. The tile has 512 ×
-// 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a multiple of sparse.Block. The tail
-// uses larger blocks, because each posting list costs one or two mispredicted branches per block
-// (see TailDocs).
+// 64 values or 128 KiB, and fits in the L2 cache. blockDocs is a multiple of sparse.BlockSize. The
+// tail uses larger blocks, because each posting list costs one or two mispredicted branches per
+// block (see MinTailBlockDocs).
 const blockDocs = 4 * sparse.BlockSize
 
 // groupSegments is the number of segments per group, and of groups per larger group. Up to
@@ -30,14 +30,14 @@ type panel struct {
 
 	from      *docSet     // documents of the panel
 	streaming *docSet     // documents that are multiplied by the dense panel
-	docs      []int       // the panel's documents, at most Kernels.Panel, as indices into from
-	longTails []int       // documents with a long tail, as indices into docs
-	minTails  []float32   // smallest tail value of each document in long; see side.minOf
-	dense     []float32   // [Head][Panel], segment by segment
+	docs      []int       // the panel's documents, at most Kernels.PanelWidth, as indices into from
+	longTails []int       // documents with more than maxAccurateTail tail values, as indices into docs
+	minTails  []float32   // smallest tail value of each document in longTails
+	dense     []float32   // [headTerms][PanelWidth], segment by segment
 	visits    []asm.Visit // visits in the current block
-	tail      []int32     // [Panel][stride]; all 0 between blocks
+	tail      []int32     // [PanelWidth][stride]; all 0 between blocks
 	stride    int         // see Backend.stride
-	tile      []float32   // [blockDocs][Panel], or [Panel][tileStride] if the columns are dense
+	tile      []float32   // [blockDocs][PanelWidth], or [PanelWidth][tileStride] if the columns are dense
 	packed    stream      // the panel's documents if the columns are dense
 	groups    [][]float32 // tiles of groups of segments, by level; allocated on demand
 
@@ -101,7 +101,7 @@ func (p *panel) setDocs(from *docSet, docs []int) {
 	}
 }
 
-// unload clears the panel. If load wrote few values, only these are cleared.
+// unload clears the panel. If load wrote few values, only these values are cleared.
 func (p *panel) unload() {
 	if p.b.denseColumns {
 		return
@@ -237,8 +237,8 @@ func searchFrom(docs []uint16, from, n int) int {
 
 // run computes c of the panel's documents with columns j0 <= j < n, and calls visit for each tile.
 // visit may overwrite the tile. Row 0 of a tile is the panel's first document. n must be a multiple
-// of sparse.Block or the number of documents. If half is set, j0 is the panel's first document, and
-// the panel holds consecutive columns. run stops if visit fails or ctx is done.
+// of sparse.BlockSize or the number of documents. If half is set, j0 is the panel's first document,
+// and the panel holds consecutive columns. run stops if visit fails or ctx is done.
 func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *device.Tile) error) error {
 	block, dots := p.b.postings.block, p.computeDots
 	if p.b.denseColumns {
@@ -287,10 +287,10 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 	return nil
 }
 
-// computeDots fills a tile with c, column by column, and returns the indices of close pairs. Column at of
-// p.tail holds the tail sums of document lo <= t.Lo. Segments of the head are added from the rarest
-// to the most frequent terms. The last segment converts sums to c. own is set if the tile begins
-// with the panel's own documents.
+// computeDots fills a tile with c, column by column, and returns the indices of close pairs.
+// p.tail[r*stride+at] is the tail sum of panel document r and document lo <= t.Lo. Segments of the
+// head are added from the rarest to the most frequent terms. The last segment converts sums to c.
+// own is set if the tile begins with the panel's own documents.
 func (p *panel) computeDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	b, k, segments, hi := p.b, p.b.kernels, len(p.b.columns.head), t.Hi
 	tile := p.tile[:(hi-lo)*k.PanelWidth]
@@ -323,11 +323,11 @@ func (p *panel) computeDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	return p.closePairs[:found]
 }
 
-// findLongPairs finds pairs of a tile whose tails share more than longTail terms. sums are the tail
-// sums, or nil if unknown. For most pairs sums show that terms needn't be counted: if the smallest
-// values are a and b > 0, m products add at least m·(a·b - 1) to the sum, including rounding. This
-// bound requires values scaled by √TailOne. Histograms aren't scaled, so all their terms are
-// counted.
+// findLongPairs finds pairs of a tile whose tails share more than maxAccurateTail terms. sums are
+// the tail sums, or nil if unknown. For most pairs sums show that terms needn't be counted: if the
+// smallest values are a and b > 0, m products add at least m·(a·b - 1) to the sum, including
+// rounding. This bound requires values scaled by √TailOne. Histograms aren't scaled, so all their
+// terms are counted.
 func (p *panel) findLongPairs(sums []float32, t *device.Tile) {
 	if p.farPairs = p.farPairs[:0]; len(p.longTails) == 0 {
 		return
@@ -375,8 +375,8 @@ func (p *panel) toggleMarks(terms []uint32) {
 	}
 }
 
-// addHeadDots adds the dot products over segments first <= s < last of the head to the tile of documents
-// lo <= j < hi, the last segment first.
+// addHeadDots adds the dot products over segments first <= s < last of the head to the tile of
+// documents lo <= j < hi, the last segment first.
 //
 // Equal sums of many segments would all be rounded in the same direction. So more than
 // directSegments segments are summed in groups, each in its own tile. Groups of groups are one
@@ -449,7 +449,7 @@ func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) 
 
 func (p *panel) startTimer() { p.last = time.Now() }
 
-// lap adds the time since the last call of lap or start to the time of a stage.
+// lap adds the time since the last call of lap or startTimer to the time of a stage.
 func (p *panel) lap(stage *time.Duration) {
 	now := time.Now()
 	*stage += now.Sub(p.last)

@@ -12,10 +12,10 @@ import (
 // vectors, and each document of the panel is multiplied by these vectors. The tail sums of a
 // document are already in its row, so nothing is transposed. Short documents have a small head, so
 // the dense vectors are short. Sums have the same terms in the same order, so they are
-// bit-identical to panel.dots.
+// bit-identical to panel.computeDots.
 
-// DenseOperand selects the documents that are dense. The other documents are multiplied by the dense
-// documents.
+// DenseOperand selects the documents that are dense. The other documents are multiplied by the
+// dense documents.
 type DenseOperand int
 
 const (
@@ -60,8 +60,8 @@ func (s *stream) pack(from *docSet, docs []int) {
 	}
 }
 
-// computeRowDots is like dots, but fills the tile row by row. If both documents of a close pair are in the
-// panel, it returns the pair only if the column isn't the earlier document.
+// computeRowDots is like computeDots, but fills the tile row by row. If both documents of a close
+// pair are in the panel, it returns the pair only if the column isn't the earlier document.
 func (p *panel) computeRowDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	width, s, dense := p.b.kernels.PanelWidth, &p.packed, *p.b.denseCopy.panels.Load()
 	found := 0

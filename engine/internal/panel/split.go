@@ -32,19 +32,20 @@ type docSet struct {
 	head      []segment  // segments in order
 	tail      sparse.CSR // columns are ranks minus the size of the head, descending within a row
 	positions []uint16   // index of each tail value within its block of the posting list; nil without lists
-	longTails []uint32   // documents with more than longTail values in the tail, ascending
-	minTails  []float32  // smallest tail value of each document in long; see minOf
+	longTails []uint32   // documents with more than maxAccurateTail values in the tail, ascending
+	minTails  []float32  // smallest tail value of each document in longTails
 }
 
-// segment holds the values of all documents in one segment of the head. Each block of sparse.Block
-// consecutive documents is sorted by number of values, so that loops over consecutive documents
-// have similar lengths. The document at index p of this order has value[k] at offset[k], start[p]
-// <= k < start[p+1], in ascending order of document frequency. An offset is the index of the term's
-// row in a dense panel: the rank within the segment times the documents per panel.
+// segment holds the values of all documents in one segment of the head. Each block of
+// sparse.BlockSize consecutive documents is sorted by number of values, so that loops over
+// consecutive documents have similar lengths. The document at index p of this order has value[k] at
+// offset[k], start[p] <= k < start[p+1], in ascending order of document frequency. An offset is the
+// index of the term's row in a dense panel: the rank within the segment times the documents per
+// panel.
 type segment struct {
 	start     []int64
-	doc       []uint8 // the document at index p is p - p%Block + doc[p]
-	positions []uint8 // document i is at index i - i%Block + place[i]
+	doc       []uint8 // the document at index p is p - p%BlockSize + doc[p]
+	positions []uint8 // document i is at index i - i%BlockSize + positions[i]
 	offset    []uint16
 	value     []float32
 }
@@ -56,7 +57,7 @@ func (s *segment) valueRange(i int) (lo, hi int64) {
 }
 
 // split converts documents to the layout with up to workers goroutines. byRank is the transpose of
-// the documents by rank. lists are filled with the posting lists of the tail, unless they are nil.
+// the documents by rank. Unless lists is nil, split fills it with the posting lists of the tail.
 // Memory of s is reused.
 func (l *layout) split(
 	ctx context.Context, s *docSet, x *sparse.Embedded, byRank *sparse.CSR, workers int, lists *postings,
@@ -197,8 +198,8 @@ func (s *docSet) bytes() int64 {
 }
 
 // postings are the posting lists of the tail, split into blocks of documents. Entries of block b
-// begin at base[b]. List t is for rank head+t. It extends from base[b] + first[b·(lists+1)+t] to
-// the start of list t+1. doc holds ascending indices within the block, and value the values.
+// begin at base[b]. List t is for rank head+t. It extends from base[b] + first[b·(listCount+1)+t]
+// to the start of list t+1. doc holds ascending indices within the block, and value the values.
 type postings struct {
 	block     int // documents per block
 	listCount int
@@ -208,16 +209,16 @@ type postings struct {
 	value     []float32
 }
 
-// MinTailBlockDocs is the minimum number of documents per block of posting lists. The 16 KiB of tail sums
-// of a panel document fit in the L1 cache. maxTailDocs is the maximum number, because indices in
-// doc have 16 bits.
+// MinTailBlockDocs is the minimum number of documents per block of posting lists. The 16 KiB of
+// tail sums of a panel document fit in the L1 cache. maxTailBlockDocs is the maximum number,
+// because indices in doc have 16 bits.
 const (
 	MinTailBlockDocs = 8 * blockDocs
 	maxTailBlockDocs = 1 << 16
 )
 
-// TailBlockDocs returns the number of documents per block of posting lists. It is chosen so that the table
-// of lists takes at most four bytes per value, if possible.
+// TailBlockDocs returns the number of documents per block of posting lists. It is chosen so that
+// the table of lists takes at most four bytes per value, if possible.
 func TailBlockDocs(rows, cols int, values int64) int {
 	block := (min(rows, MinTailBlockDocs-1)/sparse.BlockSize + 1) * sparse.BlockSize
 	for block < rows && block < maxTailBlockDocs && int64((rows-1)/block+1)*int64(cols) > values {

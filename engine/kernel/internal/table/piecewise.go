@@ -34,8 +34,8 @@ type Piecewise struct {
 	HoleValue func(c float64) float64 // g, if there may be holes; else nil
 	Fallback  func(c float64) float64 // g, if the table is inaccurate; else nil
 
-	maxAbs     float64 // largest |g| at sample points
-	inaccurate bool    // an interpolation error exceeds roughness, or a coefficient overflows float32
+	maxAbs     float64 // largest |g| at c = 0, ½ and 1; set if Bits is maxBits
+	inaccurate bool    // an interpolation error exceeds maxRelativeError, or a coefficient overflows float32
 }
 
 const (
@@ -44,7 +44,7 @@ const (
 	minBits          = 3                 // at least 2³ intervals per power of 2
 	maxBits          = 8                 // at most 2⁸ intervals per power of 2
 	logBits          = 6                 // if more bits are needed, log g is tried
-	maxRelativeError = 64 * UnitRoundoff // maximum error relative to size, or to the largest |g| of the interval
+	maxRelativeError = 64 * UnitRoundoff // maximum error relative to maxAbs or to the largest |g| of the interval
 )
 
 // holeRow is the row of a hole.
@@ -84,8 +84,8 @@ func New(g, log func(c float64) float64) *Piecewise {
 	return t
 }
 
-// newLog returns a table of a logarithm h. It uses the first of the given Hole functions with which
-// the table is accurate. It returns nil if polynomials don't approximate h.
+// newLog returns a table of a logarithm h. HoleValue is the first of holes with which the table is
+// accurate. newLog returns nil if polynomials don't approximate h.
 func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecewise {
 	t := &Piecewise{IsLog: true}
 	for _, t.HoleValue = range holes {
@@ -234,7 +234,7 @@ func (t *Piecewise) Apply(k *asm.Kernels, dst, c []float32) {
 }
 
 // Error bounds the error of Apply at c, where g(c) = v. For a table of logarithms, the row's bound
-// is for the exponent, and asm.Exp adds 4 ulp (at most 2 units each).
+// is for the exponent, and asm.Exp adds 4 ulp (at most 2 UnitRoundoff each).
 func (t *Piecewise) Error(c, v float64) float64 {
 	if t.Fallback != nil {
 		return UnitRoundoff*math.Abs(v) + UnderflowError
