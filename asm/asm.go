@@ -17,15 +17,15 @@ const (
 	AVX512  ISA = "avx512"  // x86-64 with AVX-512 F, BW, DQ and VL
 )
 
-// CurvatureFloor replaces curvatures that aren't positive in ArgGain. Rounding and indefinite
-// kernels cause such curvatures. It is LIBSVM's TAU.
+// CurvatureFloor replaces smaller curvatures in ArgGain. Rounding and indefinite kernels can cause
+// curvatures of 0 or less. It is LIBSVM's TAU.
 const CurvatureFloor = coeff.CurvatureFloor
 
 // Kernels is a table of kernels for one instruction set. The generic functions of the same names
 // document the equations, preconditions and accuracy.
 //
-// Kernels from [KernelsFor] and [BestKernels] check lengths, counts and strides. If a check fails, they panic
-// before any memory access. Indices stored in slices are the caller's responsibility.
+// Kernels from [KernelsFor] and [BestKernels] check lengths, counts and strides. If a check fails,
+// they panic before any memory access. Indices stored in slices are the caller's responsibility.
 type Kernels struct {
 	ISA        ISA
 	PanelWidth int  // R, the number of documents in a panel
@@ -122,8 +122,6 @@ var tables = func() (list []*Kernels) {
 	return tablesUpTo(list, ISA(highest))
 }()
 
-// tablesUpTo returns the tables up to the named instruction set, which must be available. If highest is
-// "", it returns all tables.
 func tablesUpTo(list []*Kernels, highest ISA) []*Kernels {
 	if highest == "" {
 		return list

@@ -31,7 +31,7 @@ var cacheOverride atomic.Pointer[Caches]
 
 // SetCaches sets the cache sizes for engines created after the call, for example to reproduce the
 // results of another computer bit for bit. A size of 0 or less means this computer's size.
-// UseCaches may be called concurrently, and applies to the whole process.
+// SetCaches may be called concurrently, and applies to the whole process.
 func SetCaches(c Caches) {
 	own := DetectCaches()
 	if c.L1 <= 0 {
@@ -41,7 +41,7 @@ func SetCaches(c Caches) {
 		c.L2 = own.L2
 	}
 	if c == own {
-		cacheOverride.Store(nil) // use the current result of MachineCaches, which tests change
+		cacheOverride.Store(nil) // use the current result of DetectCaches, which tests change
 		return
 	}
 	cacheOverride.Store(&c)

@@ -181,7 +181,6 @@ func withChecks(k *Kernels) *Kernels {
 	return &c
 }
 
-// panelKernel is the type of PanelDot.
 type panelKernel = func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
 func checkPanel(kernel string, width int, f panelKernel) panelKernel {
@@ -235,11 +234,8 @@ func checkNorms(kernel string, f func(dst, c, y []float32, x float32)) func(dst,
 	}
 }
 
-// transposition is the type of Transpose and TailStore.
 type transposition[T float32 | int32] = func(dst []float32, dstStride int, src []T, srcStride, rows, cols int)
 
-// checkTransposition returns f with argument checks. The returned function does nothing for an
-// empty tile.
 func checkTransposition[T float32 | int32](kernel, source, sourceStride string, f transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows <= 0 || cols <= 0 {
@@ -265,7 +261,6 @@ func checkRectangle(kernel, arg string, have, rows, stride, width int) {
 	}
 }
 
-// checkRows checks that each row has at least n elements from index from on.
 func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int) {
 	checkMin(kernel, "from", from, 0)
 	for i, row := range rows {
@@ -275,8 +270,6 @@ func checkRows[T float32 | float64](kernel, arg string, rows [][]T, from, n int)
 	}
 }
 
-// checkMultiply returns f with argument checks. The returned function does nothing if there are no
-// products to add.
 func checkMultiply[T float32 | float64](
 	kernel string,
 	f func(sum []float64, apart int, c []T, stride, lines, width int, by []float64, byStride, vectors int),
@@ -309,8 +302,6 @@ func checkBits(function string, bits uint) {
 	}
 }
 
-// checkInputs checks that both inputs of a map are at least as long as dst. input checks the only input
-// of a map.
 func checkInputs(kernel, a, b string, dst, haveA, haveB int) {
 	checkInput(kernel, a, dst, haveA)
 	checkInput(kernel, b, dst, haveB)
@@ -322,8 +313,6 @@ func checkInput(kernel, arg string, dst, have int) {
 	}
 }
 
-// checkMinLen checks that an argument has at least need values. equal checks that an argument has
-// exactly want values. multiple checks that the length of an argument is a multiple of block.
 func checkMinLen(kernel, arg string, have, need int) {
 	if have < need {
 		failInts(kernel, "%s has %d values, but needs at least %d", arg, have, need)
@@ -358,8 +347,8 @@ func checkMax(kernel, arg string, have, most int) {
 	}
 }
 
-// failInts calls [fail] with the name of an argument and two integers. It is a separate function
-// so that the checks can be inlined.
+// failInts calls [fail] with the name of an argument and two integers. It is a separate function so
+// that the checks can be inlined.
 //
 //go:noinline
 func failInts(kernel, format, arg string, have, expected int) {

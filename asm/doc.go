@@ -2,17 +2,17 @@
 // panels and posting lists, c = 1 - cosine, elementwise maps of c, and transpositions. There are
 // also float64 maps for layered kernels, and kernels for the SVM solver.
 //
-// A [Kernels] table holds the kernels for one instruction set. [KernelsFor] and [BestKernels] return a table. An
-// engine selects its table when it is created. Every kernel has a generic Go version, which is
-// compiled on every platform and is the reference for the assembly. The generator in _gen writes
-// the assembly (make generate). All kernels may be called concurrently if destinations don't
-// overlap.
+// A [Kernels] table holds the kernels for one instruction set. [KernelsFor] and [BestKernels]
+// return a table. An engine selects its table when it is created. Every kernel has a generic Go
+// version, which is compiled on every platform and is the reference for the assembly. The generator
+// in _gen writes the assembly (make generate). All kernels may be called concurrently if
+// destinations don't overlap.
 //
 // # What is checked
 //
 // A kernel of a table checks its counts, its strides and the lengths of its slices in constant
 // time. If a check fails, the kernel panics before any memory access, with a message such as "asm:
-// Exp: dst has 4 values, x 3".
+// Exp: dst has 4 values, but x has 3".
 //
 // Indices stored in slices, such as offsets into a panel and entries of posting lists, are not
 // checked, because checking them would take as long as the kernel. A wrong index may cause a read
@@ -49,14 +49,12 @@
 //   - With 16-bit offsets, and one load for four offsets or four values, a value takes 8.5 loads
 //     instead of 10. Loads are the bottleneck, so the head is 8% faster and reaches 60%. Kept.
 //   - Segments of at most 48 values instead of 192, summed in groups of 8, are 10% slower, but the
-//     error of c stays below 10⁻⁶. Kept.
+//     error of c stays below 10⁻⁶. Package panel now chooses segments by an error bound.
 //   - Prefetching the panel's rows four values ahead makes the head 10% slower, because each
 //     prefetch takes a load. Dropped.
 //   - A separate buffer for tail sums has a column per panel document. Together with blocks of
 //     4,096 documents instead of 512, and prefetching 12 lists ahead, this buffer makes the tail
 //     45% faster. Kept. (Blocks of 8,192 are another 6% faster, but take 4 MiB per core.)
-//   - Short documents (at most 32 values in the tail) don't use this buffer. As a result, documents
-//     of 10 words reach 2.3 instead of 1.2 billion pairs/s. Kept.
 //   - Converting sums to c and finding close pairs in one pass instead of two takes 25% less time.
 //     Kept.
 //   - 16-bit values are too inaccurate. The error of half precision is 2⁻¹², 100 times the error

@@ -2,13 +2,13 @@ package asm
 
 import "math"
 
-// minGeneric updates the smallest group minima for each index j in a tile's lines. The lines are
-// divided into groups. The minimum of group g is
+// minGeneric updates, for each index j in a line, the smallest minima of groups of lines. Each
+// group has up to group consecutive lines of a tile. The minimum of group g is
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
-// minGeneric inserts m into the smallest minima so far, which are in ascending order, and drops
-// the largest minimum:
+// minGeneric inserts m into the smallest minima so far, which are in ascending order, and drops the
+// largest minimum:
 //
 //	least[q*places+j],  0 <= q < levels
 //

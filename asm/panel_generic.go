@@ -161,7 +161,7 @@ func chiSquare32(a, b float32) float32 { return float32((a+a)*b) / (a + b) }
 //	f = m·h,   h = ½ ((1+r) log₂(1+r)/r - log₂ r) >= 1
 //
 // without cancellation. With r = 2ᵉ(1+z), 1+z in [√½, √2], h is W(r) - e/2 - z·L(z), where W and L
-// are polynomials.
+// are the polynomials in package coeff.
 //
 // Accuracy: the relative error is below 7u. The rounding of r changes h by at most 1.1u, the
 // polynomials have errors of 0.5u and 0.8u, each of the last four sums and products is rounded, and
@@ -179,8 +179,8 @@ func jensenShannon32(a, b float32) float32 {
 	return m * w
 }
 
-// evalPolynomial7 evaluates the polynomial with the given coefficients, highest first. It sums odd and
-// even powers in two independent chains.
+// evalPolynomial7 evaluates the polynomial with the given coefficients, highest first. It sums odd
+// and even powers in two independent chains.
 func evalPolynomial7(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4

@@ -28,8 +28,9 @@ const ScanBlock = layout.ScanBlock
 //	most  = max g[t] over mask[t] & up != 0
 //	least = min g[t] over mask[t] & low != 0,  0 <= t < len(g)
 //
-// and the indices of both, with ties broken by index. It skips NaN, -Inf for most and +Inf for
-// least. If no score is left, the index is -1, and the value is -Inf or +Inf.
+// and the indices of both, with ties broken by index. It skips NaN, and it skips -Inf in the
+// maximum and +Inf in the minimum. If no score is left, the index is -1, and the value is -Inf or
+// +Inf.
 func extremesGeneric(g []float64, mask []byte, up, low byte) (maxAt int, most float64, minAt int, least float64) {
 	maxAt, most, minAt, least = -1, math.Inf(-1), -1, math.Inf(1)
 	mask = mask[:len(g)]

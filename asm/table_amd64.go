@@ -93,7 +93,7 @@ var tableAVX2 = Kernels{
 	Read: readAVX2,
 }
 
-// tableAVX512 uses AVX2 kernels if wider registers aren't faster.
+// tableAVX512 uses the AVX2 version of kernels that wider registers don't make faster.
 var tableAVX512 = func() Kernels {
 	k := tableAVX2
 	k.ISA = AVX512
@@ -135,8 +135,8 @@ var tableAVX512 = func() Kernels {
 	return k
 }()
 
-// transposeWithFallback returns a transposition of tiles of any size. An assembly kernel transposes multiples of
-// 8 rows and columns, and the portable kernel the edges.
+// transposeWithFallback returns a transposition of tiles of any size. An assembly kernel transposes
+// multiples of 8 rows and columns, and the portable kernel the edges.
 func transposeWithFallback[T float32 | int32](blocks, portable transposition[T]) transposition[T] {
 	return func(dst []float32, dstStride int, src []T, srcStride, rows, cols int) {
 		if rows == 0 || cols == 0 {
@@ -153,8 +153,6 @@ func transposeWithFallback[T float32 | int32](blocks, portable transposition[T])
 	}
 }
 
-// rowSumsWithFallback returns a kernel that calls whole if the number of sums is a multiple of
-// layout.RowSums, and otherwise the portable kernel.
 func rowSumsWithFallback(
 	whole func(sum []float64, rows []float32, base int, at []int32, coef []float64),
 ) func(sum []float64, rows []float32, base int, at []int32, coef []float64) {
@@ -167,8 +165,6 @@ func rowSumsWithFallback(
 	}
 }
 
-// selectWithFallback returns a selection that calls whole if the number of places is a multiple of
-// layout.Select, and otherwise the portable kernel.
 func selectWithFallback(
 	whole func(index []uint32, c []float32, stride int, lines, places []float32) int,
 ) func(index []uint32, c []float32, stride int, lines, places []float32) int {

@@ -2,5 +2,4 @@
 
 package asm
 
-// nativeTables returns no tables on platforms without assembly.
 func nativeTables() []*Kernels { return nil }

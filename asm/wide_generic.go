@@ -12,13 +12,13 @@ import (
 // and y[j] gives the same bits.
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
-// from 2^HalfLineLow to 2^HalfLineHigh is divided into HalfLineIntervals intervals of equal length.
-// For v = m·2^e, 1 <= m < 2, the first 4 bits of m after the leading 1 select one of the 16 rows
-// for exponent e.
+// from 2^HalfLineMinExponent to 2^HalfLineMaxExponent is divided into HalfLineIntervals intervals
+// of equal length. For v = m·2^e, 1 <= m < 2, the first 4 bits of m after the leading 1 select one
+// of the 16 rows for exponent e.
 //
 // A row holds six coefficients, lowest first, and two numbers that the kernel ignores. The variable
-// of the polynomial is t = m - mid, where mid is the center of the interval: |t| <= 2⁻⁵, without
-// rounding.
+// of the polynomial is t = m - mid, where mid is the center of the interval. The subtraction is
+// exact, and |t| <= 2⁻⁵.
 const (
 	HalfLineMinExponent = layout.HalfLineMinExponent
 	HalfLineMaxExponent = layout.HalfLineMaxExponent
@@ -95,9 +95,9 @@ func tanhGeneric(dst []float32, v []float64) {
 	}
 }
 
-// oneMinusExp64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, 1-e^x is
-// (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of the second term if
-// that is negative, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
+// oneMinusExp64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, 1-e^x
+// is (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of the second term
+// if that is negative, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
 func oneMinusExp64(x float64) float64 {
 	if x < coeff.Expm1Min {
 		x = coeff.Expm1Min

@@ -38,7 +38,7 @@ type Info struct {
 	Workers int          // number of goroutines
 	Bytes   int64        // memory of the documents and the back end
 	Head    Head         // head of the CPU back end; zero if a device computes c
-	Heads   []Head       // heads that the cost model compared, in order of Terms; nil if a device computes c
+	Heads   []Head       // heads that the cost model compared, in order of TermCount; nil if a device computes c
 
 	// Recommended rows per call of [Engine.EachTile] with test documents, number of concurrent
 	// calls, and workers per call. A device needs large batches. It computes a batch while the next

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// readyOf returns Matrix.Ready for a kernel.
+// readyOf returns Matrix.Materialise for a kernel.
 func readyOf(ctx context.Context, c *Cache, k kernel.Kernel) (*InMemoryMatrix, error) {
 	m, err := c.Matrix(k)
 	if err != nil {
@@ -72,7 +72,7 @@ func matrixOf(t *testing.T, c *Cache) *Matrix {
 	return musttest.Get(c.Matrix(parse(t, "diffusion:t=0.5")))(t)
 }
 
-// Only one matrix exists at a time. Ready returns nil while another matrix is in use or being
+// Only one matrix exists at a time. Materialise returns nil while another matrix is in use or being
 // computed, but not after Close or a failure.
 func TestReadyHasTheRoomOfC(t *testing.T) {
 	e := newEngine(t, embedded(t, sparse.SphereEmbedding, zipf(150, 500, 20, 1)), Options{Workers: 2})

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tiles contain every value of Cross once, bit for bit, panel by panel and with ascending
-// documents. Columns without a document contain finite values.
+// Tiles contain every value of the cross matrix once, bit for bit, panel by panel and with
+// ascending documents. Columns without a document contain finite values.
 func TestEachOfTestDocuments(t *testing.T) {
 	x := embedded(t, sparse.SphereEmbedding, zipf(1100, 3000, 20, 3))
 	test := musttest.Get(x.Embedder.Transform(zipf(150, 3000, 20, 4)))(t)

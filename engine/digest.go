@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Digest returns a checksum of the Gram matrix of k: the sum of [device.HashValue] of k(xᵢ, xⱼ) over all
-// i <= j, modulo 2^64. Equal matrices have equal digests. Different matrices have equal digests
-// with probability 2⁻⁶⁴, unless the values were chosen to make digests equal. The matrix is neither
-// stored nor copied from a device.
+// Digest returns a checksum of the Gram matrix of k: the sum of [device.HashValue] of k(xᵢ, xⱼ)
+// over all i <= j, modulo 2^64. Equal matrices have equal digests. Different matrices have equal
+// digests with probability 2⁻⁶⁴, unless the values were chosen to make digests equal. The matrix is
+// neither stored nor copied from a device.
 func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, err error) {
 	if k, err = e.bind(k); err != nil {
 		return 0, err

@@ -185,10 +185,10 @@ func TestEqualProducts(t *testing.T) {
 }
 
 // A large product that is added before many small products, each about half a unit in its last
-// place, is the worst case: the error is above 10⁻⁶, and within device.SlackC.
+// place, is the worst case: the error is above 10⁻⁶, and within device.ErrorBound.
 func TestWorstProducts(t *testing.T) {
-	// Documents 0 and 1 share many terms of a small count and one of a large count. others documents have the small
-	// terms, so that the large one is the rarest.
+	// Documents 0 and 1 share many terms of a small count and one of a large count. The number of
+	// other documents with the small terms is others, so that the large term is the rarest.
 	type corpus struct {
 		many, others      int
 		small, large, own float32

@@ -21,7 +21,6 @@ type Deduplicator struct {
 	blocked  []bool // per document: near to an earlier undecided document
 }
 
-// pairsPerRow is the maximum number of stored pairs per document.
 const pairsPerRow = 4
 
 // NewDeduplicator returns a Deduplicator for n < 2³¹ documents, without pairs.

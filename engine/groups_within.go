@@ -62,10 +62,10 @@ func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Option
 }
 
 // EachNearPair calls copies with each class of identical documents, as a list in ascending order.
-// It calls near for all other pairs within the bound c, which [EachCrossPair] defines. The order of
-// calls is unspecified, and calls aren't concurrent. The first document of a class represents the
-// class: pairs is the number of represented pairs, and same is set if c = 0. Pairs are found by a
-// join or by tiles, whichever is faster. With tiles, copies isn't called.
+// It calls near for all other pairs within the bound c, with the tolerance of [EachCrossPair]. The
+// order of calls is unspecified, and calls aren't concurrent. The first document of a class
+// represents the class: pairs is the number of represented pairs, and same is set if c = 0. Pairs
+// are found by a join or by tiles, whichever is faster. With tiles, copies isn't called.
 func EachNearPair(
 	ctx context.Context, x *sparse.Embedded, c float64, opt Options, copies func(list []uint32) error,
 	near func(i, j int, pairs int64, same bool) error,

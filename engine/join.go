@@ -25,7 +25,7 @@ type JoinPlan struct {
 	DistinctDocuments int     `json:"documents_distinct"`   // number of distinct documents; 0 if not counted
 	DistinctValues    int64   `json:"values"`               // number of values of distinct documents; 0 if not counted
 	PrefixValues      int64   `json:"values_before_cut"`    // number of values in posting lists
-	MatchCount        int64   `json:"matches"`              // number of matches (defined in package join), or an estimate
+	MatchCount        int64   `json:"matches"`              // number of matches (see package join), or an estimate
 	TilePairs         int64   `json:"pairs"`                // number of pairs that tiles compare
 	JoinSeconds       float64 `json:"join_seconds_planned"` // predicted time of the join; 0 if not predicted
 	TileSeconds       float64 `json:"tile_seconds_planned"`
@@ -177,7 +177,7 @@ type checker struct {
 	mu            sync.Mutex
 }
 
-// unitRow holds the last row that a worker requested, as float64.
+// unitRow holds float64 values of a worker: a for the last row, and b for the last column document.
 type unitRow struct {
 	row  int
 	a, b []float64

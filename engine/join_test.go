@@ -76,7 +76,7 @@ type pair struct {
 	c    float32
 }
 
-// allPairs returns the sorted pairs i < j of EachNear with all copies; positive c become 1.
+// allPairs returns the sorted pairs i < j of EachNearPair with all copies; positive c become 1.
 func allPairs(t *testing.T, x *sparse.Embedded, c float64, opt Options) (pairs []pair) {
 	t.Helper()
 	copies := map[int][]uint32{}
@@ -352,7 +352,7 @@ func TestJoinCopies(t *testing.T) {
 	}
 }
 
-// If values before the cut don't fit in memory, the search fails before the work.
+// If prefixes don't fit in memory, the search fails before the work.
 func TestJoinMemory(t *testing.T) {
 	x := enginetest.EmbedCSR(t, sparse.SphereEmbedding, planted(5, 300, 900, 30))
 	_, err := GroupsWithin(t.Context(), x, 0.1, Options{Workers: 2, method: byJoin, MemoryBytes: x.Bytes() + 1<<12})

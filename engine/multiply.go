@@ -94,7 +94,6 @@ func (e *Engine) MultiplyBytes(vectors int) int64 {
 		4*int64(workers)*compute.BlockDocs*int64(e.c.Kernels.PanelWidth))
 }
 
-// floatBytes returns the memory of count float64 matrices in bytes.
 func floatBytes(rows, cols, count int) int64 {
 	return 8 * int64(rows) * int64(cols) * int64(count)
 }
@@ -148,7 +147,6 @@ func (h *halfProduct) visit(t *Tile) error {
 	return nil
 }
 
-// checkVectors checks the matrices of a product and returns the number of vectors.
 func checkVectors(v, dst *mat.Dense, columns, rows int) (p int, err error) {
 	a, b := v.RawMatrix(), dst.RawMatrix()
 	if a.Rows != columns || a.Cols < 1 {
@@ -210,7 +208,6 @@ func (e *Engine) reduce(
 	return true, nil
 }
 
-// resize returns a slice of length n. It reuses s if its capacity suffices.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

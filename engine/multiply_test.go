@@ -83,8 +83,8 @@ func doubled(_ int, w *mat.Dense) error {
 	return nil
 }
 
-// Pass computes Kᵀ f(K V), and Multiply K V, for any stored rows and workers. A second pass over
-// stored rows gives the same bits.
+// MultiplyTwice computes Kᵀ f(K V), and Multiply K V, for any stored rows and workers. A second
+// pass over stored rows gives the same bits.
 func TestRectangle(t *testing.T) {
 	specs := []string{"diffusion:t=0.5", "linear"}
 	if testing.Short() {

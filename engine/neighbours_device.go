@@ -17,9 +17,9 @@ const (
 	maxReducedCount = 64
 )
 
-// fillListsOnDevice fills the lists with up to count neighbours per document, which the device selects. done
-// reports whether the device supports the request. The device computes each pair twice, because
-// that is faster than copying half of the matrix.
+// fillListsOnDevice fills the lists with up to count neighbours per document, which the device
+// selects. done reports whether the device supports the request. The device computes each pair
+// twice, because that is faster than copying half of the matrix.
 func (s *search) fillListsOnDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {

@@ -124,7 +124,7 @@ func TestNeighboursOfTest(t *testing.T) {
 	}
 }
 
-// Neighbours with Min, groups or the kernel c have the expected values and pairs.
+// Neighbours with MinValue, groups or the kernel c have the expected values and pairs.
 func TestNeighboursBounds(t *testing.T) {
 	musttest.SkipRace(t)
 	m := enginetest.Zipf(400, 2000, 12, 8)
@@ -221,8 +221,8 @@ func TestNeighboursAlike(t *testing.T) {
 	}
 }
 
-// Found and Entered are counted. If lists never fill, every value is found, including the diagonal,
-// and every other value enters two lists, of its row and its column.
+// NeighbourCandidates and NeighbourInsertions are counted. If lists never fill, every value is
+// found, including the diagonal, and every other value enters two lists, of its row and its column.
 func TestNeighboursCounted(t *testing.T) {
 	const n = 150 // more than a panel
 	k := kernel.MustParse("linear")

@@ -32,7 +32,6 @@ type CrossMatrix struct {
 	preparedBytes int64          // memory of one prepared block
 }
 
-// preparedRows holds the documents of a block, and the documents as prepared by the back end.
 type preparedRows struct {
 	documents *sparse.Embedded
 	prepared  device.Prepared // nil before the first product
@@ -69,8 +68,8 @@ func (e *Engine) CrossMatrix(k kernel.Kernel, test *sparse.Embedded, keep int64)
 	return r, nil
 }
 
-// divide divides keep bytes between rows and prepared documents. Storing prepared documents saves
-// less time than storing rows, but more time per byte.
+// divide divides the memory for stored data, keep bytes, between rows and prepared documents.
+// Storing prepared documents saves less time than storing rows, but more time per byte.
 func (r *CrossMatrix) divide(keep int64) {
 	block, blocks := 4*int64(r.blockRows())*int64(r.stride), int64(r.blockCount())
 	if block == 0 {
@@ -121,7 +120,6 @@ func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
 	return one * int64(workers+1)
 }
 
-// maxBlockValues returns the maximum number of document values in a block of test documents.
 func (r *CrossMatrix) maxBlockValues() (most int64) {
 	height, n := r.blockRows(), r.test.Rows()
 	for lo := 0; lo < n; lo += height {

@@ -51,7 +51,6 @@ func (b *crossBlock) begin(
 	b.w = resize(b.w, b.height*by.Cols)
 }
 
-// run computes the block's rows, or reuses stored rows.
 func (b *crossBlock) run(ctx context.Context, report *run.Reporter) error {
 	if b.block < b.r.storedBlocks && b.r.filled[b.block] {
 		return b.runStored(ctx, report)
@@ -133,7 +132,6 @@ func (b *crossBlock) complete(first, count int) error {
 	return nil
 }
 
-// runStored is like run, for rows whose values are stored.
 func (b *crossBlock) runStored(ctx context.Context, report *run.Reporter) error {
 	e, stride := b.r.e, b.r.stride
 	n, width := e.Len(), e.c.Kernels.PanelWidth

@@ -66,7 +66,6 @@ func NewReference(x *sparse.Embedded) *Reference {
 // Len returns the number of documents.
 func (r *Reference) Len() int { return r.x.Rows() }
 
-// row returns the columns and float64 values of row i.
 func (r *Reference) row(i int) ([]uint32, []float64) {
 	terms, _ := r.x.Row(i)
 	lo := r.x.Offsets[i]

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// selects adds the kernels that select a tile's small values. They test layout.Select values of a
-// line at a time, and usually select none.
+// selects adds the kernels that select a tile's small values. They test layout.SelectBlock values
+// of a line at a time, and usually select none.
 func selects(f file) {
 	for _, set := range isas {
 		f.gen(set).selectSmall()

@@ -88,12 +88,12 @@ type Stats struct {
 	// into lists, up to two per value. With several workers both numbers vary between runs.
 	NeighbourCandidates, NeighbourInsertions int64
 
-	LoadTime    time.Duration // scattering documents into panels, and finding posting lists
-	TailTime    time.Duration // products of the tail
-	HeadTime    time.Duration // products of the head
-	ConvertTime time.Duration // converting dot products to c, and recomputing close pairs
-	MapTime     time.Duration // applying kernels to c
-	StoreTime   time.Duration // writing results to the destination
+	LoadTime    time.Duration // time for scattering documents into panels, and for finding posting lists
+	TailTime    time.Duration // time for products of the tail
+	HeadTime    time.Duration // time for products of the head
+	ConvertTime time.Duration // time for converting dot products to c, and for recomputing close pairs
+	MapTime     time.Duration // time for applying kernels to c
+	StoreTime   time.Duration // time for writing results to the destination
 }
 
 // Add adds the counts and times of o to s.

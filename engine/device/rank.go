@@ -121,7 +121,6 @@ func TransposeByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, worke
 	})
 }
 
-// resize returns a slice of n arbitrary values, in the memory of s if possible.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)

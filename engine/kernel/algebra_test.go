@@ -330,7 +330,8 @@ func TestOwnKernelsAsParts(t *testing.T) {
 	}
 }
 
-// Kernels with the same canonical specification are equal. A user-defined kernel equals only itself.
+// Kernels with the same canonical specification are equal. A user-defined kernel equals only
+// itself.
 func TestEqual(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"linear", "1*linear"}, {"power(linear):p=17", "power((linear)):p=17"},

@@ -160,14 +160,12 @@ func wordParam(key, summary string, words ...string) param {
 	return param{Param: about, words: words}
 }
 
-// withDefaultWord adds a word that stands for the default value.
 func (q param) withDefaultWord(absent string, initial float64) param {
 	q.defaultWord, q.defaultValue, q.Default, q.hidden = absent, initial, absent, true
 	q.Allowed = absent + ", or " + q.Allowed
 	return q
 }
 
-// hiddenAtDefault omits the parameter from specifications at its default value.
 func (q param) hiddenAtDefault() param {
 	q.hidden = true
 	return q

@@ -49,7 +49,6 @@ type expr struct {
 	attributes []norm       // functions of a single norm, for opX and opY
 }
 
-// newExpr returns the expression that value builds.
 func newExpr(exact bool, value func(a input) ref) *expr {
 	e := &expr{exact: exact, index: map[node]ref{}}
 	last := value(input{e, e.add(node{op: opC}), documentNorm})
@@ -193,7 +192,6 @@ func (a input) ifPositive(w, u, v ref) ref {
 	return a.e.add(node{op: opSelect, a: w, b: u, d: v})
 }
 
-// callFunc returns a node that calls f with 1 - cosine and the two norms.
 func (a input) callFunc(f *goFunc) ref {
 	x, y := a.pair(a.norm)
 	return a.e.add(node{op: opCall, a: x, b: y, d: a.c, call: f})
@@ -244,7 +242,6 @@ func (e *expr) eval(c, x, y float64) float64 {
 	return v[len(e.nodes)-1]
 }
 
-// apply computes a node from the values v of the nodes before it.
 func (e *expr) apply(n *node, v []float64, c, x, y float64) float64 {
 	switch n.op {
 	case opC:

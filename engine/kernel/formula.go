@@ -34,7 +34,6 @@ type formula struct {
 	variable   Variable
 }
 
-// directMap is a hand-written map with an error bound.
 type directMap struct {
 	apply func(k *asm.Kernels, dst, c, x, y []float32)
 	error func(c, x, y float64) float64
@@ -90,7 +89,6 @@ func (k *kernel) withEmbedding(e sparse.Embedding) *kernel {
 	return k
 }
 
-// finish sets the fields that follow from the formula.
 func (k *kernel) finish() *kernel {
 	if k.deficit == nil {
 		plain := &goFunc{k.plainDeficit}

@@ -27,7 +27,6 @@ type function struct {
 	arg       float64     // constant of an instruction in ops
 }
 
-// isFloat64 reports whether maps compute the function in float64.
 func (f *function) isFloat64() bool { return f.table == nil && f.row == nil }
 
 // error returns a bound on the error of f(v) if the error of v is at most err.

@@ -13,7 +13,7 @@ const chunk = 256
 // plan assigns registers to the nodes of an expression.
 type plan struct {
 	e             *expr
-	register      []int  // register of each node; -1 for c if only tables read it, and for a float32 value
+	register      []int  // register of each node; -1 for c or a float32 function that no node needs in float64
 	column        []bool // the node's value is the same for all rows
 	registerCount int
 }

@@ -71,8 +71,8 @@ func float32Distances(n int) []float32 {
 // empty document. Some are close to each other.
 var norms = []float32{0, 1e-3, 0.7, 1, 1.0000001, 3.14159, 100, 100.25, 12345.678}
 
-// Every value of Map is within Error of Eval at the same float32 arguments. The largest error is a
-// substantial part of the bound, so that the bound isn't too loose. (A sum of worst cases of
+// Every value of Apply is within Error of Eval at the same float32 arguments. The largest error is
+// a substantial part of the bound, so that the bound isn't too loose. (A sum of worst cases of
 // independent roundings is rarely reached.)
 func TestMapError(t *testing.T) {
 	musttest.SkipRace(t)

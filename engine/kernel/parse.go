@@ -173,7 +173,6 @@ func (p *parser) sum() parsedKernel {
 	return parsedKernel{p.combine(findFamily("sum"), at, parts, weights, nil), at, p.pos}
 }
 
-// weight reads a number and a star if a number comes next.
 func (p *parser) weight() float64 {
 	p.skipSpaces()
 	if p.pos >= len(p.spec) || strings.IndexByte("-.0123456789", p.spec[p.pos]) < 0 {
@@ -364,7 +363,6 @@ func (q param) allows(v float64) bool {
 	return v >= q.min && v <= q.max && (!q.integer || v == math.Trunc(v))
 }
 
-// accept skips spaces and the byte b if b comes next.
 func (p *parser) accept(b byte) bool {
 	at := p.pos
 	p.skipSpaces()
@@ -413,7 +411,6 @@ func isValue(run string, b byte) bool {
 
 func (p *parser) text(t parsedKernel) string { return strings.TrimSpace(p.spec[t.pos:t.end]) }
 
-// remaining returns the text at pos for messages.
 func (p *parser) remaining() string {
 	if p.pos >= len(p.spec) {
 		return "the end"
@@ -450,7 +447,6 @@ func formatNumber(v float64) string {
 	return text
 }
 
-// suggest suggests the candidate nearest to a word, or returns "".
 func suggest(word string, candidates []string) string {
 	if best := run.ClosestWord(strings.ToLower(word), candidates); best != "" {
 		return fmt.Sprintf(" (did you mean %q?)", best)

@@ -67,7 +67,6 @@ func (b *programBuilder) pushAll(of ...ref) {
 	}
 }
 
-// push writes the instructions that push the value of a node.
 func (b *programBuilder) push(r ref) {
 	if !b.ok {
 		return
@@ -127,7 +126,6 @@ func (b *programBuilder) push(r ref) {
 	}
 }
 
-// emitFunction writes the instructions that replace the number v on top of the stack by f(v).
 func (b *programBuilder) emitFunction(f *function) {
 	b.ok = b.ok && f.ops != nil
 	for _, op := range f.ops {

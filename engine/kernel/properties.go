@@ -37,7 +37,7 @@ type Properties struct {
 	PositiveDiagonal bool // k(x, x) > 0 for all documents x, of norm > 0 if the kernel uses norms
 	Decreasing       bool `json:"falling"` // for fixed norms, the value doesn't increase with c
 
-	infinitelyDivisible bool // all positive powers are positive definite, if the kernel is
+	infinitelyDivisible bool // if the kernel is positive definite, so are all its positive powers
 }
 
 // Warning returns the text of a warning that matrices of the kernel may have negative eigenvalues,
@@ -85,7 +85,6 @@ func combinedProperties(parts []*kernel) Properties {
 
 func joinConditions(conditions, c string) string { return strings.TrimPrefix(conditions+"; "+c, "; ") }
 
-// allConditional reports whether all parts are at least conditionally positive definite.
 func allConditional(parts []*kernel) bool {
 	return !slices.ContainsFunc(parts,
 		func(k *kernel) bool { return k.properties.Definiteness < ConditionallyPositiveDefinite })

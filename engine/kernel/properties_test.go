@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A kernel with the property Falling decreases in c, up to the last bits of its values.
+// A kernel with the property Decreasing decreases in c, up to the last bits of its values.
 func TestFalling(t *testing.T) {
 	specs := []string{
 		"power(ngd):p=3", "power(bhattacharyya):p=3", "power(bhattacharyya):p=2", "power(hellinger):p=0.5", "exp(ngd-log)",

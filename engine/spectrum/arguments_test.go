@@ -49,7 +49,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// If reading a value panics or ends the goroutine, All returns an error.
+// If reading a value panics or ends the goroutine, Eigenvalues returns an error.
 func TestMatrixThatEnds(t *testing.T) {
 	for _, end := range []func(){func() { panic("broken") }, runtime.Goexit} {
 		calls := 0

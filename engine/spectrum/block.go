@@ -246,7 +246,6 @@ func (s *krylovSpace) eigenpairs(opt Options) (*ritz, float64, error) {
 	return found, worst, nil
 }
 
-// residualScale returns the divisor of a relative residual.
 func (r *ritz) residualScale(column int, opt Options) float64 {
 	if opt.WithSmallest {
 		return max(math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
@@ -257,7 +256,6 @@ func (r *ritz) residualScale(column int, opt Options) float64 {
 // roundingBound bounds the rounding errors of products, which residuals don't include.
 func (s *krylovSpace) roundingBound() float64 { return 0x1p-50 * s.scale * math.Sqrt(float64(s.n)) }
 
-// result converts eigenvectors of T to eigenvectors of the matrix.
 func (s *krylovSpace) result(found *ritz, opt Options) (*Eigenpairs, error) {
 	out := &Eigenpairs{Vectors: mat.NewDense(s.n, opt.K, nil), BasisSize: s.count}
 	rows := mat.NewDense(opt.K, s.n, nil) // in ascending order
@@ -290,7 +288,6 @@ func (s *krylovSpace) result(found *ritz, opt Options) (*Eigenpairs, error) {
 	return out, nil
 }
 
-// maxByAbs returns the value with the largest absolute value, with ties broken by index.
 func maxByAbs(v []float64) (most float64) {
 	for _, x := range v {
 		if math.Abs(x) > math.Abs(most) {

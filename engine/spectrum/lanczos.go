@@ -26,7 +26,9 @@ type Operator interface {
 type Options struct {
 	K            int  // number of largest eigenvalues, with eigenvectors; default 6
 	WithSmallest bool // also find the K smallest eigenvalues, without eigenvectors
-	BlockSize    int  // number of vectors per product; default K/3, but at least 8 and at most 128, or 1 with WithSmallest
+	// BlockSize is the number of vectors per product. Default: K/3, but at least 8 and at most 128,
+	// or 1 with WithSmallest.
+	BlockSize int
 	// MaxVectors is the maximum size of the basis, which limits the number of products and the
 	// memory. Default: 200 + 5 K + 10 BlockSize, or 600 with WithSmallest.
 	MaxVectors int
@@ -49,7 +51,6 @@ type Eigenvalue struct {
 	Converged       bool
 }
 
-// resolve fills in defaults for a matrix of n rows.
 func (o Options) resolve(n int) (Options, error) {
 	for _, c := range []struct {
 		name  string

@@ -150,7 +150,8 @@ func TestLeadingUnconverged(t *testing.T) {
 	}
 }
 
-// A search ends as soon as all residuals are within the tolerance. The default Block depends on K.
+// A search ends as soon as all residuals are within the tolerance. The default BlockSize depends on
+// K.
 func TestLeadingEnds(t *testing.T) {
 	got, err := Lanczos(t.Context(), blocks{with(falling(300), 3)}, Options{K: 8, MaxVectors: 300})
 	if err != nil || !(got.BasisSize < 100) || !got.Largest[7].Converged {

@@ -103,8 +103,8 @@ func tridiagonalise(ctx context.Context, a *packedMatrix, workers int) (d, e []f
 // sums are treated as 0.
 const minSquare = 0x1p-900
 
-// householder sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x to
-// (0, …, 0, beta). τ is 0 if x already has this form.
+// householder sets x to the vector v, with last element 1, of the reflection I - τvvᵀ that maps x
+// to (0, …, 0, beta). τ is 0 if x already has this form.
 func householder(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]

@@ -24,9 +24,9 @@ func symmetricOf(n int, at func(i, j int) float64) *mat.SymDense {
 	return a
 }
 
-// All agrees with gonum's decomposition, a different algorithm, relative to the largest value: for
-// sizes around the block sizes, values of all magnitudes, and matrices without some reflections.
-// The number of workers changes no bit.
+// Eigenvalues agrees with gonum's decomposition, a different algorithm, relative to the largest
+// value: for sizes around the block sizes, values of all magnitudes, and matrices without some
+// reflections. The number of workers changes no bit.
 func TestAllAgainstGonum(t *testing.T) {
 	musttest.SkipRace(t)
 	r := rand.New(rand.NewPCG(1, 1))

@@ -93,7 +93,7 @@ const (
 // Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so n·Ln2Hi is exact for
 // all possible n. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254 in the
 // low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is 1.5·2^23. exp(x) is 0 below
-// ExpLow, and +Inf above ExpHigh.
+// ExpMin, and +Inf above ExpMax.
 const (
 	Log2E      float32 = 0x1.715476p+0
 	Ln2Hi      float32 = 0x1.63p-1
@@ -104,8 +104,8 @@ const (
 	ExpMax     float32 = 89
 )
 
-// CurvatureFloor replaces curvatures of the solver's problem that aren't positive. Rounding and
-// indefinite kernels cause such curvatures. CurvatureFloor is LIBSVM's TAU.
+// CurvatureFloor replaces smaller curvatures of the solver's problem. Rounding and indefinite
+// kernels can cause curvatures of 0 or less. CurvatureFloor is LIBSVM's TAU.
 const CurvatureFloor = 1e-12
 
 // Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0. Q is the upper tail of the
@@ -126,8 +126,8 @@ const (
 
 // Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2: the power series up to r⁸/9!. The
 // remainder is below 0.347⁹/10! = 2^-35.5 and P is above 0.84, so the relative error is below
-// 2^-35. Below Expm1Low, 1-exp(x) is 1 in float32. LogE64 is 1/ln 2. Adding Round64 rounds to an
-// integer, which is in the low bits of the sum.
+// 2^-35. Below Expm1Min, 1-exp(x) is 1 in float32. Log2EFloat64 is 1/ln 2. Adding Round64 rounds to
+// an integer, which is in the low bits of the sum.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2

@@ -5,8 +5,8 @@ package layout
 // Sizes of blocks.
 const (
 	PanelWidth   = 64  // documents in a panel of the assembly kernels
-	RowSumsBlock = 64  // RowSumsBlock in assembly requires a multiple of this number of sums
-	SelectBlock  = 32  // SelectBlock and Min in assembly require a multiple of this number of places
+	RowSumsBlock = 64  // RowSums in assembly requires a multiple of this number of sums
+	SelectBlock  = 32  // Select and Min in assembly require a multiple of this number of places
 	ScanBlock    = 16  // the solver's kernels require a multiple of this number of scores
 	PeakSums     = 192 // number of float32 in twelve AVX-512 registers
 	TailSlack    = 8   // number of entries that TailAdd in assembly reads at a time
@@ -19,14 +19,14 @@ const (
 	PiecewiseFold  = 25
 )
 
-// A half-line table has 2^HalfLineBits intervals per power of two, from 2^HalfLineLow to
-// 2^HalfLineHigh.
+// A half-line table has 2^HalfLineBits intervals per power of two, from 2^HalfLineMinExponent to
+// 2^HalfLineMaxExponent.
 const (
 	HalfLineBits        = 4
 	HalfLineMinExponent = -160
 	HalfLineMaxExponent = 160
 	HalfLineRows        = (HalfLineMaxExponent - HalfLineMinExponent) << HalfLineBits
-	// HalfLineMinBits holds the upper bits of 2^HalfLineLow as float64.
+	// HalfLineMinBits holds the upper bits of 2^HalfLineMinExponent as float64.
 	HalfLineMinBits = (1023 + HalfLineMinExponent) << HalfLineBits
 )
 

@@ -41,7 +41,6 @@ func (b Backend) ComputeRows(ctx context.Context, r *device.Request, visit func(
 	return visit(t)
 }
 
-// denseRow returns row i as a dense unit vector.
 func denseRow(x *sparse.Embedded, i int) []float64 {
 	row := make([]float64, x.Cols)
 	terms, _ := x.Row(i)

@@ -36,8 +36,9 @@ func BiasedKernel(c, x, y, b float64) float64 {
 	return both
 }
 
-// BiasedSquaredDistance returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is twice the probability that exactly
-// one of w·x and w·y exceeds b. For equal norms it has full relative accuracy for small c.
+// BiasedSquaredDistance returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is twice the probability
+// that exactly one of w·x and w·y exceeds b. For equal norms it has full relative accuracy for
+// small c.
 func BiasedSquaredDistance(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {
@@ -110,8 +111,8 @@ func complement(h, a float64) float64 {
 	}
 }
 
-// sectorIntegral returns I(h, ξ) for a = cot ξ of any sign. If I(h, ξ) is much smaller than I(h, π/2), it
-// is integrated directly, with t = cot φ = a e^v:
+// sectorIntegral returns I(h, ξ) for a = cot ξ of any sign. If I(h, ξ) is much smaller than I(h,
+// π/2), it is integrated directly, with t = cot φ = a e^v:
 //
 //	I = exp(-h²(1+a²)/2) ∫ exp(-h²a²(e^(2v)-1)/2) a e^v/(1+a²e^(2v)) dv,   v >= 0
 //

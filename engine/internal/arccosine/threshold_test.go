@@ -104,7 +104,8 @@ func TestBiasedKnown(t *testing.T) {
 			}
 		}
 	}
-	// Differ doesn't cancel: it is θ exp(-h²/2)·2/π for small angles and equal norms.
+	// BiasedSquaredDistance doesn't cancel: it is θ exp(-h²/2)·2/π for small angles and equal
+	// norms.
 	for c := 1e-3; c > 1e-40; c /= 1e3 {
 		theta := 2 * math.Asin(math.Sqrt(c/2))
 		want := 2 / math.Pi * theta * math.Exp(-0.5*0.3*0.3)

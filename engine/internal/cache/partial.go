@@ -117,7 +117,6 @@ func (q *request) compute(ctx context.Context, mine []missingTile) error {
 	})
 }
 
-// abandon releases claimed tiles that weren't completed.
 func (q *request) abandon(mine []missingTile) {
 	for i := range mine {
 		if m := &mine[i]; m.tile != nil && !m.done {

@@ -104,7 +104,6 @@ func (q *request) serve(r int, s pieceRange, t *tiles.Tile) error {
 // minParallelValues is the minimum number of values for which a read is divided among workers.
 const minParallelValues = 1 << 16
 
-// read serves ready tiles and returns missing tiles.
 func (q *request) read(ctx context.Context) (missing []missingTile, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -131,7 +130,6 @@ func (q *request) read(ctx context.Context) (missing []missingTile, err error) {
 	return missing, err
 }
 
-// readRow serves the ready tiles of a row and appends missing tiles to missing.
 func (q *request) readRow(r int, missing []missingTile) ([]missingTile, error) {
 	c, i := q.c, q.rows[r]
 	for _, s := range q.blocks {

@@ -92,7 +92,6 @@ func (c *Cache) panelRange(p int) (first, end int) {
 	return p * width, min((p+1)*width, c.full.n)
 }
 
-// panelPairs returns the number of pairs of the upper triangle in a panel.
 func (c *Cache) panelPairs(p int) int64 {
 	first, end := c.panelRange(p)
 	return int64(end-first)*int64(c.full.n-end) + compute.TrianglePairCount(end-first)

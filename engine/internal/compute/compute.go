@@ -109,7 +109,6 @@ func (c *Computer) Diagonal(k kernel.Kernel) ([]float32, error) {
 	return d, nil
 }
 
-// programCache caches the programs of recently used kernels.
 type programCache struct {
 	mu    sync.Mutex
 	byKey map[any]*device.Program // program of each kernel.Key

@@ -6,8 +6,8 @@ import (
 	"github.com/gramengine/gram/engine/device"
 )
 
-// RequestPairCount returns the number of pairs that r requests in rows first <= i < end and columns lo <= j <
-// hi.
+// RequestPairCount returns the number of pairs that r requests in rows first <= i < end and columns
+// lo <= j < hi.
 func RequestPairCount(r *device.Request, first, end, lo, hi int) (pairs int64) {
 	if !r.UpperOnly {
 		return int64(end-first) * int64(hi-lo)

@@ -59,7 +59,6 @@ func hasIntegerRow(x *sparse.Embedded, i int, unseen bool) bool {
 	return true
 }
 
-// mapVariable applies a kernel of a variable to a tile of c in place.
 func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Request, t *device.Tile) error {
 	from, whole := c.X, 0
 	if r.RowDocuments != nil {

@@ -103,8 +103,8 @@ func EmbedRows(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embed
 	return x
 }
 
-// SampleRows returns rows of counts: random rows of different density, near duplicates at many distances,
-// a duplicate, a multiple, rows without common terms, and empty rows.
+// SampleRows returns rows of counts: random rows of different density, near duplicates at many
+// distances, a duplicate, a multiple, rows without common terms, and empty rows.
 func SampleRows() [][]float32 {
 	r := rand.New(rand.NewPCG(7, 1))
 	const terms = 200

@@ -31,8 +31,8 @@ func mul(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits)
 
 func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Quo(a, b) }
 
-// cotangentSeries returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All are positive.
-// With the series S = sin x/x and cos x in z, S·C = (S - cos x)/z.
+// cotangentSeries returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All are
+// positive. With the series S = sin x/x and cos x in z, S·C = (S - cos x)/z.
 func cotangentSeries(terms int) []*big.Float {
 	sine, difference := make([]*big.Float, terms+1), make([]*big.Float, terms+1)
 	factorial := newFloat(1)
@@ -55,7 +55,8 @@ func cotangentSeries(terms int) []*big.Float {
 	return c
 }
 
-// ratioCoefficients returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ ratios[k][j] y^j.
+// ratioCoefficients returns the coefficients of v_0 … v_order for the n-sphere: v_k = Σ
+// ratios[k][j] y^j.
 func ratioCoefficients(n, order int) [][]float64 {
 	a := float64(n-1) / 2
 	terms := seriesTerms + order // the derivative loses a term per order

@@ -3,8 +3,8 @@ package interpolate
 
 import "math"
 
-// ChebyshevNodes returns the n zeros of the Chebyshev polynomial of degree n in descending order. These
-// nodes nearly minimise the interpolation error on [-1, 1].
+// ChebyshevNodes returns the n zeros of the Chebyshev polynomial of degree n in descending order.
+// These nodes nearly minimise the interpolation error on [-1, 1].
 func ChebyshevNodes(n int) []float64 {
 	x := make([]float64, n)
 	for k := range x {

@@ -16,7 +16,8 @@
 //   - Difference: ‖x - y‖² = 2c is at least the sum of squares of values in only one of x and y.
 //     Sketches, with a bit per sampled column, give a lower bound of this sum.
 //   - First column: the pair is a match only in its first shared column.
-//   - Length: the cosine up to the end of the shorter prefix, plus √(Nₓ N_y) for later columns, is at least τ.
+//   - Length: the cosine up to the end of the shorter prefix, plus √(Nₓ N_y) for later columns, is
+//     at least τ.
 //
 // The caller checks the remaining pairs.
 //
@@ -281,7 +282,6 @@ func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, 
 	})
 }
 
-// eachStripe builds the lists of one stripe after the other, and calls visit for each stripe.
 func (j *Join) eachStripe(ctx context.Context, visit func(l *lists) error) error {
 	for _, s := range j.stripes {
 		l := j.lists

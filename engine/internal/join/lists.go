@@ -29,7 +29,8 @@ type postings struct {
 
 func (p *postings) list(r int) []entry { return p.entries[p.offsets[r]:p.offsets[r+1]] }
 
-// entry is N and the document's index, packed so that entries ascend as N descends.
+// entry packs N (see the package documentation) and the document's index, so that entries ascend as
+// N descends.
 type entry uint64
 
 func newEntry(length float64, k int) entry {
@@ -135,7 +136,6 @@ type worker struct {
 	steps                      int64 // number of merge steps; see Counts.StepsPerMatch
 }
 
-// candidate is a list entry with the sketch of the document.
 type candidate struct {
 	k      uint32
 	length float32

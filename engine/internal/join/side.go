@@ -26,7 +26,6 @@ func (s *docSet) copies(doc uint32) []uint32 {
 	return s.members[s.start[k]:s.start[k+1]]
 }
 
-// prefixBlockDocs is the number of documents per prefixBlock.
 const prefixBlockDocs = 1 << 10
 
 // prefixBlock holds the prefixes of prefixBlockDocs documents, each sorted by rank.
@@ -47,7 +46,6 @@ func (s *docSet) row(k uint32) ([]uint32, []float32) {
 	return s.prefixes[k/prefixBlockDocs].row(int(k % prefixBlockDocs))
 }
 
-// newDocSet returns a docSet with classes of identical documents.
 func newDocSet(ctx context.Context, x *sparse.Embedded, workers int) (*docSet, error) {
 	n := x.Rows()
 	s := &docSet{x: x, class: make([]uint32, n)}
@@ -162,7 +160,6 @@ func (w *prefixFinder) find(j *Join, s *docSet, k int) {
 	}
 }
 
-// siftDown restores the heap order below index at.
 func siftDown(heap []uint64, at int) {
 	for next := 2*at + 1; next < len(heap); next = 2*at + 1 {
 		if next+1 < len(heap) && heap[next+1] < heap[next] {

@@ -222,7 +222,6 @@ func (l *Lists) Sort(
 	})
 }
 
-// convertKeys converts the keys of neighbours to values, len(buffer) at a time.
 func convertKeys(buffer []float32, list []Neighbour, values func(keys []float32) error) error {
 	for part := range slices.Chunk(list, len(buffer)) {
 		keys := buffer[:len(part)]

@@ -188,7 +188,7 @@ func TestBound(t *testing.T) {
 	})
 }
 
-// Pairs visits each pair with a small enough key once.
+// EachPairs visits each pair with a small enough key once.
 func TestPairs(t *testing.T) {
 	eachISA(t, func(t *testing.T, kernels *asm.Kernels) {
 		r := rand.New(rand.NewPCG(3, 3))

@@ -113,7 +113,6 @@ func (b *Backend) Stats() device.Stats {
 // Close does nothing.
 func (b *Backend) Close() error { return nil }
 
-// acquirePanel returns scratch space for a worker. releasePanel returns it for reuse.
 func (b *Backend) acquirePanel() *panel {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +134,6 @@ func (b *Backend) releasePanel(p *panel) {
 	}
 }
 
-// acquireRowDocs returns memory for row documents. releaseRowDocs returns it for reuse.
 func (b *Backend) acquireRowDocs() *rowDocs {
 	b.mu.Lock()
 	defer b.mu.Unlock()

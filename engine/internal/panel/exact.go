@@ -74,8 +74,8 @@ func (u *unitCache) row(r int) ([]uint32, []float64) {
 	return terms, row
 }
 
-// ExactFunc returns the function that recomputes c of two rows, given their columns in ascending order
-// and their float64 values.
+// ExactFunc returns the function that recomputes c of two rows, given their columns in ascending
+// order and their float64 values.
 func ExactFunc(p sparse.Pairing) func(aTerms []uint32, a []float64, bTerms []uint32, b []float64) float64 {
 	switch p {
 	case sparse.ChiSquare:

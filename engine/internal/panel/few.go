@@ -22,7 +22,6 @@ import (
 // document.
 const maxSingleRows = 4
 
-// denseCopy stores the columns as dense panels.
 type denseCopy struct {
 	limit        int64 // maximum memory in bytes
 	requestCount atomic.Int64
@@ -61,7 +60,6 @@ func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	return *b.denseCopy.panels.Load()
 }
 
-// denseCopyBytes returns the memory of all columns in dense form.
 func (b *Backend) denseCopyBytes() int64 {
 	width := b.kernels.PanelWidth
 	return 4 * int64((b.columns.x.Rows()+width-1)/width) * int64(b.layout.headTerms()*width)

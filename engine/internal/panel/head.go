@@ -56,7 +56,8 @@ type Head struct {
 // With n documents, panels of R, and document frequencies f in descending order, of which the first
 // H are in the head,
 //
-//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadCacheMiss + n·segments · HeadDocument + n · TailDocument)
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + Σ_{r far} f_r · HeadCacheMiss
+//	       + n·segments · HeadDocument + n · TailDocument)
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/MinTailBlockDocs · TailVisit
 //
 // A rank r is far if it is outside the part of its segment that fits in half of the L1 cache. If

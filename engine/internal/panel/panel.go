@@ -368,7 +368,6 @@ func (b *Backend) maxFarPairs() int {
 	return max(blockDocs*b.kernels.PanelWidth, len(b.columns.longTails))
 }
 
-// toggleMarks flips the bits of the given tail terms in p.marks.
 func (p *panel) toggleMarks(terms []uint32) {
 	for _, t := range terms {
 		p.marks[t/64] ^= 1 << (t % 64)

@@ -91,7 +91,6 @@ func (s *docSet) minTail(d int) float32 {
 	return slices.Min(s.tail.Values[s.tail.Offsets[d]:s.tail.Offsets[d+1]])
 }
 
-// resize returns a slice of n unspecified values, in the memory of s if it suffices.
 func resize[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -99,7 +98,6 @@ func resize[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// valuesPerCheck is the number of values between checks of ctx.
 const valuesPerCheck = 1 << 20
 
 // fillTail fills the tail with the ranks from head on, in descending order.
@@ -199,7 +197,8 @@ func (s *docSet) bytes() int64 {
 
 // postings are the posting lists of the tail, split into blocks of documents. Entries of block b
 // begin at base[b]. List t is for rank head+t. It extends from base[b] + first[b·(listCount+1)+t]
-// to the start of list t+1. doc holds ascending indices within the block, and value the values.
+// to the start of list t+1. doc holds ascending indices within the block, and value the scaled
+// values.
 type postings struct {
 	block     int // documents per block
 	listCount int

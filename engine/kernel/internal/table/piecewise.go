@@ -47,7 +47,6 @@ const (
 	maxRelativeError = 64 * UnitRoundoff // maximum error relative to maxAbs or to the largest |g| of the interval
 )
 
-// holeRow is the row of a hole.
 var holeRow = [8]float32(slices.Repeat([]float32{float32(math.NaN())}, 8))
 
 // New returns a table of g. It uses the smallest number of intervals for which the error of
@@ -112,7 +111,8 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 		}
 	}
 	// Rows are computed from c = 1, where functions are steepest, to both ends. Exponents are
-	// biased as in float32: 2²⁴c from 2, for the smallest float32, to 150, and 2²⁴(2-c) from 128.
+	// biased as in float32. The exponent of 2²⁴c is between 2, for the smallest float32, and 150.
+	// The exponent of 2²⁴(2-c) is at least 128.
 	n := 1 << t.Bits
 	for exponent := 150; exponent >= 2; exponent-- {
 		for j := n - 1; j >= 0; j-- {
@@ -141,7 +141,6 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	return true
 }
 
-// nodePositions are the interpolation nodes in [-1, 1].
 var nodePositions = interpolate.ChebyshevNodes(nodeCount)
 
 // fitInterval returns the row of the interval around the mantissa mid, and reports whether
