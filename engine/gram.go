@@ -71,7 +71,6 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, dst *Dens
 	return dst, e.computeRows(ctx, k, e.deviceRequest(&q, 0), dst, report)
 }
 
-// computeRows computes a request without UpperOnly, and writes the rows to a matrix.
 func (e *Engine) computeRows(
 	ctx context.Context, k kernel.Kernel, r *device.Request, dst *Dense, report *run.Reporter,
 ) error {

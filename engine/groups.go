@@ -53,7 +53,6 @@ func (k *Deduplicator) AddNear(i, j int) {
 	}
 }
 
-// drop drops the second document of a pair whose first document is selected.
 func (k *Deduplicator) drop(pair [2]int32) {
 	if i, j := pair[0], pair[1]; k.nearTo[j] == j || i < k.nearTo[j] {
 		k.nearTo[j] = i

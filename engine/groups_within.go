@@ -195,7 +195,6 @@ func GroupsBytes(rows, cols int) int64 {
 	return (210+8*pairsPerRow)*int64(rows) + 24*int64(cols)
 }
 
-// newBoundSearch returns an engine without the CPU back end, and a search for pairs within a bound.
 func newBoundSearch(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*Engine, *search, error) {
 	e, err := newWithoutPanels(ctx, x, opt)
 	if err != nil {

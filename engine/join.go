@@ -145,7 +145,6 @@ func (s *search) planJoin(
 	return j, p, nil
 }
 
-// tileSeconds estimates the time in seconds in which tiles compare the given number of pairs.
 func (e *Engine) tileSeconds(pairs float64) float64 {
 	k, x := e.c.Kernels, e.c.X
 	cost := k.Cost

@@ -93,7 +93,6 @@ func (r *CrossMatrix) divide(keep int64) {
 // cache sets.
 func rowStride(n int) int { return (n+15)/16*16 + 16 }
 
-// blockRows returns the number of rows per block, which is at least the batch size of the device.
 func (r *CrossMatrix) blockRows() int {
 	rows, _, _ := r.e.planBatches()
 	return max(rows, crossBlockRows)

@@ -170,7 +170,6 @@ const (
 	minAccurateHistogramC = 0x1p-10
 )
 
-// rowLookup stores a row for fast lookup of its terms.
 type rowLookup struct {
 	bits    []uint64 // one bit per term; fits into the L1 cache
 	indices []int32  // indices[t] is the index of term t in the row, if the row has t

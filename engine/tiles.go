@@ -82,7 +82,6 @@ func (e *Engine) EachTile(ctx context.Context, k kernel.Kernel, q Request, visit
 	return nil
 }
 
-// resolve binds the kernel (c if k is nil), sets the defaults of q, and checks q.
 func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err error) {
 	rows, columns := e.Len(), e.Len()
 	if k == nil {

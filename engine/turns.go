@@ -25,7 +25,6 @@ func newOrderedSums(tasks, ahead int) *orderedSums {
 	return t
 }
 
-// begin returns n zeros for a task's sum. It waits until memory for the sum is free.
 func (t *orderedSums) begin(ctx context.Context, task, n int) ([]float64, error) {
 	if before := task - len(t.sums); before >= 0 {
 		select {

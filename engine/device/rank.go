@@ -39,7 +39,6 @@ func InversePermutation(order []uint32) []uint32 {
 	return rank
 }
 
-// valuesPerCheck is the number of values between two checks for cancellation.
 const valuesPerCheck = 1 << 20
 
 // minWorkerValues is the minimum number of values per worker in a transposition. A worker also

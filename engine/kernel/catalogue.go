@@ -70,7 +70,6 @@ type family struct {
 	singlePart bool // accepts only one part
 }
 
-// param is a parameter whose value is a number or a word.
 type param struct {
 	Param
 	defaultValue float64 // default value

@@ -27,7 +27,6 @@ func init() {
 	})
 }
 
-// checkCompose returns the index of an invalid layer and the allowed kernels, or "".
 func checkCompose(parts []*kernel, v []float64) (int, string) {
 	last, again := len(parts)-1, int(v[0])-len(parts)
 	if again < 0 && v[0] > 0 {

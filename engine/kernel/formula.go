@@ -161,7 +161,6 @@ func (k *kernel) Embedding() sparse.Embedding { return k.embedding }
 
 func (k *kernel) Eval(c, x, y float64) float64 { return k.exact.eval(c, x, y) }
 
-// resolve returns the kernel after setting the parameters that depend on the number of terms.
 func (k *kernel) resolve(terms int) *kernel {
 	if !k.dependsOnData {
 		return k

@@ -66,7 +66,6 @@ const (
 	heatConstant
 )
 
-// checkDiffusion returns the index of an invalid parameter and the allowed values, or "".
 func checkDiffusion(v []float64) (int, string) {
 	psi := v[heatOrder] >= 0
 	printed := heat.Form(v[heatForm]) == heat.FormPrinted

@@ -10,7 +10,6 @@ import (
 // chunk is the number of columns per pass. The intermediate results of a pass fit in the L1 cache.
 const chunk = 256
 
-// plan assigns registers to the nodes of an expression.
 type plan struct {
 	e             *expr
 	register      []int  // register of each node; -1 for c or a float32 function that no node needs in float64

@@ -273,8 +273,6 @@ func (p *parser) combine(f *family, pos int, parts []parsedKernel, weights, valu
 	return newCombination(f, kernels, weights, values)
 }
 
-// readParams reads the parameters of f, if a colon comes next, and returns their values and
-// positions.
 func (p *parser) readParams(f *family) (values []float64, written []parsedKernel) {
 	values, written = make([]float64, len(f.params)), make([]parsedKernel, len(f.params)+1)
 	for i, q := range f.params {
@@ -317,7 +315,6 @@ func (p *parser) readParams(f *family) (values []float64, written []parsedKernel
 	return values, written
 }
 
-// embeddingOf parses an embedding for f. If it isn't valid, allowed lists the allowed embeddings.
 func (p *parser) embeddingOf(f *family, text string) (ok bool, allowed string) {
 	e, err := sparse.ParseEmbedding(text)
 	if err != nil {
@@ -374,8 +371,6 @@ func (p *parser) accept(b byte) bool {
 	return false
 }
 
-// expect skips spaces and reads the byte b. If b doesn't follow, it fails with the message
-// expected.
 func (p *parser) expect(b byte, expected string) {
 	if !p.accept(b) {
 		p.fail(p.pos, p.remaining(), expected)
@@ -386,7 +381,6 @@ func (p *parser) skipSpaces() {
 	p.readWhile(func(_ string, b byte) bool { return b == ' ' || b == '\t' })
 }
 
-// readWhile reads the longest run of bytes that ok accepts, and returns it.
 func (p *parser) readWhile(ok func(run string, b byte) bool) string {
 	from := p.pos
 	for p.pos < len(p.spec) && ok(p.spec[from:p.pos], p.spec[p.pos]) {
@@ -454,7 +448,6 @@ func suggest(word string, candidates []string) string {
 	return ""
 }
 
-// spec returns the specification of k in an embedding, as [Parse] reads it.
 func (k *kernel) spec(e sparse.Embedding) string {
 	keys, f := "", k.family
 	for i, q := range f.params {

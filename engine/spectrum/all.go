@@ -59,7 +59,6 @@ func Eigenvalues(ctx context.Context, a mat.Symmetric, workers int) ([]float64, 
 // error of a matrix whose largest value is near 1.
 const flushThreshold = 0x1p-200
 
-// pack copies the values on and below the diagonal, and checks that they are finite.
 func pack(ctx context.Context, a mat.Symmetric) (*packedMatrix, error) {
 	n := a.SymmetricDim()
 	p := &packedMatrix{n, make([]float64, n*(n+1)/2)}

@@ -74,7 +74,6 @@ func (s *krylovSpace) product(a Operator) error {
 	return nil
 }
 
-// chunk is the number of basis vectors multiplied between checks of ctx.
 const chunk = 128
 
 // project makes the rows of w orthogonal to the basis, and returns their inner products with the

@@ -163,7 +163,6 @@ func divideTasks(mine []missingTile, panel, workers int) (tasks [][][]missingTil
 	return tasks
 }
 
-// computeTask computes and serves the tiles of a task. The blocks of a task are consecutive.
 func (q *request) computeTask(ctx context.Context, task [][]missingTile, scratch []float32) error {
 	c := q.c
 	r := &device.Request{RowIndices: make([]int, len(task[0]))}

@@ -31,8 +31,6 @@ type (
 	}
 )
 
-// checkRows checks the arguments of Rows for n documents, and returns the length of each row.
-// Ranges of columns may be in any order, and may repeat.
 func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
@@ -95,13 +93,11 @@ func (q *request) apply(r int, s pieceRange, values []float32, base int) error {
 	return nil
 }
 
-// serve applies the kernel to a ready tile, and releases it.
 func (q *request) serve(r int, s pieceRange, t *tiles.Tile) error {
 	defer q.c.tileStore.cache.Release(t)
 	return q.apply(r, s, t.Values, s.block*q.c.tileColumns)
 }
 
-// minParallelValues is the minimum number of values for which a read is divided among workers.
 const minParallelValues = 1 << 16
 
 func (q *request) read(ctx context.Context) (missing []missingTile, err error) {

@@ -34,7 +34,6 @@ func newFullMatrix(of *compute.Computer) *fullMatrix {
 	return w
 }
 
-// acquire waits for the token and takes it. release puts the token back.
 func (w *fullMatrix) acquire(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -249,7 +249,6 @@ func (c *Computer) divideTile(
 	})
 }
 
-// mapTile applies a kernel to a tile of c in place.
 func (c *Computer) mapTile(k kernel.Kernel, r *device.Request, t *device.Tile) error {
 	if of := c.variableOf(k); of != kernel.VariableAll {
 		return c.mapVariable(k, of, r, t)

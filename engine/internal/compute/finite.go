@@ -40,7 +40,6 @@ func allFinite(v []float32) bool {
 	return (a|b)&sign == 0
 }
 
-// checkFinite returns a [*kernel.PairError] for the first value of a tile that isn't finite.
 func (c *Computer) checkFinite(k fmt.Stringer, r *device.Request, t *device.Tile) error {
 	lines, length, stride := Lines(t)
 	together := length

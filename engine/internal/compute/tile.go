@@ -39,7 +39,6 @@ func SubTile(t *device.Tile, first, end, lo, hi int) device.Tile {
 	return part
 }
 
-// checkTile returns an error if a tile has rows or columns outside the request, or too few values.
 func checkTile(t *device.Tile, r *device.Request) error {
 	if t.FirstRow < 0 || t.Rows < 1 || t.Rows > len(r.RowIndices)-t.FirstRow {
 		return fmt.Errorf("engine: back end returned %d rows from row %d on, but the request has %d rows", t.Rows, t.FirstRow,

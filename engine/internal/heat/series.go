@@ -22,7 +22,6 @@ const (
 	seriesBits  = 384 // divisions for the cotangent and powers of 1-y lose about 100 bits
 )
 
-// bigPi is π to 100 decimals.
 const bigPi = "3.1415926535897932384626433832795028841971693993751058209749445923078164062862089986280348253421170679"
 
 func newFloat(v float64) *big.Float { return new(big.Float).SetPrec(seriesBits).SetFloat64(v) }

@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// docSet is a set of documents, which are the rows or the columns of a join.
 type docSet struct {
 	x        *sparse.Embedded
 	distinct []uint32 // documents that aren't copies of earlier documents

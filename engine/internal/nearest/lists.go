@@ -88,7 +88,6 @@ func (l *Lists) AddDisjoint(columns int, square bool) {
 	}
 }
 
-// fillDisjoint replaces unused entries of list i, as described at AddDisjoint.
 func (l *Lists) fillDisjoint(i int, list []entry) {
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(uint32(a), uint32(b)) })
 	used := sort.Search(len(list), func(at int) bool { return list[at] == l.unused })
@@ -168,7 +167,6 @@ func replaceTop(heap []entry, e entry) {
 	heap[at] = e
 }
 
-// sortKeys is the number of keys that are converted to values at a time.
 const sortKeys = 4096
 
 // Sort sorts all lists by key in ascending order. If values isn't nil, it then replaces keys by

@@ -32,7 +32,6 @@ type scratch struct {
 	transposed   []float32 // transposed tile
 }
 
-// partRows is the maximum number of rows per part of a tile.
 const partRows = 64
 
 var belowAllKeys = float32(math.Inf(-1))

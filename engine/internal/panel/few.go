@@ -30,7 +30,6 @@ type denseCopy struct {
 	rowPool      sync.Pool                   // *singleRow
 }
 
-// singleRow holds a document of a request, and scratch space for its row.
 type singleRow struct {
 	docs   docSet
 	order  []uint64  // rank and index of the document's values, by descending rank
@@ -116,7 +115,6 @@ func (b *Backend) computeSingleRows(
 	})
 }
 
-// load stores document i of x, divided into head and tail.
 func (s *singleRow) load(b *Backend, x *sparse.Embedded, i int) {
 	l := b.layout
 	columns, values := x.Row(i)
@@ -205,7 +203,6 @@ func (p *panel) computeRow(
 	return nil
 }
 
-// writeTailRow writes the tail sums of the panel's first document.
 func (p *panel) writeTailRow(sums []float32) {
 	block := p.b.postings.block
 	for lo := 0; lo < len(sums); lo += block {

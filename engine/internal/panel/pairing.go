@@ -45,7 +45,6 @@ func pairingOf(k *asm.Kernels, p sparse.Pairing) pairing {
 // maxTermProducts is the maximum number of products of a posting list that are computed at a time.
 const maxTermProducts = 512
 
-// tailAdd adds the products of the visits in block b of the posting lists to p.tail.
 func (p *panel) tailAdd(b int) {
 	post := p.b.postings
 	doc, value := post.doc[post.base[b]:], post.value[post.base[b]:]

@@ -50,7 +50,6 @@ type segment struct {
 	value     []float32
 }
 
-// valueRange returns the range of offset and value for document i.
 func (s *segment) valueRange(i int) (lo, hi int64) {
 	p := i - i%sparse.BlockSize + int(s.positions[i])
 	return s.start[p], s.start[p+1]
