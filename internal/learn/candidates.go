@@ -87,7 +87,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	// two classes: schemes are equal
+	// with two classes, one-vs-rest and one-vs-one are the same
 	if !g.SchemeFixed && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 {
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
@@ -202,7 +202,7 @@ func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err 
 type VectorDefaults struct {
 	Kernel    string           // default kernel for SVMs and other kernel methods
 	Embedding sparse.Embedding // default embedding for linear models
-	Reason    string           // why values aren't counts, and their meaning; "" for value columns
+	Reason    string           // reason for these defaults; "" for a table with value columns
 
 	hasTermWeights bool // values are term weights, not measurements
 }
@@ -211,19 +211,19 @@ type VectorDefaults struct {
 // parameters.
 const WeightsKernel = "bhattacharyya"
 
-// Vectors are treated as term weights, such as tf-idf, if values are nonnegative fractions, there
-// are at least wideColumns columns, and at most a fraction sparseShare of the entries is nonzero.
-// In addition, columns that are nonzero in half of the rows must hold less than half of the nonzero
-// entries. Term weights aren't standardized, because rare terms would dominate.
+// Vectors are treated as term weights, such as tf-idf, if their values are nonnegative fractions,
+// there are at least minTermColumns columns, and at most a fraction maxTermDensity of the entries
+// is nonzero. In addition, columns that are nonzero in half of the rows must hold less than half of
+// the nonzero entries. Term weights aren't standardized, because rare terms would dominate.
 const (
 	minTermColumns = 100
 	maxTermDensity = 0.1
 )
 
-// VectorDefaultsOf returns the defaults for a corpus of vectors, or nil for text and counts. Vectors come
-// from a file of vectors or from columns of values. The default kernel is a text kernel for term
-// weights, and a vector kernel for measurements. Linear models standardize measurements if the
-// scales of columns differ much.
+// VectorDefaultsOf returns the defaults for a corpus of vectors, or nil for text and counts.
+// Vectors come from a file of vectors or from the value columns of a table. The default kernel is a
+// text kernel for term weights, and a vector kernel for measurements. Linear models standardize
+// value columns. They standardize other measurements only if the scales of columns differ much.
 func VectorDefaultsOf(c *corpus.Corpus) *VectorDefaults {
 	if c.Tokenizer.HasValues() {
 		return &VectorDefaults{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.StandardScaling}}
@@ -259,8 +259,8 @@ func VectorDefaultsOf(c *corpus.Corpus) *VectorDefaults {
 	return v
 }
 
-// kernelVariants returns the named kernel with each suitable text embedding and each candidate value of t
-// or gamma.
+// kernelVariants returns the named kernel with each suitable text embedding and each candidate
+// value of t or gamma.
 func kernelVariants(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
 	if err != nil {
@@ -276,9 +276,9 @@ func kernelVariants(name string, histograms, vectors []string) ([]kernel.Kernel,
 	}
 }
 
-// kernelCombinations returns all combinations of names, embeddings, and values of t or gamma (for kernels with
-// such a parameter). Kernels with the first value of t or gamma come first, so that a choice with a
-// small time budget still compares different kernels.
+// kernelCombinations returns all combinations of names, embeddings, and values of t or gamma (for
+// kernels with such a parameter). Kernels with the first value of t or gamma come first, so that a
+// search with a small time budget still compares different kernels.
 func kernelCombinations(names, embeddings []string) ([]kernel.Kernel, error) {
 	var lists [][]kernel.Kernel
 	for _, name := range names {
@@ -301,12 +301,12 @@ func kernelCombinations(names, embeddings []string) ([]kernel.Kernel, error) {
 	return run.Interleave(lists...), nil
 }
 
-// IsDiffusion reports whether k is a diffusion kernel. The automatic choice tries diffusion kernels,
-// so training doesn't warn that they may not be positive definite.
+// IsDiffusion reports whether k is a diffusion kernel. The automatic choice tries diffusion
+// kernels, so training doesn't warn that they may not be positive definite.
 func IsDiffusion(k kernel.Kernel) bool { return kernel.FamilyName(k) == "diffusion" }
 
-// NeighbourKernels returns k with t or gamma halved and doubled, if the new value is in [1/64, 256]. On scaled
-// columns the minimum is 2⁻²⁰, because gamma is small if there are many columns.
+// NeighbourKernels returns k with t or gamma halved and doubled, if the new value is in [1/64,
+// 256]. On scaled columns the minimum is 2⁻²⁰, because gamma is small if there are many columns.
 func NeighbourKernels(k kernel.Kernel) (out []kernel.Kernel) {
 	least, most := 1.0/64, 256.0
 	if k.Embedding().Scales() {

@@ -33,10 +33,9 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// CoverageCurve has an element for each distinct confidence, with the error rate of the documents
-	// that have at least this confidence. Answered holds four elements of Coverage, with the
-	// maximum number of documents at error rates up to 1, 2, 5 and 10%. Coverage and Answered are
-	// nil for regression and independent labels.
+	// CoverageCurve has a point for each distinct confidence. CoverageAtErrorRates holds the points
+	// with the largest coverage at error rates up to 1, 2, 5 and 10%; a zero point if there is
+	// none. Both are nil for regression and independent labels.
 	CoverageCurve        []CoveragePoint `json:"-"`
 	CoverageAtErrorRates []CoveragePoint `json:"answered,omitempty"`
 
@@ -44,7 +43,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // documents counted by rank; nil if predictions have no ranks
+	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // numbers of documents by rank; nil if predictions have no ranks
 
 	Importances []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -64,12 +63,12 @@ type Outcome struct {
 	trueLabels                []string // true classes of the document, sorted for independent labels
 
 	// Confidence is the prediction's probability, or |Margin| without probabilities. For
-	// independent labels, it is the confidence in Mistake.Wrong. For regression, it is the absolute
-	// error.
+	// independent labels, it is the confidence in the wrong label. For regression, it is the
+	// absolute error.
 	Confidence float64
 }
 
-// CoveragePoint holds the fraction (Documents) and the error rate (Error) of the documents that have at
+// CoveragePoint holds the Fraction and the ErrorRate of the documents that are predicted with at
 // least the given Confidence.
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
@@ -77,11 +76,11 @@ type CoveragePoint struct {
 	ErrorRate  float64 `json:"error"`
 }
 
-// maxErrorRates holds the maximum error rates of Evaluation.Answered.
+// maxErrorRates holds the maximum error rates of Evaluation.CoverageAtErrorRates.
 var maxErrorRates = []float64{0.01, 0.02, 0.05, 0.1}
 
-// NoveltyBin counts documents by the rank of their nearest training document, see [NoveltyScorer]. Ranks
-// are at most Max and above the previous bin's Max.
+// NoveltyBin counts documents by rank, see [NoveltyScorer]. Ranks are at most MaxRank and above the
+// MaxRank of the previous bin.
 type NoveltyBin struct {
 	MaxRank       float64 `json:"nearest_rank"`
 	DocumentCount int     `json:"documents"`
@@ -104,7 +103,7 @@ func (v *Evaluation) countByNovelty() {
 
 // Mistake is a wrong prediction.
 type Mistake struct {
-	Index int `json:"-"` // index of the document in the corpus; Row.Document is its name, or its number from 1
+	Index int `json:"-"` // index of the document in the corpus
 	PredictionRow
 	WrongLabel  string               `json:"wrong,omitempty"` // most confidently wrong independent label: "x" or "not x"
 	Explanation *DocumentExplanation `json:"why,omitempty"`   // explanation by words if the text was kept, else by terms
@@ -113,17 +112,18 @@ type Mistake struct {
 	Columns []ColumnEffect `json:"columns,omitempty"` // effects of a table's columns, if rows were kept
 }
 
-// NearDuplicate is a document with a nearly identical training document. Distance is 1 minus the cosine of
-// the square roots of the documents' relative term frequencies. Distance is at most 0.02, as if
-// about two words in a hundred differ. It is computed from all words if texts were kept, else from
-// the known terms.
+// NearDuplicate is a document with a nearly identical training document. Distance is 1 minus the
+// cosine of the square roots of the documents' relative term frequencies. Distance is at most 0.02,
+// as if about two words in a hundred differ. It is computed from all words if texts were kept, else
+// from the known terms.
 type NearDuplicate struct {
 	Document         int     `json:"document"` // number of the document, from 1
 	TrainingDocument int     `json:"training"` // number of the nearest training document, from 1
 	Distance         float64 `json:"c"`
 }
 
-// NonDuplicates counts scored documents that have no Copy, and how many are predicted correctly.
+// NonDuplicates counts scored documents without a [NearDuplicate], and how many of these documents
+// are predicted correctly.
 type NonDuplicates struct {
 	DocumentCount int `json:"documents"`
 	CorrectCount  int `json:"correct"`
@@ -207,14 +207,14 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Predicti
 			own = append(own, c.Classes[id])
 		}
 		given := a.Labels(p, i)
-		if p.Rejected != nil { // Coverage uses the confidence even if the prediction was rejected
+		if p.Rejected != nil { // for CoverageCurve, a rejected prediction is compared as if it weren't rejected
 			given = []string{a.Classes[p.ClassIndices[i]]}
 		}
 		x.trueLabels = own
 		switch {
 		case a.IsRegression:
 			if x.Scored = len(own) == 1; x.Scored {
-				truth, _ := strconv.ParseFloat(own[0], 64) // a.Score has checked that it is a number
+				truth, _ := strconv.ParseFloat(own[0], 64) // a.Score has checked that targets are numbers
 				x.Confidence = math.Abs(p.Values[i] - truth)
 				x.Correct = x.Confidence == 0
 			}
@@ -235,8 +235,9 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Predicti
 	return out
 }
 
-// findWorst finds the most confidently wrong label of document i, and the model's confidence in this
-// label. Labels unknown to the model are ignored. If no label is wrong, the confidence is 0.
+// findWorst sets wrongLabel and Confidence to the label of document i that is predicted wrongly
+// with the highest confidence, and this confidence. Labels unknown to the model are ignored. If no
+// label is wrong, Confidence is 0.
 func (x *Outcome) findWorst(a *About, p *model.Prediction, i int) {
 	x.Confidence = 0
 	for k, name := range a.Classes {
@@ -256,7 +257,8 @@ func (x *Outcome) findWorst(a *About, p *model.Prediction, i int) {
 	}
 }
 
-// computeCoverage computes the error rate of the most confident documents, for each distinct confidence.
+// computeCoverage computes the error rate of the most confident documents, for each distinct
+// confidence.
 func (v *Evaluation) computeCoverage() {
 	var sure []*Outcome
 	for i := range v.Outcomes {
@@ -336,7 +338,8 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	return nil
 }
 
-// corpusOfAllWords returns a corpus of all words in the texts of c, or c itself if its texts weren't kept.
+// corpusOfAllWords returns a corpus of all words in the texts of c, or c itself if its texts
+// weren't kept.
 func corpusOfAllWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 	if c.Texts == nil {
 		return c, nil

@@ -23,15 +23,16 @@ type Explanation struct {
 	Functions   []FunctionExplanation `json:"rows"`
 
 	// DocumentCount is the number of training documents over which effects are averaged, or 0 for
-	// weights of a linear function. Held is the number of documents that the model stores.
+	// weights of a linear function. StoredDocumentCount is the number of documents that the model
+	// stores.
 	DocumentCount       int `json:"documents,omitempty"`
 	StoredDocumentCount int `json:"documents_held,omitempty"`
 }
 
-// FunctionExplanation is a decision function with its most positive and most negative terms. For a linear
-// function, a weight is the coefficient of the term's value in the embedded document. For other
-// kernels, a weight is the mean effect of the term, f(x) - f(x without the term). The effect is 0
-// for documents x without the term.
+// FunctionExplanation is a decision function with its most positive and most negative terms. For a
+// linear function, a weight is the coefficient of the term's value in the embedded document. For
+// other kernels, a weight is the mean effect of the term, f(x) - f(x without the term). The effect
+// is 0 for documents x without the term.
 type FunctionExplanation struct {
 	Class         string       `json:"class"`
 	NegativeClass string       `json:"against,omitempty"` // "" for all other classes
@@ -47,7 +48,6 @@ type TermWeight struct {
 	Weight float64 `json:"weight"`
 }
 
-// explainAdvice is the advice in errors about models that can't be explained.
 const explainAdvice flagtext.FlagText = "use a model with weights, such as -type linear or an SVM with -kernel linear"
 
 // Explain returns the terms with the n most positive and the n most negative weights of each class.
@@ -320,7 +320,8 @@ func (t *weights) termName(column int) string {
 	return fmt.Sprint(term)
 }
 
-// explainFunction lists the n most positive and the n most negative weights of m. Ties are broken by column.
+// explainFunction lists the n most positive and the n most negative weights of m. Ties are broken
+// by column.
 func (t *weights) explainFunction(m classifierWeights, n int) FunctionExplanation {
 	out := FunctionExplanation{Class: m.class, NegativeClass: m.negativeClass, Positive: []TermWeight{},
 		Negative: []TermWeight{}}

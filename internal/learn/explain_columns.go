@@ -32,7 +32,7 @@ func ExplainColumns(
 	return explainColumns(ctx, m, docs, raw, i, -1, o)
 }
 
-// explainColumns implements ExplainColumns. For label, see explaining.label.
+// explainColumns implements [ExplainColumns]. For label, see documentExplainer.
 func explainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
 ) ([]ColumnEffect, error) {
@@ -75,7 +75,7 @@ type termColumns struct {
 	vocabulary    []string
 	views         []token.View
 	names         []string
-	columns       [][]string     // parts[k] lists the columns of names[k]
+	columns       [][]string     // columns[k] lists the columns of names[k]
 	nameIndex     map[string]int // index of each name
 	columnPlusOne []int32        // column index of each term, plus 1; 0 = not yet computed
 }
@@ -108,7 +108,8 @@ func (t *termColumns) columnIndex(term uint32) int {
 	return int(t.columnPlusOne[term]) - 1
 }
 
-// columnEffects returns the columns of row i of raw, with remarks on their values but without effects.
+// columnEffects returns the columns of row i of raw, with remarks on their values but without
+// effects.
 func (t *termColumns) columnEffects(terms []uint32, raw corpus.Raw, i int) []ColumnEffect {
 	var out []ColumnEffect
 	for k, name := range t.names {
@@ -163,8 +164,6 @@ func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	return out, nil
 }
 
-// newColumnEffect returns a ColumnEffect with the values of row i in the columns listed in names, but
-// without an effect.
 func newColumnEffect(name string, names []string, raw corpus.Raw, i int) ColumnEffect {
 	var values []string
 	for _, n := range names {

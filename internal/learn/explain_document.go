@@ -15,17 +15,18 @@ import (
 )
 
 // DocumentExplanation explains a model's prediction for a document x by a value f(x). Larger values
-// favour Label. In one-vs-one, f is the decision value of Label against Against. In one-vs-rest, f
-// is Label's decision value minus Against's. For independent labels and regression, f is the
-// decision value. For a one-class model, f is the decision value times the predicted sign.
+// favour Label. In one-vs-one, f is the decision value of Label against SecondClass. In
+// one-vs-rest, f is the decision value of Label minus the decision value of SecondClass. For
+// independent labels and regression, f is the decision value. For a one-class model, f is the
+// decision value times the predicted sign.
 type DocumentExplanation struct {
 	Label          string  `json:"label"`             // predicted label
 	SecondClass    string  `json:"against,omitempty"` // second class; "" if f depends on Label alone
 	Value          float64 `json:"value"`             // f(x)
 	KnownTermCount int     `json:"terms_known"`       // number of distinct known terms in the document
 
-	// Terms lists the terms whose removal changes f most. Support lists the support vectors with
-	// the largest absolute contributions to f. Support is empty unless the model is an SVM.
+	// Terms lists the terms whose removal changes f most. SupportVectors lists the support vectors
+	// with the largest absolute contributions to f. It is empty unless the model is an SVM.
 	Terms          []TermEffect          `json:"terms"`
 	SupportVectors []SupportVectorEffect `json:"support_vectors,omitempty"`
 }
@@ -37,13 +38,14 @@ type TermEffect struct {
 	Effect  float64 `json:"effect"`
 	Favours string  `json:"-"` // label or direction that the effect favours
 
-	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see [kernel.PartialDerivatives].
-	// Slope is nil for words, and for models other than support vector machines.
+	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see
+	// [kernel.PartialDerivatives]. Slope is nil for words, and for models other than support vector
+	// machines.
 	Slope *float64 `json:"slope,omitempty"`
 }
 
-// SupportVectorEffect describes a support vector s with coefficient α in f. Effect is the contribution
-// α·k(s, x) to f.
+// SupportVectorEffect describes a support vector s with coefficient α in f. Effect is the
+// contribution α·k(s, x) to f.
 type SupportVectorEffect struct {
 	Document    int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
 	Class       string  `json:"class,omitempty"`
@@ -53,9 +55,9 @@ type SupportVectorEffect struct {
 }
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
-// most, and by the n support vectors with the largest contributions to f. For any learner, each
-// effect takes one prediction without the term. Effects are as accurate as predictions. Effects
-// don't add up to f.
+// most, and by the n support vectors with the largest contributions to f, see
+// [DocumentExplanation]. For any learner, each effect takes one prediction without the term.
+// Effects are as accurate as predictions. Effects don't add up to f.
 //
 // It fails if n < 1, if document i doesn't exist, if the model has a precomputed kernel, or if a
 // prediction fails.
@@ -71,7 +73,7 @@ func ExplainDocument(
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
 
-// explainTerms implements ExplainDocument without its checks. For label, see explaining.label.
+// explainTerms implements [ExplainDocument] without its checks. For label, see documentExplainer.
 func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
@@ -128,15 +130,16 @@ type documentExplainer struct {
 	n int
 	o Options
 
-	document   *sparse.CSR // the document
+	document   *sparse.CSR
 	partCount  int         // number of parts of the document (terms, words or columns)
 	termGroups []termGroup // nil if parts are words or columns
-	// independent label to explain; -1 = the label with the largest f
+	// index of the independent label to explain; -1 = the label with the largest decision value
 	label        int
 	withoutParts func(first, end int) (*sparse.CSR, error) // returns copies of the document, each without one part
 }
 
-// part returns the name of part j and its count in the document.
+// explain explains the prediction of x.document. part(j) returns the name of part j and its count
+// in the document.
 func (x *documentExplainer) explain(
 	ctx context.Context, part func(j int) (string, float64),
 ) (*DocumentExplanation, error) {
@@ -202,9 +205,9 @@ func (x *documentExplainer) explain(
 // classes, f is a signed decision value or the difference of two decision values. Otherwise f is
 // the predicted value.
 type margin struct {
-	positive, negative int // indices of decision values: f = sign·(first - less); less is -1 for none
+	positive, negative int // indices into the decision values d: f = sign·(d[positive] - d[negative]); negative is -1 for none
 	sign               float64
-	secondClass        int    // index of the class in Against; -1 for none
+	secondClass        int    // index of SecondClass in the model's classes; -1 for none
 	isPredictedValue   bool   // f is the predicted value of a regression or a one-class model
 	name               string // label of f, for independent labels
 }
@@ -275,16 +278,16 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.positive = p.ClassIndices[i]
 		f.secondClass = greatest(f.positive)
 		f.negative = f.secondClass
-		if f.secondClass >= 0 && a.HasVotes && decisions[f.positive] < decisions[f.secondClass] { // energies: smallest wins
+		if f.secondClass >= 0 && a.HasVotes && decisions[f.positive] < decisions[f.secondClass] { // energies: the smallest wins
 			f.sign = -1
 		}
 	}
 	return f, nil
 }
 
-// Margin returns the decision value f of document i and the second class, as in Value and Against
-// of [DocumentExplanation]. second is "" if f depends on the label alone. It fails for classifiers
-// with only one class.
+// Margin returns the decision value f of document i and the second class, see Value and SecondClass
+// of [DocumentExplanation]. For one-class models, f isn't multiplied by the predicted sign. second
+// is "" if f depends on the label alone. Margin fails for classifiers with only one class.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.IsRegression {
 		return p.Values[i], "", nil
@@ -350,7 +353,6 @@ func (f *margin) alpha(m KernelMachine) []float64 {
 	return alpha
 }
 
-// favouredLabel returns the label or direction that an effect favours.
 func (x *DocumentExplanation) favouredLabel(number bool, effect float64) string {
 	switch {
 	case number && effect > 0:
@@ -363,8 +365,8 @@ func (x *DocumentExplanation) favouredLabel(number bool, effect float64) string 
 	return cmp.Or(x.SecondClass, "against it")
 }
 
-// addSupportVectors lists the support vectors with the largest contributions to f = Σ αₛ k(s, x). It
-// overwrites alpha.
+// addSupportVectors lists the support vectors with the largest contributions to f = Σ αₛ k(s, x).
+// It overwrites alpha.
 func (x *DocumentExplanation) addSupportVectors(
 	ctx context.Context, m KernelMachine, p *svm.Predictor, alpha []float64, whole *sparse.CSR, n int,
 ) error {

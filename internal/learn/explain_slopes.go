@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// slopes returns ∂f/∂nⱼ for each term j of a document x with counts n, and f(n) = Σ βₛ k(cₛ, ‖x‖,
+// slopes returns ∂f/∂nⱼ for each term j of a document x with counts n, where f(n) = Σ βₛ k(cₛ, ‖x‖,
 // ‖s‖) + b. Let u and s be the unit vectors of the document and a support vector, cₛ = 1 - ⟨u, s⟩,
 // ⟨u, s⟩ᵥ the inner product over the terms of view v, v(j) the view of term j, p the embedding's
 // power, and qⱼ the logarithmic derivative of the weighted count:
@@ -16,9 +16,9 @@ import (
 //	∂cₛ/∂nⱼ = -p qⱼ uⱼ (sⱼ - uⱼ ⟨u, s⟩ᵥ₍ⱼ₎/⟨u, u⟩ᵥ₍ⱼ₎),   ∂‖x‖/∂nⱼ = p qⱼ uⱼ² ‖x‖
 //
 // The derivative of ‖x‖ is used if the kernel depends on norms that differ between documents.
-// [kernel.PartialDerivatives] computes the kernel's derivatives. A support vector equal to the document
-// contributes 0, because cₛ is at its minimum. The result is nil if the embedding isn't for dot
-// products, or if norms are used and the embedding normalises vectors or has views.
+// [kernel.PartialDerivatives] computes the kernel's derivatives. A support vector equal to the
+// document contributes 0, because cₛ is at its minimum. The result is nil if the embedding isn't
+// for dot products, or if norms are used and the embedding normalises vectors or has views.
 func slopes(
 	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {

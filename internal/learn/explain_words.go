@@ -21,18 +21,18 @@ type WordOccurrence struct {
 	Effect float64 `json:"effect"`
 }
 
-// Computing a word's effect takes a prediction of the whole text. So these constants limit the
-// number of distinct words, and the size of a text in bytes.
+// Each word's effect takes a prediction of the whole text, so these constants limit the number of
+// distinct words, and the size of a text in bytes.
 const (
 	maxWords          = 400
 	maxExplainedBytes = 64 << 10
 )
 
-// ExplainText explains the prediction of a text by the n words whose removal changes f most, and
-// returns their occurrences in text order. The effect of a word is f(x) - f(text without the word),
-// for any tokenizer. Effects are computed for the first 400 distinct words, with one prediction
-// each. The result is nil for a text above 64 KiB. It fails if the model was trained on vectors or
-// precomputed kernel values, or if [ExplainDocument] fails.
+// ExplainText explains the prediction of a text by the n words whose removal changes f most (see
+// [DocumentExplanation]), and returns their occurrences in text order. The effect of a word is f(x)
+// - f(text without the word), for any tokenizer. Effects are computed for the first 400 distinct
+// words, with one prediction each. The result is nil for a text above 64 KiB. It fails if the model
+// was trained on vectors or precomputed kernel values, or if [ExplainDocument] fails.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []WordOccurrence, err error) {
@@ -50,7 +50,7 @@ func ExplainText(
 	return explainWords(ctx, m, counter, text, n, -1, o)
 }
 
-// explainWords implements [ExplainText] with the model's counter. For label, see explaining.label.
+// explainWords implements [ExplainText] with the model's counter. For label, see documentExplainer.
 func explainWords(
 	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []WordOccurrence, err error) {
@@ -98,8 +98,8 @@ func explainWords(
 
 type occurrence struct{ word, start, end int }
 
-// unspacedScripts lists scripts that don't separate words by spaces. Each letter of these scripts is
-// treated as a word.
+// unspacedScripts lists scripts that don't separate words by spaces. Each letter of these scripts
+// is treated as a word.
 const unspacedScripts = `\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}`
 
 // wordPattern matches a letter of an unspaced script with its combining marks, or a run of other
@@ -126,7 +126,7 @@ func wordsOf(text string) (words []string, places []occurrence) {
 	return words, places
 }
 
-// blankWord returns a text with all occurrences of one of its words replaced by spaces.
+// blankWord returns a text with each occurrence of a word replaced by a space.
 func blankWord(text string, places []occurrence, word int) string {
 	var b strings.Builder
 	from := 0
@@ -141,8 +141,9 @@ func blankWord(text string, places []occurrence, word int) string {
 	return b.String()
 }
 
-// countWithoutWords counts the terms of a text without each of the words. It recounts only around the
-// word's occurrences, because a term depends on at most reach words before and after it.
+// countWithoutWords returns a row for each word: the term counts of the text without this word. It
+// recounts only around the word's occurrences, because a term depends on at most reach words before
+// and after it.
 func countWithoutWords(
 	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]occurrence, reach int,
 ) (*sparse.CSR, error) {
@@ -209,8 +210,8 @@ func countWithoutWords(
 	return out, nil
 }
 
-// contextRange returns the range of a text from the reach-th word before an occurrence to the reach-th
-// word after it. Words are separated by spaces and have at least one letter.
+// contextRange returns the range of a text from the reach-th word before an occurrence to the
+// reach-th word after it. Words are separated by spaces and have at least one letter.
 func contextRange(text string, at occurrence, reach int) (lo, hi int) {
 	lo, hi = at.start, at.end
 	for n := -1; n < reach && lo > 0; { // n < 0: the rest of this word

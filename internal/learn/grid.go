@@ -20,12 +20,12 @@ import (
 )
 
 // SearchWorkBudget is the default time budget of an SVM search, in multiples of one training run.
-// Finalists is the number of best candidates that the search compares on all documents.
+// FinalistCount is the number of best candidates that the search compares on all documents.
 const SearchWorkBudget, FinalistCount = 60.0, 3
 
 // defaultLists returns the default lists of parameter values for a type of SVM. Unless a kernel is
-// set, there is a list for t of diffusion. For nu_svc there is a list for nu. For other types there
-// is a list for C, unless C is set.
+// set, there is a list for parameter t of the diffusion kernel. For nu_svc there is a list for nu.
+// For other types there is a list for C, unless C is set.
 func defaultLists(t model.Type, kernelGiven, cGiven bool) (out []kernel.ParamGrid) {
 	if !kernelGiven {
 		out = append(out, kernel.ParamGrid{Name: "t", Values: []float64{0.1, 0.25, 0.5, 1, 2}})
@@ -47,10 +47,11 @@ type Grid struct {
 	Folds        int                // number of folds, default 5
 	PreferSmallC bool               // for SVMs: select the smallest C within one standard error of the best
 
-	// TokenizerCount is the number of tokenizers. Corpus returns the documents tokenized by tokenizer cut,
-	// an index below Terms. Tokenizer 0 is the tokenizer of the corpus.
+	// TokenizerCount is the number of tokenizers. Corpus returns the documents tokenised by the
+	// tokenizer with the given index, which is below TokenizerCount. Tokenizer 0 is the tokenizer
+	// of the corpus.
 	TokenizerCount int
-	Corpus         func(ctx context.Context, cut int) (*corpus.Corpus, error)
+	Corpus         func(ctx context.Context, tokenizer int) (*corpus.Corpus, error)
 
 	OnPoint func(*Validation) // called for each completed point of an SVM grid; may be nil
 
@@ -62,7 +63,7 @@ type Grid struct {
 	embeddings  []string // embeddings to try on samples
 }
 
-// PointCount returns the number of points, or 0 if Samples is set.
+// PointCount returns the number of points, or 0 if UseSamples is set.
 func (g *Grid) PointCount() int {
 	if g.svmTrainer == nil {
 		return len(g.Points) * max(len(g.C), 1)
@@ -93,7 +94,7 @@ type ParameterValues struct {
 // NewGrid makes a grid of all combinations of the values in lists. A list may be for any parameter
 // of the learner. The parameters of SVMs are kernel, C, nu, epsilon, scheme, embed, ngrams and
 // kernel parameters. Without lists of numbers or kernels, NewGrid uses default lists, or sets
-// Samples if o.Work allows it.
+// UseSamples if o.WorkBudget allows it.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []ParameterValues, o Options) (*Grid, error) {
@@ -256,7 +257,7 @@ func (t *svmTrainer) combine(s svm.Settings, g *Grid) []tune.Candidate {
 		list(g.C, s.C))
 }
 
-// setKernels sets the lists and kernels of support vector machines.
+// setKernels sets the lists and kernels of an SVM grid.
 func (g *Grid) setKernels(t *svmTrainer, kernels []kernel.Kernel, lists []kernel.ParamGrid) error {
 	g.Lists = lists
 	var own []kernel.ParamGrid

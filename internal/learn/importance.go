@@ -18,8 +18,8 @@ import (
 )
 
 // Importance is the mean drop in accuracy, or in R² of a regression, when the values of a column
-// are permuted among the scored rows. Drop is 0 for a column that the model doesn't use. Source:
-// Breiman, Machine Learning 45 (2001), section 10.
+// are permuted among the scored rows. MeanDrop is 0 for a column that the model doesn't use.
+// Source: Breiman, Machine Learning 45 (2001), section 10.
 type Importance struct {
 	Column   string  `json:"column"` // column name, as in ColumnEffect
 	MeanDrop float64 `json:"drop"`
@@ -29,10 +29,10 @@ type Importance struct {
 const (
 	permutationBatchRows = 4096    // number of rows per prediction
 	maxPermutedRows      = 200_000 // maximum number of predictions; rows are sampled if there would be more
-	minPermutedRows      = 200     // minimum number of sampled rows, even if predictions then exceed mostPermuted
+	minPermutedRows      = 200     // minimum number of sampled rows, even if predictions then exceed maxPermutedRows
 )
 
-// computeImportances sets v.Importance. p holds the predictions for c.
+// computeImportances sets v.Importances. p holds the predictions for c.
 func (v *Evaluation) computeImportances(
 	ctx context.Context, a *About, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) error {

@@ -1,6 +1,6 @@
 // Package learn defines the interface between learners and the commands train, cv, grid, predict
-// and explain, and lists the learners ([Learners]). Each learner has an entry in the list, an adapter
-// file here, and a package below learn that implements it.
+// and explain, and lists the learners ([Learners]). Each learner has an entry in the list, an
+// adapter file here, and a package below learn that implements it.
 package learn
 
 import (
@@ -37,7 +37,7 @@ type Learner struct {
 	New func() Trainer
 }
 
-// HeaderFunc receives the tokenizer and document form of a model whose file is still being read.
+// HeaderFunc receives the tokenizer and document format of a model whose file is still being read.
 type HeaderFunc func(corpus.Tokenizer, corpus.FormatOptions)
 
 // ReadFunc returns a [Learner.Read] function for a file format.
@@ -53,7 +53,6 @@ func ReadFunc[M any](
 	}
 }
 
-// convertModels converts the models that a learner's package trained.
 func convertModels[M any](trained []M, model func(M) Model) (out []Model) {
 	for _, m := range trained {
 		out = append(out, model(m))
@@ -70,7 +69,7 @@ type Trainer interface {
 	Check(o Options) error
 
 	// Train trains a model on a corpus, which it must not change. The parameters must suit the
-	// corpus, see [Learner.AdaptTrainer]. The model is the same bit for bit with any number of workers.
+	// corpus, see [Learner.AdaptTrainer]. The model is bit-identical for any number of workers.
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
@@ -111,7 +110,7 @@ type About struct {
 	archive.Origin // classes and vocabulary of the training documents
 
 	Type      string // learner and all its parameters, in the syntax of -type
-	Kernel    string // specification of the kernel; "" without a kernel, or if Text names it
+	Kernel    string // specification of the kernel; "" without a kernel, or if Results names it
 	Embedding string // embedding of the documents; "" if they aren't embedded
 	Scheme    solver.Scheme
 	solver.Regularization
@@ -137,7 +136,8 @@ type About struct {
 	ClassifierRows []any         // results for JSON, one per binary classifier
 }
 
-// SetEmbedder sets Embedding, Terms, Columns and Width from the embedder of the documents.
+// SetEmbedder sets Embedding, TermCount, Columns and ColumnCount from the embedder of the
+// documents.
 func (a *About) SetEmbedder(e *sparse.Embedder) {
 	a.Embedding, a.TermCount, a.Columns, a.ColumnCount = e.String(), len(e.Terms), e.Terms, e.TrainingCols()
 }
@@ -184,7 +184,7 @@ type Convergence struct {
 	PassesParameter string // -type parameter that allows more passes; "" if there is none
 }
 
-// Add adds the counts of o.
+// Add adds the counts of o, and sets Gap to the larger gap.
 func (e *Convergence) Add(o Convergence) {
 	*e = Convergence{e.ClassifierCount + o.ClassifierCount, e.UnfinishedCount + o.UnfinishedCount, max(e.Gap, o.Gap),
 		max(e.PassesParameter, o.PassesParameter)}
@@ -255,8 +255,9 @@ func Parse(spec string) (*Learner, Trainer, error) {
 	return l, trainer, nil
 }
 
-// CheckTargets returns an error if labels are numbers with many distinct values and no type was
-// set, because these labels may be classes or regression targets.
+// CheckTargets returns an error if the labels are numbers with more than 20 distinct values in
+// fewer than four times as many documents, because such labels may be classes or regression
+// targets. Call it if no type was set.
 func CheckTargets(c *corpus.Corpus) error {
 	n, docs := c.NumericLabelCount(), c.Documents.Rows()
 	if n <= 20 || 4*n <= docs {

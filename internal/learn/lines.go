@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// PredictionWriter writes predictions, one line per document. The line begins with labels joined by commas (-
-// if there are none), with a regression estimate, or with 1 or -1 for a one-class model. After the
-// labels come the numbers that What selects.
+// PredictionWriter writes predictions, one line per document. The line begins with labels joined by
+// commas (- if there are none), with a regression estimate, or with 1 or -1 for a one-class model.
+// After the labels come the numbers that Output selects.
 type PredictionWriter struct {
 	Output     string // labels (default), probabilities or decisions
 	About      About  // the model
@@ -25,7 +25,7 @@ type PredictionWriter struct {
 
 	// Separator separates columns: "," (cells are quoted as in CSV) or "\t". If it is "", columns
 	// are separated by spaces, or by tabs if class names contain spaces. A tab then follows the
-	// cell of Name.
+	// result of FirstCell.
 	Separator string
 }
 

@@ -27,7 +27,7 @@ type logisticTrainer struct {
 	Embedding Embedding `param:"embed" flag:""`
 }
 
-// If C isn't set, the values in triedC are compared by cross-validation on triedOn folds.
+// If C isn't set, the values in logisticCs are compared by cross-validation on logisticFolds folds.
 var (
 	logisticCs    = []float64{0.1, 1, 10, 100, 1000}
 	logisticFolds = 3
@@ -53,7 +53,7 @@ func (r *logisticTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options
 	return &LogisticModel{m, tried}, nil
 }
 
-// choose cross-validates the values of triedC, with few iterations.
+// choose cross-validates the values in logisticCs, with few iterations.
 func (r *logisticTrainer) choose(ctx context.Context, c *corpus.Corpus, o Options) (*SearchResult, error) {
 	rough := *r
 	rough.SkipGap, rough.Iterations, rough.Tolerance = true, 100, max(r.Tolerance, 1e-3)
@@ -97,7 +97,7 @@ func (m *LogisticModel) Predict(ctx context.Context, docs *sparse.CSR, o Options
 	return m.Model.Predict(ctx, docs, o.TaskOptions())
 }
 
-// Weights implements Weighted.
+// Weights implements WeightedModel.
 func (m *LogisticModel) Weights() (weights [][]float64, columns []uint32, of string) {
 	for _, q := range m.Functions {
 		weights = append(weights, q.Weights)

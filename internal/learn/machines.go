@@ -110,7 +110,8 @@ func (m KernelMachine) bytes() int64 {
 // Write implements Model.
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. Each call creates an engine, but a predictor from [NewPredictor] reuses one.
+// Predict implements Model. Each call creates an engine, but a predictor from [NewPredictor] reuses
+// one.
 func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.newPredictor(ctx, o)
 	if err != nil {
@@ -141,9 +142,9 @@ func (p svmPredictor) WithHeldBytes(bytes int64) Predictor {
 	return svmPredictor{p.Predictor.WithHeldBytes(bytes)}
 }
 
-// EnginePredictor is a [Predictor] of a support vector machine. Engine returns the engine that computes
-// kernel values, or nil if none are computed. If Weights doesn't return nil, predictions use the
-// weights instead of kernel values.
+// EnginePredictor is a [Predictor] of a support vector machine. Engine returns the engine that
+// computes kernel values, or nil if none are computed. Weights returns the weights of the decision
+// functions if predictions use weights instead of kernel values, else nil.
 type EnginePredictor interface {
 	Predictor
 	Engine() *engine.Engine

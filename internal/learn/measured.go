@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorKernelFamilies lists the kernels for vectors in the order in which the automatic choice tries
-// them. linear is also a kernel for text.
+// vectorKernelFamilies lists the kernels for vectors in the order in which the automatic choice
+// tries them. linear is also a kernel for text.
 var vectorKernelFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require a table's numbers as values instead
@@ -76,8 +76,8 @@ func WithVectors(
 		others[0])
 }
 
-// valueTokenizers returns a tokenizer that uses numbers as values. It returns nil unless c is a table of
-// numbers and categories that was read with default views.
+// valueTokenizers returns a tokenizer that uses numbers as values. It returns nil unless c is a
+// table of numbers and categories that was read with default views.
 func valueTokenizers(c *corpus.Corpus) []corpus.TermOptions {
 	t, ok := c.Tokenizer.WithValues()
 	if !ok || !c.ViewsInferred || c.Tokenizer.HasValues() {

@@ -9,13 +9,14 @@ import (
 type MemoryEstimator interface {
 	Trainer
 
-	// EstimateMemory implements [Learner.EstimateMemory]. documents is the size of the documents in bytes.
+	// EstimateMemory is called by [Learner.EstimateMemory]. documents is the size of the documents
+	// in bytes.
 	EstimateMemory(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// EstimateMemory estimates the memory of training in bytes, including documents, for count values of C at a
-// time. If folds isn't 0, it estimates the memory of cross-validation. Need is called before
-// documents are read. During training, learners check the memory limit themselves.
+// EstimateMemory estimates the memory of training in bytes, including documents, for count values
+// of C at a time. If folds isn't 0, it estimates the memory of cross-validation. It is called
+// before documents are read. During training, learners check the memory limit themselves.
 func (l *Learner) EstimateMemory(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {

@@ -20,8 +20,8 @@ import (
 // without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
 // document length, long documents have large kernel values with all documents, and thus large
 // ranks. The training documents are the model's support vectors or neighbours, or are passed to
-// [NewNoveltyScorer]. v(sᵢ) is computed for a sample of at most 2,000 documents. Sampling adds a standard
-// error of at most 0.011 to a rank. A Novelty may be used concurrently.
+// [NewNoveltyScorer]. v(sᵢ) is computed for a sample of at most 2,000 documents. Sampling adds a
+// standard error of at most 0.011 to a rank. A NoveltyScorer may be used concurrently.
 //
 // Source: Laxhammar and Falkman, conformal anomaly detection, FUSION 2010.
 type NoveltyScorer struct {
@@ -30,7 +30,7 @@ type NoveltyScorer struct {
 	e              *engine.Engine
 	trainingValues []float64 // v(sᵢ), ascending
 	workers        int
-	ownsEngine     bool // n owns the engine
+	ownsEngine     bool
 }
 
 const (
@@ -38,8 +38,8 @@ const (
 	noveltyRows = 1024 // number of documents per batch
 )
 
-// NewNoveltyScorer computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is the
-// prepared model. If training is nil, it uses the documents that the model stores. If the model
+// NewNoveltyScorer computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is
+// the prepared model. If training is nil, it uses the documents that the model stores. If the model
 // stores no documents, it returns nil. For models without a kernel, k is the inner product of the
 // square roots of relative term frequencies. It fails if ctx is done, or if it needs more than the
 // memory limit.
@@ -111,8 +111,8 @@ func NewNoveltyScorer(
 	return n, err
 }
 
-// withoutRareTerms returns the documents with indices at. Each document lacks the terms that too few other
-// documents have, because these terms would be unknown without this document.
+// withoutRareTerms returns the documents with indices at. Each document lacks the terms that too
+// few other documents have, because these terms would be unknown without this document.
 func (n *NoveltyScorer) withoutRareTerms(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {
@@ -165,8 +165,9 @@ func (n *NoveltyScorer) findNearest(
 	return nil
 }
 
-// Annotate sets p.Nearest and p.Rank to v(x) and rank(x), or to NaN and 0 for documents without
-// known terms. It computes as many kernel values as a prediction, and fails for the same reasons.
+// Annotate sets p.NearestValues and p.Ranks to v(x) and rank(x), or to NaN and 0 for documents
+// without known terms. It computes as many kernel values as a prediction, and fails for the same
+// reasons.
 func (n *NoveltyScorer) Annotate(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -191,7 +192,7 @@ func (n *NoveltyScorer) Annotate(ctx context.Context, p *model.Prediction, docs 
 	return err
 }
 
-// Close frees the engine if NewNovelty made it.
+// Close frees the engine if NewNoveltyScorer made it.
 func (n *NoveltyScorer) Close() error {
 	if n == nil || !n.ownsEngine {
 		return nil

@@ -24,8 +24,8 @@ type Options struct {
 	Seed           uint64          // seed of folds, samples and learners
 	VectorDefaults *VectorDefaults // defaults for vectors whose values aren't counts; nil for text and counts
 
-	// WorkBudget is the time budget for choosing unset parameters, in multiples of one training run. If
-	// Work is 0, nothing is chosen.
+	// WorkBudget is the time budget for choosing unset parameters, in multiples of one training
+	// run. If it is 0, nothing is chosen.
 	WorkBudget float64
 
 	ISA         string // instruction set; "" = best available
@@ -42,7 +42,7 @@ type Options struct {
 	Predictor Predictor // the prepared model, for explanations and evaluations
 
 	// OnProblem is called with each SVM problem and its kernels before the problem is solved. An
-	// error from Prepared stops the work. Prepared may be nil.
+	// error from OnProblem stops the work. OnProblem may be nil.
 	OnProblem func(p *svm.Problem, kernels []kernel.Kernel) error
 
 	SolverProgress func(svm.Progress)                                       // replaces Progress for SVMs; may be nil
@@ -75,13 +75,13 @@ func (e Embedding) String() string {
 	return e.Embedding.String()
 }
 
-// addEmbedding adds embedding e to the kernel specification given. If given is "", the kernel is rbf if
-// e scales columns. If e is nil and o.Vectors is set, it is the default kernel for vectors.
-// Otherwise it is counts, the default kernel for counts.
-func (o *Options) addEmbedding(given, counts string, e Embedding) (string, error) {
-	spec := cmp.Or(given, counts)
+// addEmbedding returns the requested kernel specification with embedding e. If requested is "", the
+// kernel is rbf if e scales columns. If e is nil and o.VectorDefaults is set, the default kernel
+// for vectors is used. Otherwise the kernel is countKernel.
+func (o *Options) addEmbedding(requested, countKernel string, e Embedding) (string, error) {
+	spec := cmp.Or(requested, countKernel)
 	switch {
-	case given != "":
+	case requested != "":
 	case e.Embedding != nil && e.Scales():
 		spec = "rbf"
 	case e.Embedding == nil && o.VectorDefaults != nil:
@@ -97,7 +97,7 @@ func (o *Options) addEmbedding(given, counts string, e Embedding) (string, error
 	return k.String(), nil
 }
 
-// ReportProgress reports progress.
+// ReportProgress calls o.Progress, if set.
 func (o *Options) ReportProgress(stage string, done, total int64, details ...string) {
 	if o.Progress != nil {
 		o.Progress(stage, done, total, details...)
@@ -109,7 +109,6 @@ func (o *Options) TaskOptions() task.Options {
 	return task.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes, Progress: o.reportRun}
 }
 
-// reportRun calls Tell. Learners use it as their progress callback.
 func (o *Options) reportRun(p run.Progress) { o.ReportProgress(p.Stage, p.Done, p.Total, p.Details...) }
 
 // Warnf calls o.Warn, if set.
@@ -119,7 +118,7 @@ func (o *Options) Warnf(format string, args ...any) {
 	}
 }
 
-// Infof calls o.Say, if set.
+// Infof calls o.Info, if set.
 func (o *Options) Infof(format string, args ...any) {
 	if o.Info != nil {
 		o.Info(format, args...)
@@ -132,10 +131,10 @@ func SchemeOf(t Trainer) solver.Scheme {
 	return scheme
 }
 
-// AdaptTrainer sets parameters that depend on the corpus. It sets the scheme to labels if a document has
-// several labels and no scheme is set. In class weights, it replaces names such as "+1" by the
-// class name "1" of the corpus. It fails if a weight is for an unknown class, or if labels can't be
-// classes, see [corpus.Corpus.CheckClasses].
+// AdaptTrainer sets parameters that depend on the corpus. It sets the scheme to labels if a
+// document has several labels and no scheme is set. In class weights, it replaces names such as
+// "+1" by the class name "1" of the corpus. It fails if a weight is for an unknown class, or if
+// labels can't be classes, see [corpus.Corpus.CheckClasses].
 func (l *Learner) AdaptTrainer(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		if n := len(c.Labels.Classes(i)); n > 1 && !t.IsSet("scheme") && (l.Type == "" || l.Type.Classifies()) {

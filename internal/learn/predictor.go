@@ -32,8 +32,8 @@ type Predictor interface {
 	Close() error
 }
 
-// NewPredictor prepares a model: it precomputes data that all predictions share. o.HeldBytes, the memory
-// in use by the rest of the process, is subtracted from o.MemoryBytes.
+// NewPredictor prepares a model: it precomputes data that all predictions share. o.HeldBytes, the
+// memory in use by the rest of the process, is subtracted from o.MemoryBytes.
 func NewPredictor(ctx context.Context, m Model, o Options) (Predictor, error) {
 	if own, ok := m.(interface {
 		newPredictor(ctx context.Context, o Options) (Predictor, error)

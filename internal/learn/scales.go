@@ -17,10 +17,10 @@ const (
 	ReasonFractions = "fractions"
 )
 
-// NonCountReason returns the reason why values aren't term counts, or "" if they may be counts. Reasons
-// are [ReasonNegative], [ReasonFractions], "columns with different scales" (standard deviations that differ by
-// a factor of more than 30), and "one column". Vectors with one column differ only in length.
-// Scales are compared for the same columns as in [ScalingReason].
+// NonCountReason returns the reason why values aren't term counts, or "" if they may be counts.
+// Reasons are [ReasonNegative], [ReasonFractions], "columns with different scales" (standard
+// deviations that differ by a factor of more than 30), and "one column", because vectors with one
+// column differ only in length. Scales are compared for the same columns as in [ScalingReason].
 func NonCountReason(m *sparse.CSR) string {
 	fractions, several := false, false
 	for k, v := range m.Values {
@@ -42,11 +42,11 @@ func NonCountReason(m *sparse.CSR) string {
 	return ""
 }
 
-// ScalingReason returns the reason for scaling columns before vectors are compared, or "". Reasons are
-// standard deviations that differ by a factor of more than 30 from each other or from 1, and a mean
-// of more than 30 standard deviations. Only columns with values in at least half of the rows are
-// checked, and only if these columns hold at least half of all values, because standard deviations
-// of sparse columns always differ.
+// ScalingReason returns the reason for scaling columns before vectors are compared, or "". Reasons
+// are standard deviations that differ by a factor of more than 30 from each other or from 1, and a
+// mean of more than 30 standard deviations. Only columns with values in at least half of the rows
+// are checked, and only if these columns hold at least half of all values, because standard
+// deviations of sparse columns always differ.
 func ScalingReason(m *sparse.CSR) string {
 	_, why := compareScales(m)
 	return why

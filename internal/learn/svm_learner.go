@@ -48,7 +48,8 @@ type svmTrainer struct {
 
 func newSVMTrainer(t model.Type) *svmTrainer { return &svmTrainer{Settings: svm.Settings{Type: t}} }
 
-// HiddenNames implements params.Hiding. It returns the parameters that this type of SVM doesn't have.
+// HiddenNames implements params.Hider. It returns the parameters that this type of SVM doesn't
+// have.
 func (t *svmTrainer) HiddenNames() (names []string) {
 	used := t.Type.UsedRegularization(solver.Regularization{C: 1, Nu: 1, Epsilon: 1})
 	for name, has := range map[string]bool{
@@ -133,7 +134,6 @@ func (t *svmTrainer) options(o *Options, tasks ...svm.PlannedRun) svm.Options {
 	return own
 }
 
-// usesDiffusion reports whether [IsDiffusion] is true for the kernel.
 func (t *svmTrainer) usesDiffusion(o *Options) bool {
 	k, err := o.kernelOf(t.Kernel, t.Embedding)
 	return err == nil && IsDiffusion(k)
@@ -157,8 +157,8 @@ func (o *Options) problem(
 	return p, err
 }
 
-// constraints returns the settings that the user fixed. If embeddings isn't empty, no other embeddings
-// are tried.
+// constraints returns the settings that the user fixed. If embeddings isn't empty, no other
+// embeddings are tried.
 func (t *svmTrainer) constraints(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
@@ -174,7 +174,6 @@ func (t *svmTrainer) constraints(o *Options, embeddings []string) *Constraints {
 	return g
 }
 
-// needsVectorKernel reports whether a kernel for vectors must be chosen.
 func (t *svmTrainer) needsVectorKernel(o *Options) bool {
 	return t.Kernel == "" && o.VectorDefaults != nil
 }
@@ -196,8 +195,8 @@ func (t *svmTrainer) mayChoose(o *Options) bool {
 		!o.isUserKernel(t.Kernel) && !(t.IsSet("c") && t.constraints(o, nil).KernelFixed())
 }
 
-// SelectsParameters reports whether training of the type may select unset parameters. nu_svc has no C, and
-// one_class has no labels for validation.
+// SelectsParameters reports whether training an SVM of type t may select unset parameters. nu_svc
+// has no C, and one_class has no labels for validation.
 func SelectsParameters(t model.Type) bool {
 	return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR
 }
@@ -217,7 +216,6 @@ func (t *svmTrainer) candidates(
 	return from, s, err
 }
 
-// isMemoryError reports whether err is a memory error.
 func isMemoryError(err error) bool {
 	memory := (*corpus.MemoryError)(nil)
 	return errors.As(err, &memory)
@@ -240,7 +238,7 @@ func (t *svmTrainer) choose(
 	if err != nil {
 		return nil, err
 	}
-	var tasks []svm.PlannedRun // tasks of the training that follows
+	var tasks []svm.PlannedRun // training runs planned after the choice
 	for _, scheme := range from.Schemes {
 		next := with
 		next.Scheme = scheme
@@ -280,8 +278,8 @@ func (t *svmTrainer) choose(
 	return cut, nil
 }
 
-// minReportedDocuments is the minimum number of documents at which the chosen settings are reported before
-// training, because training may take long. A test lowers it.
+// minReportedDocuments is the minimum number of documents at which the chosen settings are reported
+// before training, because training may take long. A test lowers it.
 var minReportedDocuments = 20_000
 
 // chosenProblem selects unset parameters, and prepares the documents for training with them.
@@ -311,15 +309,16 @@ func (t *svmTrainer) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayUseLinear reports whether no setting requires an SVM, so that linear models may replace the SVM.
+// mayUseLinear reports whether no setting requires an SVM, so that linear models may replace the
+// SVM.
 func (t *svmTrainer) mayUseLinear(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.IsSet)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.TuneThresholds &&
 		!(t.IsSet("scheme") && t.Scheme == solver.OneVsOne)
 }
 
-// minLinearDocuments is the minimum number of documents at which an SVM takes far more time and memory
-// than linear models. The kernel matrix of so many documents takes 1.6 GB.
+// minLinearDocuments is the minimum number of documents at which an SVM takes far more time and
+// memory than linear models. The kernel matrix of so many documents takes 1.6 GB.
 var minLinearDocuments = 20000
 
 // newLinearTrainer returns a trainer of linear models with the parameters that it shares with t.
@@ -331,8 +330,8 @@ func (t *svmTrainer) newLinearTrainer() *linearTrainer {
 }
 
 // linearAlternative cross-validates linear models on the documents and folds of the choice's last
-// round, if there are at least manyDocuments documents. It returns nil unless the mean accuracy of
-// the linear models is at most one standard error below the best SVM's.
+// round, if there are at least minLinearDocuments documents. It returns nil unless the mean
+// accuracy of the linear models is at most one standard error below the best SVM's.
 func (t *svmTrainer) linearAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *SVMChoice, o Options,
 ) (*Validation, error) {
@@ -352,8 +351,8 @@ func (t *svmTrainer) linearAlternative(
 	return v, nil
 }
 
-// trainLinear trains linear models after an SVM failed with the memory error cause. If memory doesn't
-// suffice for linear models either, it returns the error with the smaller need.
+// trainLinear trains linear models after an SVM failed with the memory error cause. If memory
+// doesn't suffice for linear models either, it returns the error with the smaller need.
 func (t *svmTrainer) trainLinear(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, held)

@@ -133,7 +133,6 @@ type SVMChoice struct {
 	Settings svm.Settings
 }
 
-// newSearchResult converts a choice to the result of a search.
 func (t *svmTrainer) newSearchResult(
 	chosen *tune.Choice, on *svm.SampleEvaluator, terms []corpus.TermOptions, took time.Duration,
 ) *SearchResult {

@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// MaxKeptTextBytes returns the maximum total size in bytes of texts that are kept to choose a tokenizer.
-// memory is the memory limit in bytes (0 = no limit).
+// MaxKeptTextBytes returns the maximum total size in bytes of texts that are kept to choose a
+// tokenizer. memory is the memory limit in bytes (0 = no limit).
 func MaxKeptTextBytes(memory int64) int64 {
 	const most, share = 256 << 20, 16
 	if memory == 0 {
@@ -24,10 +24,10 @@ func MaxKeptTextBytes(memory int64) int64 {
 	return min(most, memory/share)
 }
 
-// DefaultTerms returns the tokenizers to choose from if the user set none: the tokenizer of c,
-// words with word pairs, character n-grams within words, and both. If c is nil, the default
-// tokenizer takes the place of c's. For tables it returns the tokenizer of c, numbers with width 2
-// if no width is set, numbers as values if there is no text, and alternatives for text columns.
+// DefaultTerms returns the tokenizers to choose from if the user set none. For text, these are the
+// tokenizer of c (the default tokenizer if c is nil), words with word pairs, character n-grams
+// within words, and both. For tables, these are the tokenizer of c, numbers with width 2 if no
+// width is set, numbers as values if there is no text, and alternatives for text columns.
 func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 	var read corpus.Tokenizer
 	if c != nil {
@@ -44,8 +44,8 @@ func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// withNumberWidths returns the tokenizer read and, if the width of numbers isn't set, the same with other
-// widths.
+// withNumberWidths returns the tokenizer read and, if the width of numbers isn't set, variants of
+// this tokenizer with other widths.
 func withNumberWidths(read corpus.Tokenizer, others ...float64) []corpus.TermOptions {
 	terms := []corpus.TermOptions{{Tokenizer: read}}
 	for _, width := range others {
@@ -56,7 +56,7 @@ func withNumberWidths(read corpus.Tokenizer, others ...float64) []corpus.TermOpt
 	return terms
 }
 
-// vectorWeight is a factor for the weight of vectors. It is tried for tables with text and vectors.
+// vectorWeight is an alternative factor for the weight of vectors in tables with text and vectors.
 const vectorWeight = 4
 
 // textTerms returns alternative tokenizers for text columns: words with word pairs, with and
@@ -95,8 +95,8 @@ func textTerms(c *corpus.Corpus) (terms []corpus.TermOptions) {
 	return terms
 }
 
-// searchTerms returns the tokenizers that a search compares. For tables, it adds a width of numbers
-// to [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
+// searchTerms returns the tokenizers that a search compares. For tables, it adds number width 3 to
+// [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
 // document.
 func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 	if c.Tokenizer.HasColumns() {
@@ -110,8 +110,8 @@ func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 	return terms
 }
 
-// compareTokenizers prepares a choice to compare tokenizers if the texts of c were kept. It returns the
-// compared tokenizers and the options for tokenising, and adds the texts to o.HeldBytes.
+// compareTokenizers prepares a choice to compare tokenizers if the texts of c were kept. It returns
+// the compared tokenizers and the options for tokenising, and adds the texts to o.HeldBytes.
 func (o *Options) compareTokenizers(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
 ) ([]corpus.TermOptions, corpus.Options, error) {
@@ -128,17 +128,18 @@ func (o *Options) compareTokenizers(
 // sampledTexts is the number of texts from which the cost of other tokenizers is estimated.
 const sampledTexts = 40
 
-// minCostValues is the approximate number of values per document below which the time of a dot product
-// is constant.
+// minCostValues is the approximate number of values per document below which the time of a dot
+// product is constant.
 const minCostValues = 150
 
-// tokenizedBytes is the memory per value of documents that are tokenised again and embedded.
+// tokenizedBytes is the memory per value, in bytes, of documents that are tokenised again and
+// embedded.
 const tokenizedBytes = 48
 
-// affordableTokenizers prepares a choice to compare the tokenizers whose documents fit in a third of the memory
-// limit. It returns these tokenizers, starting with the tokenizer of c. Numbers as values are tried
-// only with kernels for vectors, and only if g sets neither kernel nor embedding. opt sets Workers
-// and MemoryBytes.
+// affordableTokenizers prepares a choice to compare the tokenizers whose documents fit in a third
+// of the memory limit. It returns these tokenizers, starting with the tokenizer of c. Tokenizers
+// with numbers as values are tried only with kernels for vectors, and only if g sets neither kernel
+// nor embedding. opt sets Workers and MemoryBytes.
 func affordableTokenizers(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
 	opt corpus.Options,
@@ -195,7 +196,8 @@ func affordableTokenizers(
 	return tried, nil
 }
 
-// withFittedScales returns t with column scales fitted to all documents, and the vector kernels to try.
+// withFittedScales returns t with column scales fitted to all documents, and the vector kernels to
+// try.
 func withFittedScales(
 	ctx context.Context, c *corpus.Corpus, t corpus.TermOptions, g *Constraints, opt corpus.Options,
 ) (corpus.TermOptions, []kernel.Kernel, error) {

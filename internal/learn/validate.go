@@ -44,7 +44,7 @@ type SearchResult struct {
 	// numbers of dot products computed, and saved compared with separate fits
 	DotProducts, SavedDotProducts int64
 	Choice                        *SVMChoice           // choice of a search on samples, else nil
-	Tokenizers                    []corpus.TermOptions // tokenizers of Chosen; nil if text wasn't tokenised again
+	Tokenizers                    []corpus.TermOptions // tokenizers of Choice; nil if text wasn't tokenised again
 
 	Rounds []Round // rounds of a search on samples or of a choice; Points has the last round's points
 }

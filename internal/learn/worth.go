@@ -12,16 +12,16 @@ import (
 	"github.com/gramengine/gram/internal/learn/tune"
 )
 
-// Ablation is the gain from a part of the terms: words, word pairs, characters, terms that occur in
-// only one document, or other parts.
+// Ablation is the gain from a component of a tokenizer: words, word pairs, characters, terms that
+// occur in only one document, or other components.
 type Ablation struct {
 	Component             string      // an n-gram view, an analyzer, or min-df 1
-	BestWith, BestWithout *Validation // best points of the last round, with and without Part
-	tune.Difference                   // difference between With and Without
+	BestWith, BestWithout *Validation // best points of the last round, with and without Component
+	tune.Difference                   // difference between BestWith and BestWithout
 }
 
-// Ablations returns the gains from the parts of terms that were compared on the same folds of the
-// same documents, or nil if only one tokenizer was tried.
+// Ablations returns the gains from the components that were compared on the same folds of the same
+// documents, or nil if only one tokenizer was tried.
 func (f *SearchResult) Ablations() (out []Ablation) {
 	if f.Tokenizers == nil {
 		return nil
@@ -35,7 +35,7 @@ func (f *SearchResult) Ablations() (out []Ablation) {
 			seen = append(seen, part)
 			w := Ablation{Component: part, BestWith: f.bestWith(part, true), BestWithout: f.bestWith(part, false)}
 			same := func(o Ablation) bool { return o.BestWith == w.BestWith && o.BestWithout == w.BestWithout }
-			// report only one of two parts that always occur together
+			// report only one of two components that always occur together
 			if w.BestWithout == nil || slices.ContainsFunc(out, same) {
 				continue
 			}
@@ -46,7 +46,7 @@ func (f *SearchResult) Ablations() (out []Ablation) {
 	return out
 }
 
-// bestWith returns the best point with or without a part, or nil.
+// bestWith returns the best point with or without a component, or nil.
 func (f *SearchResult) bestWith(part string, has bool) (best *Validation) {
 	for _, p := range f.Points {
 		if slices.Contains(componentsOf(f.Tokenizers[p.Tokenizer]), part) == has &&
@@ -57,8 +57,8 @@ func (f *SearchResult) bestWith(part string, has bool) (best *Validation) {
 	return best
 }
 
-// componentsOf lists the parts of terms: n-gram views, analyzers, and min-df 1 for terms that occur in
-// only one document.
+// componentsOf lists the components of a tokenizer: n-gram views, analyzers, and min-df 1 for terms
+// that occur in only one document.
 func componentsOf(t corpus.TermOptions) (parts []string) {
 	for view := range strings.SplitSeq(t.Tokenizer.String(), " + ") {
 		analyzer, settings, _ := strings.Cut(view, ":")
@@ -84,8 +84,8 @@ func (f *SearchResult) bestPoint() (p Point, ok bool) {
 }
 
 // Train trains a model on all documents of the searched corpus, with the settings of the best
-// point. If nothing was compared, it uses the first settings (see Chosen.Why). o must be the
-// options of the search.
+// point. If nothing was compared, it uses the first settings (see Reason of [tune.Choice]). o must
+// be the options of the search.
 //
 // It fails if the search has no best point, or if training fails.
 func (f *SearchResult) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
