@@ -13,8 +13,9 @@ type section struct {
 	read  func([]byte) error
 }
 
-// Section describes an array of n elements, each of the given size in bytes. Parts are written and
-// read in the order of the calls. Errors for a truncated file contain name.
+// Section describes an array of n elements, each of the given size in bytes. write writes the
+// array, and take receives the bytes of the array when reading. Sections are written and read in
+// the order of the calls. Errors for a truncated file contain name.
 func (f *File) Section(name string, each, n int64, write func(*Writer), take func([]byte) error) {
 	if f.err == nil && (n < 0 || n > MaxBytes/each || n*each > MaxBytes-f.arrayBytes) {
 		f.fail("%s: %d elements of %d bytes exceed the limit of %d bytes in total", name, n, each, int64(MaxBytes))
@@ -52,7 +53,7 @@ func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 }
 
 // Table describes n consecutive arrays of the same length. row(i) returns a pointer to array i.
-// When reading, row is called after the preceding parts have been read.
+// When reading, row is called after the preceding sections have been read.
 func Table[T Number](f *File, name string, n, length int, row func(i int) *[]T) {
 	f.Section(name, int64(unsafe.Sizeof(*new(T))), product([]int{n, length}), func(w *Writer) {
 		for i := range n {

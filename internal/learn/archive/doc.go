@@ -9,7 +9,7 @@
 // [Format] lists the keys of the header and then the arrays, in file order. For each key or array,
 // it passes a pointer to a field of the model. For example
 //
-//	var Form = archive.Format[Model]{
+//	var Format = archive.Format[Model]{
 //		Package: "means", Name: "gram means ", Validate: (*Model).Validate,
 //		Describe: func(f *archive.File, m *Model) {
 //			f.Parameters(&m.Settings)
@@ -19,11 +19,11 @@
 //		},
 //	}
 //
-//	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Form.Write(ctx, w, m) }
+//	func (m *Model) Write(ctx context.Context, w io.Writer) error { return Format.Write(ctx, w, m) }
 //
-// [Array] and [Table] describe arrays. [File.Section] describes any other data. When reading, a call
-// for a key sets the value before it returns. Arrays are set after Describe has returned and the
-// checksum has been verified. So only functions passed to [Table] or [File.Section] can use the
+// [Array] and [Table] describe arrays. [File.Section] describes any other data. When reading, a
+// call for a key sets the value before it returns. Arrays are set after Describe has returned and
+// the checksum has been verified. So only functions passed to [Table] or [File.Section] can use the
 // preceding arrays. Reading a file never allocates more memory than the size of the file, whatever
 // sizes its header claims.
 //

@@ -19,10 +19,10 @@ import (
 type File struct {
 	writing     bool
 	encodedKeys []string                   // encoded keys, as "key":value
-	unreadKeys  map[string]json.RawMessage // unreadKeys that haven't been read yet
+	unreadKeys  map[string]json.RawMessage // keys that haven't been read yet
 
 	sections   []section
-	arrayBytes int64 // size of parts in bytes
+	arrayBytes int64 // total size of the sections in bytes
 
 	tokenizer corpus.Tokenizer     // set by [File.Vocabulary]
 	form      corpus.FormatOptions // set by [File.Vocabulary]

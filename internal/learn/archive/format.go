@@ -27,6 +27,7 @@ type Format[M any] struct {
 	Validate func(*M) error
 }
 
+// Write writes a model. It returns the first error of Describe or w, or an error if ctx is done.
 func (f *Format[M]) Write(ctx context.Context, w io.Writer, m *M) error {
 	described := *m
 	file := &File{writing: true}

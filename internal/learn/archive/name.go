@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// RawString is a string that needn't be UTF-8. In JSON, invalid UTF-8 is stored as base64 in an object.
+// RawString is a string that needn't be UTF-8. In JSON, invalid UTF-8 is stored as base64 in an
+// object.
 type RawString string
 
 type base64String struct {
@@ -31,7 +32,7 @@ func (n *RawString) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// RawStrings converts strings to names.
+// RawStrings converts strings to raw strings.
 func RawStrings(texts []string) []RawString {
 	out := make([]RawString, len(texts))
 	for i, s := range texts {
@@ -40,7 +41,7 @@ func RawStrings(texts []string) []RawString {
 	return out
 }
 
-// Strings converts names to strings. It returns nil for an empty list.
+// Strings converts raw strings to strings. It returns nil for an empty list.
 func Strings(names []RawString) (out []string) {
 	for _, n := range names {
 		out = append(out, string(n))

@@ -95,7 +95,7 @@ func readArrays(
 	return arrays, nil
 }
 
-// sectionAt returns the name of the part in which a file of size bytes ends.
+// sectionAt returns the name of the section in which a file of size bytes ends.
 func sectionAt(parts []section, begin, size int64) string {
 	for _, p := range parts {
 		if begin += p.size; size < begin {
@@ -164,8 +164,8 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	}
 }
 
-// DecodeNumbers decodes little-endian numbers. The result shares the memory of b if b is aligned and the
-// CPU is little-endian.
+// DecodeNumbers decodes little-endian numbers. The result shares the memory of b if b is aligned
+// and the CPU is little-endian.
 func DecodeNumbers[T Number](b []byte) []T {
 	var zero T
 	n := len(b) / int(unsafe.Sizeof(zero))

@@ -45,8 +45,8 @@ func (o *Origin) Validate(e *sparse.Embedder) error {
 	return ValidateVocabulary(o.Vocabulary, o.Tokenizer, e)
 }
 
-// ValidateWeights checks a linear model. It calls Validate, and checks that e is an embedding for
-// dot products, that there is at least one class, and that weights are finite.
+// ValidateWeights checks a linear model. It calls [Origin.Validate], and checks that e is an
+// embedding for dot products, that there is at least one class, and that weights are finite.
 func (o *Origin) ValidateWeights(e *sparse.Embedder, weights ...[]float64) error {
 	if err := o.Validate(e); err != nil {
 		return err
@@ -232,13 +232,14 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	return terms
 }
 
-// AfterRead describes no data. When reading, it calls do after the preceding parts have been read.
+// AfterRead describes no data. When reading, it calls do after the preceding sections have been
+// read.
 func (f *File) AfterRead(name string, do func() error) {
 	f.Section(name, 1, 0, func(*Writer) {}, func([]byte) error { return do() })
 }
 
-// ValidateVocabulary checks t and e. A vocabulary, if not nil, must have unique terms and include all terms
-// of e.
+// ValidateVocabulary checks t and e. A vocabulary, if not nil, must have unique terms and include
+// all terms of e.
 func ValidateVocabulary(vocabulary []string, t corpus.Tokenizer, e *sparse.Embedder) error {
 	if err := t.Validate(); err != nil {
 		return err
