@@ -40,8 +40,8 @@ func (s *Matrix) Row(i int) []float64 { return s.data[i*s.stride:][:s.N:s.N] }
 // sliceFrom returns the values from row i, column j on.
 func (s *Matrix) sliceFrom(i, j int) []float64 { return s.data[i*s.stride+j:] }
 
-// Config holds the assembly kernels and the number of workers for a computation. Results don't depend
-// on Workers.
+// Config holds the assembly kernels and the number of workers for a computation. Results don't
+// depend on Workers.
 type Config struct {
 	Kernels *asm.Kernels
 	Workers int
@@ -55,12 +55,12 @@ const (
 
 // Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
 // indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
-// reduces A[i][i] to at most the fraction least of its initial value. This happens for duplicates.
-// It reads only the upper triangle, and takes N³/6 multiply-adds.
-func (s *Matrix) Cholesky(ctx context.Context, do Config, least float64) (kept []int, err error) {
+// reduces A[i][i] to at most minFraction times its initial value. This happens for duplicates. It
+// reads only the upper triangle, and takes N³/6 multiply-adds.
+func (s *Matrix) Cholesky(ctx context.Context, do Config, minFraction float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {
-		bounds[i] = least * s.data[i*s.stride+i]
+		bounds[i] = minFraction * s.data[i*s.stride+i]
 	}
 	packed := make([]float64, blockRows*s.N)
 	for b0 := 0; b0 < s.N; b0 += blockRows {
@@ -107,13 +107,13 @@ func (s *Matrix) Cholesky(ctx context.Context, do Config, least float64) (kept [
 }
 
 // eliminate computes rows b0 <= k < b1 of the factor in columns lo to hi. The first call is for the
-// diagonal block. In the first call, least holds the bounds that pivots must exceed. Rows with
-// smaller pivots are dropped, that is, set to 0. In later calls least is nil.
-func (s *Matrix) eliminate(do Config, b0, b1, lo, hi int, least []float64) {
+// diagonal block. In the first call, bounds holds the values that pivots must exceed. Rows with
+// smaller pivots are dropped, that is, set to 0. In later calls bounds is nil.
+func (s *Matrix) eliminate(do Config, b0, b1, lo, hi int, bounds []float64) {
 	var by [blockRows * stripRows]float64
 	for s0 := b0; s0 < b1; s0 += stripRows {
 		s1, from := min(s0+stripRows, b1), lo
-		if least != nil {
+		if bounds != nil {
 			from = s0
 		}
 		for k := b0; k < s0; k++ {
@@ -125,15 +125,15 @@ func (s *Matrix) eliminate(do Config, b0, b1, lo, hi int, least []float64) {
 			stripRows, s1-s0)
 		for k := s0; k < s1; k++ {
 			row := s.sliceFrom(k, 0)[:hi]
-			if least != nil {
-				if pivot := row[k]; pivot > least[k-b0] && pivot > 0 {
+			if bounds != nil {
+				if pivot := row[k]; pivot > bounds[k-b0] && pivot > 0 {
 					row[k] = math.Sqrt(pivot)
 				} else {
 					row[k] = 0
 				}
 			}
 			first, scale := lo, 0.0
-			if least != nil {
+			if bounds != nil {
 				first = k + 1
 			}
 			if row[k] > 0 {
@@ -144,7 +144,7 @@ func (s *Matrix) eliminate(do Config, b0, b1, lo, hi int, least []float64) {
 			}
 			for next := k + 1; next < s1; next++ {
 				f, to := row[next], s.sliceFrom(next, 0)[:hi]
-				if least == nil {
+				if bounds == nil {
 					f = s.data[k*s.stride+next]
 				}
 				for i := max(first, from); i < hi; i++ {
@@ -219,8 +219,8 @@ func (s *Matrix) Ridge(ctx context.Context, do Config, gamma float64) (*Matrix, 
 	return out, err
 }
 
-// ForwardSolve solves Tᵀx = b in place, for several concatenated vectors b. It takes N²/2 multiply-adds
-// per vector.
+// ForwardSolve solves Tᵀx = b in place, for several concatenated vectors b. It takes N²/2
+// multiply-adds per vector.
 func (s *Matrix) ForwardSolve(ctx context.Context, do Config, b []float64) error {
 	return s.solveBatches(ctx, do, b, func(b []float64, count int) {
 		by := make([]float64, taskRows*count)
@@ -244,7 +244,7 @@ func (s *Matrix) ForwardSolve(ctx context.Context, do Config, b []float64) error
 	})
 }
 
-// BackSolve solves Tx = b in place, like Forward.
+// BackSolve solves Tx = b in place, like ForwardSolve.
 func (s *Matrix) BackSolve(ctx context.Context, do Config, b []float64) error {
 	return s.solveBatches(ctx, do, b, func(b []float64, count int) {
 		by := make([]float64, taskRows*count)
@@ -284,9 +284,9 @@ func (s *Matrix) Multiply(ctx context.Context, do Config, x []float64, transpose
 	})
 }
 
-// solveBatches splits the vectors in b between workers. Workers call some concurrently, each on its
+// solveBatches divides the vectors in b among workers, which call solve concurrently for their
 // vectors.
-func (s *Matrix) solveBatches(ctx context.Context, do Config, b []float64, some func(b []float64, count int)) error {
+func (s *Matrix) solveBatches(ctx context.Context, do Config, b []float64, solve func(b []float64, count int)) error {
 	if s.N == 0 {
 		return nil
 	}
@@ -295,7 +295,7 @@ func (s *Matrix) solveBatches(ctx context.Context, do Config, b []float64, some 
 	return run.Tasks(ctx, do.Workers, (vectors+at-1)/at, func(_ context.Context, _, part int) error {
 		lo := part * at
 		hi := min(lo+at, vectors)
-		some(b[lo*s.N:hi*s.N], hi-lo)
+		solve(b[lo*s.N:hi*s.N], hi-lo)
 		return nil
 	})
 }
