@@ -34,7 +34,7 @@ type Settings struct {
 	// votes.
 	Uniform bool `param:"uniform" help:"equal weights for all neighbours"`
 
-	// Scheme is solver.Labels for independent labels: a document gets all labels with more than
+	// Scheme is solver.MultiLabel for independent labels: a document gets all labels with more than
 	// half of the votes. Otherwise it gets the class with the most votes. Ties are broken by the
 	// nearest neighbour.
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
@@ -59,8 +59,8 @@ func noVotesError(k kernel.Kernel, where string) error {
 		"or equal weights (Uniform)", k, where)
 }
 
-// hasPositiveValues reports whether k can have positive values. A kernel that decreases with c has its maximum
-// at c = 0, so only this value is computed.
+// hasPositiveValues reports whether k can have positive values. A kernel that decreases with c has
+// its maximum at c = 0, so only this value is computed.
 func hasPositiveValues(k kernel.Kernel) bool {
 	switch p := kernel.PropertiesOf(k); {
 	case p.NonPositive:
@@ -119,9 +119,9 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	return m, nil
 }
 
-// checkDocuments checks that the kernel's embedding accepts all values, and that k(x, x) is finite for all
-// documents. If the kernel is largest at x = y, some k(x, x) must be positive, because otherwise no
-// neighbour has a vote. It embeds 4,096 documents at a time to save memory.
+// checkDocuments checks that the kernel's embedding accepts all values, and that k(x, x) is finite
+// for all documents. If the kernel is largest at x = y, some k(x, x) must be positive, because
+// otherwise no neighbour has a vote. It embeds 4,096 documents at a time to save memory.
 func checkDocuments(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
 	fitted := k.Embedding().Fit(docs)
