@@ -13,28 +13,29 @@ type Function func(ctx context.Context, w, g []float64) (float64, error)
 type Minimum struct {
 	W            []float64
 	Value        float64
-	GradientNorm float64 // gradient norm
+	GradientNorm float64
 	Iterations   int
 	Evaluations  int
-	Converged    bool // a criterion of Stopping was met, or no step decreases the value
+	Converged    bool // a threshold of Criteria was reached, or no step decreases the value
 }
 
 // Criteria holds the stopping criteria of a minimisation.
 type Criteria struct {
-	GradientThreshold float64 // maximum gradient norm
+	GradientThreshold float64 // gradient norm at which the minimisation stops
 	MinDecrease       float64 // minimum relative decrease of the value in lookBack steps
-	MaxIterations     int     // maximum number of iterations
-	OnStep            func()  // called before each step; nil for none
+	MaxIterations     int
+	OnStep            func() // called before each step; nil for none
 
-	// MayStop, if not nil, must return true before Gradient or Gained stops the minimisation.
+	// MayStop, if not nil, must return true before GradientThreshold or MinDecrease stops the
+	// minimisation.
 	MayStop func(*Minimum) bool
 
 	history [lookBack]float64 // circular buffer of values before the last lookBack steps
 	n       int
 }
 
-// lookBack is the number of steps over which Gained is measured. Gained is for functions with
-// kinks, whose gradient norm may stay large near the minimum.
+// lookBack is the number of steps over which the decrease is compared with MinDecrease. MinDecrease
+// is for functions with kinks, whose gradient norm may stay large near the minimum.
 const lookBack = 10
 
 // ShouldStop calls OnStep, and reports whether the minimisation must stop before the next step.
@@ -65,9 +66,9 @@ const (
 )
 
 // Minimise minimises f by L-BFGS, starting from w, which it overwrites. Until the value decreases
-// enough, the line search shortens the step to the minimum of a parabola, limited to between 0.1
-// and 0.5 times the previous length. Steps with too little curvature aren't stored, so that every
-// direction is a descent direction, even if f isn't convex.
+// enough (Armijo condition), the line search shortens the step to the minimum of a parabola,
+// limited to between 0.1 and 0.5 times the previous length. Steps with too little curvature aren't
+// stored, so that every direction is a descent direction, even if f isn't convex.
 //
 // Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 7.5.
 func Minimise(ctx context.Context, f Function, w []float64, stop Criteria) (Minimum, error) {
