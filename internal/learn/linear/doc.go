@@ -4,8 +4,8 @@
 // # The problem
 //
 // A binary classifier separates a class from all others by f(x) = ⟨w,x⟩ + b. The bias is b = B·v,
-// where v is the weight of an additional term with value B in all documents (Settings.Intercept).
-// So the bias is regularised. Training minimises
+// where v is the weight of an additional term with value B in all documents
+// (Settings.InterceptScaling). So the bias is regularised. Training minimises
 //
 //	P = (‖w‖² + v²)/2 + Σᵢ Cᵢ ℓ(yᵢf(xᵢ)), yᵢ = ±1,
 //

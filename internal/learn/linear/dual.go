@@ -10,11 +10,11 @@ import (
 
 // DecisionFunction is the result of training a binary classifier, without the weights.
 type DecisionFunction struct {
-	Objective         float64 `json:"objective"`       // P, the objective
-	Gap               float64 `json:"gap"`             // upper bound P - D on P minus its minimum
+	Objective         float64 `json:"objective"`       // primal objective P, see the package documentation
+	Gap               float64 `json:"gap"`             // duality gap P - D, an upper bound on P minus its minimum
 	Passes            int     `json:"passes"`          // number of passes over the documents
 	NumSupportVectors int     `json:"support_vectors"` // number of documents with α > 0
-	Converged         bool    `json:"converged"`       // whether the gap is within the tolerance
+	Converged         bool    `json:"converged"`       // the gap is within the tolerance
 	Bias              float64 `json:"bias"`
 }
 
@@ -25,9 +25,9 @@ type dualSolver struct {
 	classWeights    [2]float64 // factors of C for negative and for positive documents
 	documentWeights []float64  // factor of C per document; nil for 1 each
 	hinge           bool
-	b               float64 // B, see package documentation
-	maxPasses       int     // maximum number of passes
-	onPass          func()  // called after each pass
+	b               float64 // intercept scaling B, see the package documentation
+	maxPasses       int
+	onPass          func() // called after each pass
 	r               *rand.Rand
 
 	c       float64
@@ -81,9 +81,10 @@ func (d *dualSolver) sign(i uint32) float64 {
 	return -1
 }
 
-// The solver stops when the range of projected gradients is at most firstRange and the duality gap
-// is small enough. Each time the gap is too large, the maximum range is multiplied by finerRange.
-// Gradients up to settled are ignored, so that every range above 2·settled is reached.
+// The solver stops when the range of projected gradients is at most initialRange and the duality
+// gap is small enough. Each time the gap is too large, the maximum range is multiplied by
+// rangeFactor. Gradients up to ignoredGradient are ignored, so that every range above
+// 2·ignoredGradient is reached.
 const (
 	initialRange    = 0.1
 	rangeFactor     = 0.3
@@ -92,7 +93,7 @@ const (
 )
 
 // solve optimises α for C = c, starting from the current α, until P - D is at most tolerance times
-// P. It gives up after limit passes, or when the maximum range is below minRange.
+// P. It gives up after maxPasses passes, or when the maximum range is below minRange.
 func (d *dualSolver) solve(c, tolerance float64) (m DecisionFunction, err error) {
 	if err := d.setC(c); err != nil {
 		return m, err

@@ -27,7 +27,6 @@ type problem struct {
 
 const chunkRows = 512
 
-// problemBytes returns the memory of a problem in bytes.
 func problemBytes(rows int, values int64, cols int) int64 {
 	return 8*(values+int64(rows)) + 20*int64(rows) + 8*int64(cols)
 }

@@ -38,12 +38,13 @@ type Settings struct {
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// InterceptScaling is B, the value of an additional term of every document. b is the term's weight
-	// times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
+	// InterceptScaling is B, the value of an additional term of every document. b is the term's
+	// weight times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
 	InterceptScaling float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
-	NoBias           bool    `param:"origin" help:"fit no intercept"` // as LIBLINEAR -B -1
+	NoBias           bool    `param:"origin" help:"fit no intercept"` // b = 0, as with LIBLINEAR -B -1
 
-	// Tolerance stops training when P - D is at most Tolerance times P.
+	// Tolerance stops training when the duality gap P - D is at most Tolerance times P, see the
+	// package documentation.
 	Tolerance  float64 `param:"tolerance" default:"1e-3" above:"0" below:"1" flag:""`
 	Iterations int     `param:"passes" default:"1000" min:"1" help:"maximum number of passes"`
 	Seed       uint64  // seed for the order of documents
