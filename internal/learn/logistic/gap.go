@@ -7,10 +7,11 @@ import (
 	"github.com/gramengine/gram/internal/learn/lbfgs"
 )
 
-// raiseLowerBound computes the dual objective at a point near the point of the last pass. It raises o.dual,
-// the largest lower bound on F so far, to this objective if the objective is larger. The pass has
-// stored the coefficients cᵢ = -sᵢyᵢpᵢ, where pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ is the weight of
-// document i's loss. bound takes half the time of a pass and overwrites the coefficients.
+// raiseLowerBound computes the dual objective at a point near the point of the last pass. If the
+// dual objective is larger than o.lowerBound, the largest lower bound on F so far, it becomes
+// o.lowerBound. The pass has stored the derivatives cᵢ = -sᵢyᵢpᵢ of the losses, where pᵢ = 1/(1 +
+// e^(yᵢf(xᵢ))) and sᵢ is the weight of document i's loss. raiseLowerBound takes half the time of a
+// pass and overwrites the derivatives.
 //
 // For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
 // - (1-p) log(1-p). Summing over documents and minimising the right side over w,
@@ -18,8 +19,9 @@ import (
 //	F(w, b) ≥ D(p) - b Σᵢ sᵢyᵢpᵢ,  D(p) = Σᵢ sᵢH(pᵢ) - C/2 ‖Σᵢ sᵢyᵢpᵢxᵢ‖².
 //
 // So D(p) is a lower bound if there is no b or Σᵢ sᵢyᵢpᵢ = 0. A Newton step δ for b, pᵢ ∓
-// δpᵢ(1-pᵢ), makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1. Otherwise o.dual stays unchanged.
-// o.dual is at least D(0) = 0. At the optimum F = D. Without b the gap F - D is C/2 ‖∇F‖².
+// δpᵢ(1-pᵢ), makes this sum 0, and keeps pᵢ in [0, 1] if |δ| ≤ 1. Otherwise o.lowerBound stays
+// unchanged. o.lowerBound is at least D(0) = 0. At the optimum F = D. Without b the gap F - D is
+// C/2 ‖∇F‖².
 func (o *objective) raiseLowerBound(ctx context.Context) error {
 	if !o.s.NoBias {
 		off, bend := 0.0, 0.0

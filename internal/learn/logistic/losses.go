@@ -64,7 +64,8 @@ func (o *Losses) Eval(i int, f float64) (value, derivative float64) {
 	return s * value, -s * derivative
 }
 
-// ZeroGradientNorm returns the gradient norm at w = 0 with the optimal b. It overwrites Coef.
+// ZeroGradientNorm returns the gradient norm at w = 0 with the optimal b. It overwrites
+// Derivatives.
 func (o *Losses) ZeroGradientNorm(ctx context.Context) (float64, error) {
 	sum := o.WeightSums()
 	positive := o.BinaryProblem.Weights[1] * sum[1]
@@ -83,9 +84,9 @@ func (o *Losses) ZeroGradientNorm(ctx context.Context) (float64, error) {
 	return math.Sqrt(length), err
 }
 
-// ConstantBias returns the bias of a constant classifier, for documents that are all positive or all
-// negative. By Laplace's rule of succession, P(correct answer) = (n+1)/(n+2). If there are positive
-// and negative documents, ok is false.
+// ConstantBias returns the bias of a constant classifier, for documents that are all positive or
+// all negative. By Laplace's rule of succession, P(correct answer) = (n+1)/(n+2). If there are
+// positive and negative documents, ok is false.
 func ConstantBias(positive []bool) (bias float64, ok bool) {
 	count := 0
 	for _, is := range positive {

@@ -11,10 +11,10 @@ import (
 
 // DecisionFunction is the binary classifier of a class. P(class | x) is 1/(1 + e^-f(x)).
 type DecisionFunction struct {
-	Weights      []float64 `json:"-"`             // w, indexed by column of the embedding
-	Objective    float64   `json:"objective"`     // value of the objective
+	Weights      []float64 `json:"-"` // w, indexed by column of the embedding
+	Objective    float64   `json:"objective"`
 	Gap          float64   `json:"gap,omitempty"` // upper bound on the objective minus its minimum, for finite C
-	GradientNorm float64   `json:"gradient"`      // gradient norm
+	GradientNorm float64   `json:"gradient"`
 	Iterations   int       `json:"iterations"`
 	Evaluations  int       `json:"evaluations"` // number of evaluations of the objective and its gradient
 	Converged    bool      `json:"converged"`   // whether the tolerance was reached
@@ -59,7 +59,7 @@ func train(
 }
 
 // minimise runs L-BFGS from w, which it overwrites. If C is finite, convergence also requires that
-// the duality gap is within the tolerance, unless Loose is set.
+// the duality gap is within the tolerance, unless SkipGap is set.
 func (o *objective) minimise(
 	ctx context.Context, w []float64, stop lbfgs.Criteria, columns int,
 ) (*DecisionFunction, error) {
@@ -82,7 +82,7 @@ func (o *objective) minimise(
 	return machine, err
 }
 
-// minDecreaseFactor times Tolerance is the value of Gained in [lbfgs.Criteria].
+// minDecreaseFactor times Tolerance is MinDecrease of [lbfgs.Criteria].
 const minDecreaseFactor = 1e-3
 
 func (o *objective) decisionFunction(m lbfgs.Minimum, columns int) *DecisionFunction {

@@ -56,16 +56,16 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// SetProbabilities sets p to the probabilities for decision values f. If one is set, each document has
-// one class, and the probabilities sum to 1.
-func SetProbabilities(p, f []float64, one bool) {
+// SetProbabilities sets p to the probabilities for decision values f. If exclusive is set, each
+// document has one class, and the probabilities sum to 1.
+func SetProbabilities(p, f []float64, exclusive bool) {
 	sum := 0.0
 	for k, v := range f {
 		p[k] = sigmoid(v)
 		sum += p[k]
 	}
 	switch {
-	case !one:
+	case !exclusive:
 	case sum > 0:
 		for k := range p {
 			p[k] /= sum

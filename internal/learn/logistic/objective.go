@@ -13,8 +13,8 @@ type objective struct {
 	*Losses
 	s           *Settings
 	blockLosses []float64 // sum of the losses per block of documents
-	blockBiases []float64 // sum of the coefficients per block
-	lowerBound  float64   // lower bound on the minimum, see bound
+	blockBiases []float64 // sum of the derivatives per block
+	lowerBound  float64   // lower bound on the minimum, see raiseLowerBound
 }
 
 func newObjective(p *task.TrainingMatrix, s *Settings, k task.BinaryProblem) *objective {
