@@ -19,8 +19,8 @@ type Regression struct {
 	MAE  Metric `json:"mae"`  // mean absolute error, Σ|v-y| / n
 	RMSE Metric `json:"rmse"` // root mean squared error, √(Σ(v-y)² / n)
 
-	// Baseline holds the figures of a baseline that always estimates the mean of the training targets;
-	// nil if this mean is unknown.
+	// Baseline holds the metrics of a baseline that always estimates the mean of the training
+	// targets; nil if this mean is unknown.
 	Baseline *MeanBaseline `json:"training_mean,omitempty"`
 
 	WorstEstimates   []Estimate `json:"-"` // up to 20 estimates with the largest errors, in descending order
@@ -28,7 +28,7 @@ type Regression struct {
 }
 
 // Metric is a value with its 95% confidence interval. The interval follows from Student's t
-// distribution for the mean of the figure's influence function over documents (delta method). For
+// distribution for the mean of the metric's influence function over documents (delta method). For
 // RMSE, the interval is computed for the mean squared error.
 type Metric struct {
 	Value float64 `json:"value"`
@@ -36,7 +36,7 @@ type Metric struct {
 	High  float64 `json:"high"`
 }
 
-// MeanBaseline holds figures without intervals.
+// MeanBaseline holds metrics without intervals.
 type MeanBaseline struct {
 	R2   float64 `json:"r2"`
 	MAE  float64 `json:"mae"`
@@ -49,7 +49,7 @@ type Estimate struct {
 	Target, Value float64
 }
 
-// maxWorst and mostSampled are the maximum lengths of Worst and Sample.
+// maxWorst and maxSampled are the maximum lengths of WorstEstimates and SampledEstimates.
 const maxWorst, maxSampled = 20, 1000
 
 // Targets returns the labels of n documents as numbers, or NaN for a document without exactly one
@@ -69,9 +69,9 @@ func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 	return out, nil
 }
 
-// ComputeRegression scores the estimates of a regression against labels, which must be numbers. It skips
-// documents without exactly one label. means, if not nil, holds the mean of the training targets
-// for each document. The mean differs between folds.
+// ComputeRegression scores the estimates of a regression against labels, which must be numbers. It
+// skips documents without exactly one label. means, if not nil, holds the mean of the training
+// targets for each document. The mean differs between folds.
 func ComputeRegression(values, means []float64, truth *corpus.Corpus) (*Score, error) {
 	all, err := Targets(truth, len(values))
 	if err != nil {
@@ -139,7 +139,7 @@ func meanOf(values []float64, f func(v float64) float64) float64 {
 	return sum / float64(len(values))
 }
 
-// interval returns a figure with its confidence interval. influence(i) is the figure's influence
+// interval returns a metric with its confidence interval. influence(i) is the metric's influence
 // function at document i, up to an additive constant.
 func interval(value float64, n int, influence func(i int) float64) Metric {
 	all := make([]float64, n)

@@ -25,7 +25,7 @@ type Score struct {
 	// nil for independent labels.
 	Confusion [][]int
 
-	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + Predicted) over classes; Accuracy if documents have one class
+	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + PredictedCount); Accuracy if documents have one class
 	MacroF1 float64 // mean F1 of the classes that occur as a true or predicted class
 	Hamming float64 // fraction of wrong decisions over documents × classes, for independent labels
 
@@ -67,14 +67,14 @@ type ClassScore struct {
 	PredictedCount int    `json:"predicted"`      // number of documents for which the class is predicted
 	TruePositives  int    `json:"true_positives"` // number of correct predictions of the class
 
-	Precision float64 `json:"precision"` // TruePositives/Predicted, 0 if Predicted is 0
+	Precision float64 `json:"precision"` // TruePositives/PredictedCount, 0 if PredictedCount is 0
 	Recall    float64 `json:"recall"`    // TruePositives/Documents, 0 if Documents is 0
-	F1        float64 `json:"f1"`        // 2·TruePositives/(Documents+Predicted), 0 if both are 0
+	F1        float64 `json:"f1"`        // 2·TruePositives/(Documents+PredictedCount), 0 if both are 0
 }
 
 // Compute compares predictions with the labels of truth, which has the same documents and may list
-// classes in any order. It scores numbers if p.Value isn't nil, else independent labels if p.Labels
-// isn't nil, else classes.
+// classes in any order. It scores numbers if p.Values isn't nil, else independent labels if
+// p.Labels isn't nil, else classes.
 //
 //   - Classes are indices into classes; documents with class -1 or without labels are left out. A
 //     document with several labels is counted under the predicted class if it has that label, else
@@ -82,7 +82,7 @@ type ClassScore struct {
 //   - Independent labels are ascending indices into classes; documents with nil labels are left out.
 //   - Numbers are compared with labels, see [ComputeRegression].
 //
-// Of fails only if Numbers fails.
+// Compute fails only if [ComputeRegression] fails.
 func Compute(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Score, error) {
 	if p.Values != nil {
 		return ComputeRegression(p.Values, nil, truth)
@@ -114,11 +114,11 @@ func Compute(classes []string, p *model.Prediction, truth *corpus.Corpus) (*Scor
 type tally struct {
 	s               *Score
 	truth           *corpus.Corpus
-	numModelClasses int   // number of the model's classes
+	numModelClasses int
 	classIndices    []int // index into s.Classes for each class of truth
 	buffer          []int // buffer for the classes of a document
 	numCalls        int   // number of calls of [tally.classesOf]
-	lastCalls       []int // per class, value of asked when [tally.classesOf] last returned the class
+	lastCalls       []int // per class, value of numCalls when [tally.classesOf] last returned the class
 }
 
 func newTally(classes []string, truth *corpus.Corpus) *tally {
@@ -178,8 +178,8 @@ func (t *tally) scoreLabels(predicted [][]int) {
 	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
-// addDocument counts a document, given its true and its predicted classes. It returns the number of wrong
-// decisions: one for each class that is in only one of own and given.
+// addDocument counts a document with its true and its predicted classes. It returns the number of
+// wrong decisions: one for each class that is in only one of own and given.
 func (t *tally) addDocument(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {
