@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// TrainingMatrix are training documents stored by rows and by columns. So passes by rows and passes by
-// columns are gathers. Columns are the terms that occur in the documents, sorted by decreasing
-// document frequency, so that the most used weights are adjacent.
+// TrainingMatrix holds training documents by rows and by columns, so that passes over rows and
+// passes over columns are gathers. Columns are the terms that occur in the documents, sorted by
+// decreasing document frequency, so that the most used weights are adjacent.
 type TrainingMatrix struct {
 	Rows    *sparse.CSR // columns are indices into Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]

@@ -27,9 +27,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// TrainingRows returns the indices of the training documents: documents with a class, or all documents if
-// labels are independent. It fails if there are no such documents, if class names repeat, if there
-// are too few classes, or if the embedding isn't for dot products.
+// TrainingRows returns the indices of the training documents: documents with a class, or all
+// documents if labels are independent. It fails if there are no such documents, if class names
+// repeat, if there are too few classes, or if the embedding isn't for dot products.
 func TrainingRows(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, scheme solver.Scheme) ([]int, error) {
 	if c.Documents.Rows() == 0 {
 		return nil, errors.New("the corpus has no documents")
@@ -59,9 +59,9 @@ func TrainingRows(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, sch
 	return rows, nil
 }
 
-// ClassWeights returns the factor of C for the documents of each class: given[name] if present, which
-// must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents gets n /
-// (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
+// ClassWeights returns the factor of C for the documents of each class: given[name] if present,
+// which must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents
+// gets n / (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
 func ClassWeights(
 	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {
@@ -122,13 +122,13 @@ func Decide(p *model.Prediction, i int, f []float64) {
 	}
 }
 
-// AddProducts adds to each f[k] the inner product of row i, scaled to the given length, and the
+// AddProducts adds to each f[k] the inner product of row i, scaled to the given norm, and the
 // weights w[column·len(f) + k]. Sums are computed in float64 and column order, without fused
 // multiply-adds.
-func AddProducts(f, w []float64, x *sparse.Embedded, i int, length float64) {
+func AddProducts(f, w []float64, x *sparse.Embedded, i int, norm float64) {
 	terms, unit := x.Row(i)
 	for at, t := range terms {
-		v := float64(unit[at]) * length
+		v := float64(unit[at]) * norm
 		w := w[int(t)*len(f):][:len(f)]
 		for k := range f {
 			f[k] += float64(v * w[k])
@@ -159,10 +159,10 @@ func (p *PredictionRun) NumWorkers(n int) int {
 	return min(run.NumWorkers(p.Workers), (n+chunkRows-1)/chunkRows)
 }
 
-// Run embeds documents in chunks, and calls each once per chunk, concurrently. x holds the chunk,
-// whose first row is document first. docs must be valid.
+// Run embeds documents in chunks, and calls predict once per chunk, concurrently. x holds the
+// chunk, whose first row is document first. docs must be valid.
 func (p *PredictionRun) Run(
-	ctx context.Context, docs *sparse.CSR, each func(worker int, x *sparse.Embedded, first int) error,
+	ctx context.Context, docs *sparse.CSR, predict func(worker int, x *sparse.Embedded, first int) error,
 ) (err error) {
 	n := docs.Rows()
 	workers := p.NumWorkers(n)
@@ -183,7 +183,7 @@ func (p *PredictionRun) Run(
 		if err != nil {
 			return err
 		}
-		if err := each(worker, x, rows[0]); err != nil {
+		if err := predict(worker, x, rows[0]); err != nil {
 			return err
 		}
 		r.Add(int64(len(rows)))
