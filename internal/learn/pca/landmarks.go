@@ -25,9 +25,9 @@ const (
 	taskRows  = 64  // number of rows of S per task
 )
 
-// vectorsPerSolve returns the number of vectors to solve for in one call, with a triangular factor of m
-// rows. A call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is checked
-// often enough.
+// vectorsPerSolve returns the number of vectors to solve for in one call, with a triangular factor
+// of m rows. A call takes up to 10¹⁰ multiply-adds, half a second on one core, so that ctx is
+// checked often enough.
 func vectorsPerSolve(m int) int { return min(max(int(2e10/(float64(m)*float64(m))), 1), blockRows) }
 
 // FitNystrom finds the leading components of the documents docs, with Nyström's approximation of K.
@@ -46,9 +46,9 @@ func vectorsPerSolve(m int) int { return min(max(int(2e10/(float64(m)*float64(m)
 // exceeds the exact value by at most ‖K - K̃‖.
 //
 // FitNystrom takes one pass over docs, with m² multiply-adds and m kernel values per document, and
-// LandmarkBytes of memory. Results are bit-identical for any number of workers. docs and z must not
-// be empty. z's embedder embeds docs. FitNystrom fails if k has another embedding or is only
-// conditionally positive definite, if an option is negative, if MemoryBytes is below LandmarkBytes,
+// [NystromBytes] of memory. Results are bit-identical for any number of workers. docs and z must
+// not be empty. z's embedder embeds docs. FitNystrom fails if k has another embedding or is only
+// conditionally positive definite, if an option is negative, if MemoryBytes is below NystromBytes,
 // if the engine fails, and within a second after ctx is done.
 //
 // Source: Williams and Seeger, Using the Nyström method to speed up kernel machines, NIPS 2000.
@@ -84,7 +84,8 @@ func FitNystrom(
 	return s.components(ctx, o)
 }
 
-// NystromBytes returns the memory that FitNystrom needs in addition to landmarks and engine.
+// NystromBytes returns the memory in bytes that FitNystrom needs in addition to landmarks and
+// engine.
 func NystromBytes(eng *engine.Engine, opt Options) int64 {
 	o, err := opt.lanczosOptions(eng.Len())
 	if err != nil {

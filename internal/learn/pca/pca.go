@@ -92,8 +92,8 @@ func FitBytes(eng *engine.Engine, opt Options) (least, most int64) {
 	return run.AddBytes(least, pass), run.AddBytes(most, pass)
 }
 
-// MinFitBytes returns an upper bound on the minimum that Bytes returns. It doesn't require an engine.
-// Negative numbers are treated as 0.
+// MinFitBytes returns an upper bound on the minimum that [FitBytes] returns. It doesn't require an
+// engine. Negative numbers are treated as 0.
 func MinFitBytes(documents, workers int, opt Options) int64 {
 	documents, workers = max(documents, 0), max(workers, 0)
 	o, err := opt.lanczosOptions(documents)
@@ -111,11 +111,13 @@ func MinFitBytes(documents, workers int, opt Options) int64 {
 // conditionally positive definite, because K is centred.
 //
 // The relative error of an eigenvalue is about Tolerance², see spectrum.Lanczos. Results are
-// bit-identical for any number of workers. If MemoryBytes is at least 4·Len² more than Bytes, Fit
-// stores the matrix, and results differ by rounding errors.
+// bit-identical for any number of workers. Fit stores the matrix of 4·n² bytes if the matrix and
+// the memory of [FitBytes] fit in MemoryBytes, or in 1 GiB if there is no limit. Results then
+// differ by rounding errors.
 //
 // x must not be empty. Fit fails if k has another embedding, if an option is negative, if
-// MemoryBytes is less than Bytes, if the engine fails, and within a second after ctx is done.
+// MemoryBytes is less than the minimum of [FitBytes], if the engine fails, and within a second
+// after ctx is done.
 func Fit(
 	ctx context.Context, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, opt Options,
 ) (*Components, error) {
@@ -207,8 +209,8 @@ func (c *Components) planMemory(a *centredOperator, x *sparse.Embedded, opt Opti
 // maxStoredBytes is the maximum size of a stored matrix if there is no memory limit.
 const maxStoredBytes = 1 << 30
 
-// Coordinates returns the coordinates of the training documents, Documents × len(Values). If there
-// are landmarks, it returns nil; use [Components.Project] instead.
+// Coordinates returns the coordinates of the training documents, a NumDocuments × len(Eigenvalues)
+// matrix. If there are landmarks, it returns nil; use [Components.Project] instead.
 func (c *Components) Coordinates() *mat.Dense {
 	if c.NumLandmarks > 0 {
 		return nil
@@ -246,7 +248,6 @@ func (c *Components) Project(ctx context.Context, eng *engine.Engine, test *spar
 	return z, nil
 }
 
-// numEngineRows returns the number of documents of the engine.
 func (c *Components) numEngineRows() int {
 	if c.NumLandmarks > 0 {
 		return c.NumLandmarks
