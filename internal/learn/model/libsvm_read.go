@@ -24,7 +24,7 @@ import (
 // index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
 // vectors. The embedding is open: an index that no support vector has contributes only to the norms
 // of documents, as in LIBSVM. With a precomputed kernel, support vectors have no values, and
-// SupportDoc has the indices of their documents. Values, but not coefficients, are rounded to
+// SupportDocs has the indices of their documents. Values, but not coefficients, are rounded to
 // float32. The line prob_density_marks, which newer versions write, is ignored.
 //
 // Memory is proportional to the bytes read. ReadLIBSVM returns a *[SyntaxError] for the first
@@ -153,8 +153,7 @@ func (l *libsvmReader) parseHeader() error {
 	return l.err
 }
 
-// parseClasses reads the class names, and creates a binary classifier for each pair of
-// classes.
+// parseClasses reads the class names, and creates a binary classifier for each pair of classes.
 func (l *libsvmReader) parseClasses() error {
 	k := l.int("nr_class", 1, math.MaxInt32)
 	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
@@ -251,8 +250,8 @@ func sum[T int | float64](values []T) (sum T) {
 	return sum
 }
 
-// readVectors reads the lines after SV. A line has the coefficients of a support vector, which are a
-// column of LIBSVM's sv_coef, and then the support vector's values. For a support vector of class
+// readVectors reads the lines after SV. A line has the coefficients of a support vector, which are
+// a column of LIBSVM's sv_coef, and then the support vector's values. For a support vector of class
 // i, row r of sv_coef is for the binary classifier of classes i and r if r < i, else of classes i
 // and r+1.
 func (l *libsvmReader) readVectors() error {

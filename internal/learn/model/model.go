@@ -40,7 +40,7 @@ func (t Type) UsedRegularization(n solver.Regularization) solver.Regularization 
 
 // Precomputed is the kernel of a model that was trained on kernel values by this project or by
 // LIBSVM (see kernel.Precomputed). Predictions need the kernel values with the training documents
-// in SupportDoc.
+// in SupportDocs.
 const Precomputed = "precomputed"
 
 // Model is a trained support vector machine. It is immutable and may be used concurrently.
@@ -62,7 +62,7 @@ type Model struct {
 	// Support holds the support vectors as raw values, with terms as in the training corpus. It has
 	// no values if the kernel is precomputed.
 	Support *sparse.CSR
-	// SupportDoc[s] is the index of support vector s in the training corpus, or -1 if unknown.
+	// SupportDocs[s] is the index of support vector s in the training corpus, or -1 if unknown.
 	SupportDocs    []int64
 	SupportClasses []int32 // class of each support vector; -1 for none or several
 }

@@ -14,12 +14,12 @@ type Prediction struct {
 	// with one class per document, the values sum to 1.
 	Probabilities [][]float64
 
-	// Rejected reports whether the largest probability is below the model's threshold, so that
-	// Class should be ignored; nil if there is no threshold.
+	// Rejected reports whether the largest probability is below the model's threshold, so that the
+	// class index should be ignored; nil if there is no threshold.
 	Rejected []bool
 
-	// NearestValues is the largest kernel value with a training document. Rank is the relative rank of
-	// this value among the corresponding values of training documents, see learn.Novelty. Nearest
-	// and Rank are nil unless requested.
+	// NearestValues holds the largest kernel value with a training document. Ranks holds the
+	// relative rank of this value among the corresponding values of training documents, see
+	// learn.NoveltyScorer. Both are nil unless requested.
 	NearestValues, Ranks []float64
 }
