@@ -205,7 +205,8 @@ func (x *documentExplainer) explain(
 // classes, f is a signed decision value or the difference of two decision values. Otherwise f is
 // the predicted value.
 type margin struct {
-	positive, negative int // indices into the decision values d: f = sign·(d[positive] - d[negative]); negative is -1 for none
+	// With decision values d, f = sign·(d[positive] - d[negative]). negative is -1 for none.
+	positive, negative int
 	sign               float64
 	secondClass        int    // index of SecondClass in the model's classes; -1 for none
 	isPredictedValue   bool   // f is the predicted value of a regression or a one-class model
@@ -278,7 +279,7 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 		f.positive = p.ClassIndices[i]
 		f.secondClass = greatest(f.positive)
 		f.negative = f.secondClass
-		if f.secondClass >= 0 && a.HasVotes && decisions[f.positive] < decisions[f.secondClass] { // energies: the smallest wins
+		if f.secondClass >= 0 && a.HasVotes && decisions[f.positive] < decisions[f.secondClass] { // smallest energy wins
 			f.sign = -1
 		}
 	}
