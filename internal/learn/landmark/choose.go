@@ -16,7 +16,8 @@ func Choose(n, m int, seed uint64) []int {
 }
 
 // residual returns the fraction of the trace of k + 1 that the landmarks don't explain, estimated
-// on a sample of training documents: Σ(k(x,x) + 1 - ‖T⁻ᵀkₓ‖²) / Σ(k(x,x) + 1).
+// on a sample of training documents: Σ(k(x,x) + 1 - ‖T⁻ᵀkₓ‖²) / Σ(k(x,x) + 1), where kₓ[j] is
+// k(x,zⱼ) + 1.
 func (t *training) residual(ctx context.Context) (float64, error) {
 	const sample = 1000
 	n := len(t.rows)

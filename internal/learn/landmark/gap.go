@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// boundGaps computes an upper bound on the duality gap of each column, without a pass over Kₙₘ. A
-// column has converged if this bound is at most Tolerance times the objective P. For every a,
+// boundGaps computes an upper bound on the duality gap of each column, without a pass over the
+// documents. For the notation, see the package documentation. A column has converged if this bound
+// is at most Tolerance times the objective P. For every a,
 //
 //	min P ≥ D(a) = -½‖Φᵀa‖² - C Σᵢ ℓ*(-aᵢ/C),  Φ = KₙₘT⁻¹,
 //
@@ -19,7 +20,7 @@ import (
 //
 //	P - D(a + b) = ½‖g - Tb‖² + C Σⱼ (ℓ(fⱼ) + ℓ*(qⱼ) - qⱼfⱼ),  qⱼ = ℓ′(fⱼ) - bⱼ/C.
 //
-// The preconditioner gives b = Cℓ″Tᵀ(AᵀA)⁻¹g, scaled by the best factor if ℓ″ isn't constant. The
+// The [preconditioner] gives b = Cℓ″Tᵀ(AᵀA)⁻¹g, scaled by the best factor if ℓ″ isn't constant. The
 // bound is the minimum of P - D(a + b), ½‖g‖², and P. P itself is a bound because D(0) = 0.
 func (t *training) boundGaps(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner,
@@ -75,8 +76,8 @@ func (t *training) boundGaps(
 	return nil
 }
 
-// fenchelYoung returns the slope nearest to q for which ℓ* is finite, and apart = ℓ(f) + ℓ*(slope) -
-// slope·f. apart is 0 if the slope equals ℓ′(f).
+// fenchelYoung returns the slope nearest to q for which ℓ* is finite, and apart = ℓ(f) + ℓ*(slope)
+// - slope·f. apart is 0 if the slope equals ℓ′(f).
 func (l Loss) fenchelYoung(y, f, q float64) (slope, apart float64) {
 	p, margin := -y*q, y*f
 	switch l {

@@ -23,7 +23,7 @@ type DecisionFunction struct {
 	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
 	GradientNorm float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
 	Steps        int       `json:"steps"`     // number of Newton steps
-	Converged    bool      `json:"converged"` // whether the gap was at most Settings.Tolerance times the objective
+	Converged    bool      `json:"converged"` // the gap is at most Settings.Tolerance times the objective
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
@@ -40,13 +40,13 @@ func (m *DecisionFunction) negated() *DecisionFunction {
 // Model is a trained model: landmarks and their coefficients. It is immutable and may be used
 // concurrently. [Model.Validate] checks its invariants.
 type Model struct {
-	archive.Origin // Documents is the number of training documents
+	archive.Origin // NumDocuments is the number of training documents
 	Settings       Settings
 	Passes         int     // number of passes over the training documents
 	Residual       float64 // fraction of the trace of k + 1 that the landmarks don't explain, on a sample
 	Embedder       *sparse.Embedder
 	Functions      []*DecisionFunction // one per class
-	Landmarks      *sparse.CSR         // documents
+	Landmarks      *sparse.CSR         // documents that serve as landmarks
 }
 
 // Validate checks the model after reading: kernel, embedding, vocabulary, class names and
@@ -87,8 +87,8 @@ func (m *Model) Bytes() int64 {
 const chunkRows = 8192
 
 // Predict returns classes, decision values and, for the logistic loss, probabilities of documents.
-// Unknown terms only affect kernels that depend on the distance, see [kernel.OpenEmbedder]. For errors,
-// see package task.
+// Unknown terms only affect kernels that depend on the distance, see [kernel.OpenEmbedder]. For
+// errors, see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*model.Prediction, error) {
 	do, err := opt.config()
 	if err != nil {
@@ -148,9 +148,10 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// probabilities returns 1/(1 + e^-f) for each class. If together is set, each document has one
-// class, and the probabilities are scaled to sum to 1. If all are 0, they are set to equal values.
-func probabilities(f []float64, together bool) []float64 {
+// probabilities returns 1/(1 + e^-f) for each class. If exclusive is set, each document has one
+// class, and the probabilities are scaled to sum to 1. If all probabilities are 0, they are set to
+// equal values.
+func probabilities(f []float64, exclusive bool) []float64 {
 	p, sum := make([]float64, len(f)), 0.0
 	for c, v := range f {
 		p[c] = 1 / (1 + math.Exp(-v))
@@ -158,7 +159,7 @@ func probabilities(f []float64, together bool) []float64 {
 	}
 	for c := range p {
 		switch {
-		case !together:
+		case !exclusive:
 		case sum > 0:
 			p[c] /= sum
 		default:

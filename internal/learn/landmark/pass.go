@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// runPass computes T⁻ᵀ(Kₙₘ+1)ᵀR in one pass over the documents, where f replaces each row of W =
-// (Kₙₘ+1)T⁻¹u by a row of R. f also adds the row's figures, such as its losses, to an array of
-// length figures. pass returns the product, and the figures summed in row order. If Options.Pass is
-// set, Options.Pass computes the same sums from q, and f isn't called.
+// runPass computes T⁻ᵀKₙₘᵀR in one pass over the documents. f replaces each row of W = KₙₘT⁻¹u by a
+// row of R, and adds values such as losses to numTotals totals. runPass returns the product, and
+// the totals in row order. If Options.RunPass is set, Options.RunPass computes the same sums from
+// q, and f isn't called.
 func (t *training) runPass(
-	ctx context.Context, u [][]float64, q *Request, figures int, f func(row int, w, figures []float64),
+	ctx context.Context, u [][]float64, q *Request, numTotals int, f func(row int, w, totals []float64),
 ) (g [][]float64, sums []float64, err error) {
 	m, p := t.factor.N, len(u)
 	alpha := slices.Concat(u...)
@@ -25,13 +25,13 @@ func (t *training) runPass(
 	if t.opt.RunPass != nil {
 		all, err = t.remotePass(ctx, t.fillRequest(q, alpha))
 	} else {
-		all, err = t.localPass(ctx, t.matrix, columnsOf(alpha, m), figures, f)
+		all, err = t.localPass(ctx, t.matrix, columnsOf(alpha, m), numTotals, f)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	t.passes++
-	sums = make([]float64, p+figures)
+	sums = make([]float64, p+numTotals)
 	for _, own := range all.Ranges {
 		for i, s := range own.Sums {
 			sums[i] += s
@@ -55,7 +55,7 @@ func (t *training) runPass(
 // localPass multiplies the rows of matrix by the columns of v in one pass, and calls f as in
 // [training.runPass].
 func (t *training) localPass(
-	ctx context.Context, matrix *engine.CrossMatrix, v *mat.Dense, figures int, f func(row int, w, figures []float64),
+	ctx context.Context, matrix *engine.CrossMatrix, v *mat.Dense, numTotals int, f func(row int, w, totals []float64),
 ) (*Sums, error) {
 	m, p := v.Dims()
 	bias, dst := make([]float64, p), mat.NewDense(m, p, nil)
@@ -67,7 +67,7 @@ func (t *training) localPass(
 	all := &Sums{Products: make([]float64, m*p)}
 	var mu sync.Mutex
 	err := matrix.MultiplyTwice(ctx, v, func(first int, w *mat.Dense) error {
-		own := RangeSums{first, make([]float64, p+figures)}
+		own := RangeSums{first, make([]float64, p+numTotals)}
 		rows, _ := w.Dims()
 		for i := range rows {
 			row := w.RawRowView(i)

@@ -18,7 +18,7 @@ type preconditioner struct {
 	weights []float64 // w of each factor
 }
 
-// A factor is recomputed if w is below stale times the w of the factor.
+// A factor is recomputed if w is below staleRatio times the w of the factor.
 const staleRatio = 0.25
 
 // update computes the missing and stale factors for columns.
@@ -48,8 +48,8 @@ func (p *preconditioner) update(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// forEachC calls f once per C, with the factor for this C and the concatenated vectors of its columns.
-// f changes the vectors in place. each returns the changed vectors.
+// forEachC calls f once per C, with the factor for this C and the concatenated vectors of its
+// columns. f changes the vectors in place. forEachC returns the changed vectors.
 func (p *preconditioner) forEachC(
 	ctx context.Context, columns []*column, r [][]float64, f func(a *dense.Matrix, b []float64) error,
 ) (out [][]float64, err error) {
@@ -101,9 +101,9 @@ func (p *preconditioner) norms(ctx context.Context, columns []*column, r [][]flo
 	return out, err
 }
 
-// initNorms computes the preconditioned gradient norm at f = 0 for each new column. The first gradient
-// of a column is at f = 0, unless the column is warm-started from a smaller C. Then the gradient at
-// f = 0 is known up to the factor C.
+// initNorms computes the preconditioned gradient norm at f = 0 for each new column. The first
+// gradient of a column is at f = 0, unless the column is warm-started from a smaller C. Then the
+// gradient at f = 0 is known up to the factor C.
 func (p *preconditioner) initNorms(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {

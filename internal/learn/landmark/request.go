@@ -22,16 +22,16 @@ import (
 const BlockRows = 512
 
 // Request describes sums over the documents that another process computes in one pass. K is the n×m
-// matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ′(K At). A
-// step needs Kᵀ(ℓ″(K At) ∘ K Step), with ℓ″ replaced by 1 if At is empty. Losses are multiplied by
-// the documents' weights.
+// matrix of kernel values between documents and landmarks, plus 1. A gradient needs Kᵀℓ′(K Points).
+// A Newton step needs Kᵀ(ℓ″(K Points) ∘ K Directions), with ℓ″ replaced by 1 if Points is empty.
+// Losses are multiplied by the documents' weights.
 type Request struct {
 	Rows         int       `json:"rows"`              // number of training documents
 	Landmarks    []int     `json:"landmarks"`         // indices of documents
-	Classes      []int     `json:"classes,omitempty"` // class of each vector of At
+	Classes      []int     `json:"classes,omitempty"` // class of each vector of Points
 	Points       []float64 `json:"at,omitempty"`      // concatenated vectors with a value per landmark
-	Directions   []float64 `json:"step,omitempty"`    // like At; empty for a gradient
-	PointIndices []int     `json:"of,omitempty"`      // index of the vector of At for each vector of Step
+	Directions   []float64 `json:"step,omitempty"`    // like Points; empty for a gradient
+	PointIndices []int     `json:"of,omitempty"`      // for each vector of Directions, index of the vector of Points
 }
 
 // NumBlocks returns the number of blocks of [BlockRows] documents.
@@ -44,18 +44,18 @@ func (q *Request) NumBlocks() int {
 
 // Sums holds the sums over a block of documents.
 type Sums struct {
-	Products []float64   // KᵀR for K without the added 1, one vector per vector of the request
-	Ranges   []RangeSums // sorted by First
+	Products []float64   // products KᵀR for K without the added 1, see training.runPass
+	Ranges   []RangeSums // sorted by FirstRow
 }
 
-// RangeSums holds sums for each vector over some rows of a block: of R in KᵀR and, for a gradient, of ℓ
-// and ℓ″.
+// RangeSums holds sums over some rows of a block: of R for each vector and, for a gradient, of ℓ
+// and ℓ″ for each class.
 type RangeSums struct {
-	FirstRow int // first row
+	FirstRow int
 	Sums     []float64
 }
 
-// sizes returns the number of vectors to multiply, and the number of sums in a part.
+// sizes returns the number of vectors to multiply, and the number of sums per range of rows.
 func (q *Request) sizes() (p, sums int) {
 	if len(q.Directions) > 0 {
 		p = len(q.Directions) / max(len(q.Landmarks), 1)
@@ -123,9 +123,9 @@ type PassWorker struct {
 	q *Request
 }
 
-// NewPassWorker prepares the computation of the sums of q. c and s must be the corpus and settings of
-// the training run. opt.ISA affects rounding. It fails if the request doesn't match the corpus, or
-// if [Train] would fail.
+// NewPassWorker prepares the computation of the sums of q. c and s must be the corpus and settings
+// of the training run. opt.ISA affects rounding. It fails if the request doesn't match the corpus,
+// or if [Train] would fail.
 func NewPassWorker(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*PassWorker, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -158,8 +158,8 @@ func NewPassWorker(ctx context.Context, c *corpus.Corpus, s Settings, q *Request
 // Close releases the engine.
 func (p *PassWorker) Close() error { return p.t.e.Close() }
 
-// BlockSums returns the sums over a block of documents, bit-identical to the sums in [Train]. It fails
-// if there is no such block, or if ctx is done.
+// BlockSums returns the sums over a block of documents, bit-identical to the sums in [Train]. It
+// fails if there is no such block, or if ctx is done.
 func (p *PassWorker) BlockSums(ctx context.Context, block int) (*Sums, error) {
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
 	if block < 0 || block >= q.NumBlocks() {
@@ -186,8 +186,8 @@ func (p *PassWorker) BlockSums(ctx context.Context, block int) (*Sums, error) {
 			weights = make([]float32, len(q.Classes)*(hi-lo))
 		}
 		gradient, err = t.localPass(ctx, matrix, columnsOf(q.Points, m), 2*len(q.Classes),
-			func(row int, w, figures []float64) {
-				t.addLosses(q.Classes, lo+row, w, figures, func(i int, second float64) {
+			func(row int, w, totals []float64) {
+				t.addLosses(q.Classes, lo+row, w, totals, func(i int, second float64) {
 					if weights != nil {
 						weights[row*len(q.Classes)+i] = float32(second)
 					}
@@ -228,7 +228,8 @@ func columnsOf(v []float64, m int) *mat.Dense {
 	return d
 }
 
-// fillRequest sets q.Rows, q.Landmarks and the vectors, q.At or q.Step. It returns q.
+// fillRequest sets q.Rows, q.Landmarks and the vectors: q.Points for a gradient, else q.Directions.
+// It returns q.
 func (t *training) fillRequest(q *Request, alpha []float64) *Request {
 	q.Rows = len(t.rows)
 	for _, at := range t.landmarks {
@@ -242,7 +243,7 @@ func (t *training) fillRequest(q *Request, alpha []float64) *Request {
 	return q
 }
 
-// remotePass delegates a pass to Options.Pass, and adds the blocks in order.
+// remotePass delegates a pass to Options.RunPass, and adds the blocks in order.
 func (t *training) remotePass(ctx context.Context, q *Request) (total *Sums, err error) {
 	p, _ := q.sizes()
 	total = &Sums{Products: make([]float64, p*len(q.Landmarks))}

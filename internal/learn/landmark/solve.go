@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// column is the state of the optimisation for one class and one C. The variables are u = Tα.
+// column is the state of the optimisation for one class and one C. The variables are u, see the
+// package documentation.
 type column struct {
 	index, class, indexOfC int // index among columns optimised together, class, index of C
 	penalty                float64
@@ -18,19 +19,19 @@ type column struct {
 	gradientNorm   float64   // preconditioned gradient norm, relative to the norm at f = 0
 	zeroGradient   []float64 // gradient at f = 0, divided by C
 	initialNorm    float64   // preconditioned norm of the gradient at f = 0
-	meanCurvature  float64   // meanCurvature ℓ″ over the documents
+	meanCurvature  float64   // mean ℓ″ over the documents
 	steps          int       // number of Newton steps
-	gap            float64   // upper bound on objective - minimum
-	converged      bool      // whether the gap is within the tolerance
+	gap            float64   // upper bound on objective minus its minimum
+	converged      bool      // the gap is within the tolerance
 	start, step    []float64 // start and direction of the last step; nil before the first
 	stepSize       float64   // step length as a fraction of step
-	startObjective float64   // objective at from
-	slope          float64   // derivative along step at from; negative
+	startObjective float64   // objective at start
+	slope          float64   // derivative along step at start; negative
 }
 
 // The inner iterations of a Newton step end when the relative gradient norm is at most forcing, or
-// after stepPasses passes. A step is halved while the objective decreases by less than the fraction
-// enough of the predicted decrease. Steps aren't halved below minOfStep/2.
+// after maxStepPasses passes. A step is halved while the objective decreases by less than the
+// fraction armijoFraction of the predicted decrease. Steps aren't halved below minStepSize/2.
 const (
 	forcing        = 0.1
 	maxStepPasses  = 15
@@ -52,8 +53,8 @@ func (t *training) fit(ctx context.Context) ([]*column, error) {
 	return all, t.optimiseAll(ctx, all)
 }
 
-// optimiseAll optimises all columns together for the squared loss. For other losses it optimises one C
-// after another, with warm starts.
+// optimiseAll optimises all columns together for the squared loss. For other losses it optimises
+// one C after another, with warm starts.
 func (t *training) optimiseAll(ctx context.Context, all []*column) error {
 	if t.s.Loss == SquaredError {
 		return t.optimise(ctx, all)
@@ -74,9 +75,9 @@ func (t *training) optimiseAll(ctx context.Context, all []*column) error {
 	return nil
 }
 
-// optimise takes Newton steps for all columns together. It ends when the gradient and the gap of each
-// column are within the tolerance, or when no passes are left. The last pass evaluates the final
-// columns, after undoing steps that are too long. The squared loss needs one step.
+// optimise takes Newton steps for all columns together. It ends when the gradient and the gap of
+// each column are within the tolerance, or when no passes are left. The last pass evaluates the
+// final columns, after undoing steps that are too long. The squared loss needs one step.
 func (t *training) optimise(ctx context.Context, columns []*column) error {
 	var weights []float32 // ℓ″ of each document and column
 	if t.s.Loss != SquaredError {
@@ -154,8 +155,8 @@ func (t *training) gradients(
 		classes[i] = c.class
 	}
 	t.gradientRequest, t.gradientColumns = &Request{Classes: classes}, columns
-	g, sums, err := t.runPass(ctx, at, t.gradientRequest, 2*count, func(row int, w, figures []float64) {
-		t.addLosses(classes, row, w, figures, func(i int, second float64) {
+	g, sums, err := t.runPass(ctx, at, t.gradientRequest, 2*count, func(row int, w, totals []float64) {
+		t.addLosses(classes, row, w, totals, func(i int, second float64) {
 			if weights != nil {
 				weights[row*stride+columns[i].index] = float32(second)
 			}
@@ -180,15 +181,15 @@ func (t *training) weight(row int) float64 {
 	return t.c.Weights[t.rows[row]]
 }
 
-// addLosses replaces w of a row by ℓ′, adds ℓ and ℓ″ to figures, and calls weigh with ℓ″ for each
+// addLosses replaces w of a row by ℓ′, adds ℓ and ℓ″ to totals, and calls weigh with ℓ″ for each
 // class. ℓ, ℓ′ and ℓ″ are multiplied by the row's weight.
-func (t *training) addLosses(classes []int, row int, w, figures []float64, weigh func(i int, second float64)) {
+func (t *training) addLosses(classes []int, row int, w, totals []float64, weigh func(i int, second float64)) {
 	s := t.weight(row)
 	for i, class := range classes {
 		loss, first, second := t.s.Loss.eval(t.sign(row, class), w[i])
 		w[i] = s * first
-		figures[i] += float64(s * loss)
-		figures[len(classes)+i] += float64(s * second)
+		totals[i] += float64(s * loss)
+		totals[len(classes)+i] += float64(s * second)
 		weigh(i, s*second)
 	}
 }
@@ -201,8 +202,9 @@ func (t *training) sign(row, class int) float64 {
 	return -1
 }
 
-// takeNewtonSteps solves (I + C T⁻ᵀKᵀDK T⁻¹) d = -g for all columns by preconditioned conjugate gradients,
-// and takes the steps d. With the squared loss it also checks convergence.
+// takeNewtonSteps solves (I + C T⁻ᵀKₙₘᵀDKₙₘT⁻¹) d = -g, D = diag(ℓ″), for all columns by
+// preconditioned conjugate gradients, and takes the steps d. With the squared loss it also checks
+// convergence.
 func (t *training) takeNewtonSteps(
 	ctx context.Context, columns []*column, gradients [][]float64, p *preconditioner, weights []float32, stride, last int,
 ) error {
@@ -252,7 +254,7 @@ func (t *training) takeNewtonSteps(
 			var near []*state
 			for _, s := range active {
 				if there(s) || t.passes >= passes {
-					// J(d) = J(0) + gᵀd + ½dᵀHd, with Hd = -g - r
+					// P(u + d) = P(u) + gᵀd + ½dᵀHd, with Hd = -g - r
 					s.c.objective = s.c.startObjective + (floats.Dot(s.begin, s.d)/2 - floats.Dot(s.d, s.r)/2)
 					near = append(near, s)
 				}

@@ -69,7 +69,7 @@ type training struct {
 	passes    int
 
 	gradientRequest *Request  // request of the last gradients
-	gradientColumns []*column // columns of point
+	gradientColumns []*column // columns of gradientRequest
 }
 
 // newTraining checks the arguments and embeds the training documents.
@@ -135,8 +135,8 @@ func (o Options) config() (dense.Config, error) {
 	return do, err
 }
 
-// numFunctions returns the number of binary classifiers to train. It is the number of classes, but 1
-// for two classes, because the second classifier is the negated first.
+// numFunctions returns the number of binary classifiers to train. It is the number of classes, but
+// 1 for two classes, because the second classifier is the negated first.
 func (t *training) numFunctions() int {
 	if len(t.c.Classes) == 2 && t.s.Scheme != solver.MultiLabel {
 		return 1
@@ -144,7 +144,6 @@ func (t *training) numFunctions() int {
 	return len(t.c.Classes)
 }
 
-// bytes returns the memory of training in addition to the corpus, see [TrainBytes].
 func (t *training) bytes() int64 {
 	s := t.c.Size()
 	s.Documents, s.Classes = len(t.rows), t.numFunctions()
@@ -183,7 +182,6 @@ func (t *training) embed(ctx context.Context, at []int) (*sparse.Embedded, error
 	return t.x.Embedder.TransformRows(ctx, t.c.Documents, docs, t.config.Workers)
 }
 
-// newEngine makes an engine for x that reports progress.
 func (t *training) newEngine(ctx context.Context, x *sparse.Embedded) (*engine.Engine, error) {
 	o := engine.Options{ISA: t.opt.ISA, Workers: t.config.Workers}
 	if f := t.opt.Progress; f != nil {
@@ -251,9 +249,9 @@ func (t *training) setLandmarks(ctx context.Context, chosen []int) error {
 
 const defaultStorageBytes = 1 << 30
 
-// storageLimit returns the limit on stored kernel rows in bytes. It is 90% of the remaining budget, because
-// the garbage collector frees memory late. Without a budget it is half of the available memory, or
-// unsaidBytes if the available memory is unknown.
+// storageLimit returns the limit on stored kernel rows in bytes. It is 90% of the memory limit's
+// remainder, because the garbage collector frees memory late. Without a memory limit it is half of
+// the available memory, or defaultStorageBytes if the available memory is unknown.
 func (t *training) storageLimit() (bytes int64) {
 	if t.opt.MemoryBytes > 0 {
 		bytes = max(t.opt.MemoryBytes-t.bytes(), 0) / 10 * 9
