@@ -20,51 +20,57 @@ type Candidates struct {
 	Kernels  []kernel.Kernel
 	C        []float64
 	Nu       float64
-	Schemes  []solver.Scheme // solver.Labels excludes other schemes
+	Schemes  []solver.Scheme // solver.MultiLabel excludes other schemes
 	Epsilons []float64
 
 	// Unit is the unit of C and Epsilon; for a regression, it is about the standard deviation of
 	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
-	// TokenizerCount is the number of tokenizers. The corpus passed to [Choose] is tokenised by tokenizer 0.
-	// Corpus returns documents tokenised by another tokenizer: the documents with the given
-	// ascending indices, or all if documents is nil.
+	// TokenizerCount is the number of tokenizers. The corpus passed to [Choose] is tokenised by
+	// tokenizer 0. Corpus returns documents tokenised by another tokenizer: the documents with the
+	// given ascending indices, or all if documents is nil.
 	TokenizerCount int
-	Corpus         func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error)
+	Corpus         func(ctx context.Context, tokenizer int, documents []int) (*corpus.Corpus, error)
 
 	// UniformCost is set if training takes about the same time with all tokenizers, for example if
 	// tokenizers differ only in the encoding of numbers. Each tokenizer i is then compared with all
-	// its kernels: Own[i] if set, or else Kernels. Own requires Alike or Final.
+	// its kernels: KernelsByTokenizer[i] if set, or else Kernels. KernelsByTokenizer requires
+	// UniformCost or FinalistCount.
 	UniformCost        bool
 	KernelsByTokenizer map[int][]kernel.Kernel
 
-	// RelativeValueCounts, if not nil, has the approximate number of values per document for each tokenizer,
-	// relative to tokenizer 0. Counted has the number of terms per document that Corpus counts.
+	// RelativeValueCounts, if not nil, has the approximate number of values per document for each
+	// tokenizer, relative to tokenizer 0. TermCounts has the number of term occurrences per
+	// document that Corpus counts.
 	RelativeValueCounts, TermCounts []float64
 
-	// Neighbours, if not nil, returns neighbours of a kernel, such as kernels with half and twice its
-	// parameter. A round continues with neighbours of its best kernel, or best C, until no
+	// Neighbours, if not nil, returns neighbours of a kernel, such as kernels with half and twice
+	// its parameter. A round continues with neighbours of its best kernel, or best C, until no
 	// neighbour is better.
 	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// FinerNeighbours, if not nil, returns neighbours of the best kernel that the round of C also tries.
+	// FinerNeighbours, if not nil, returns neighbours of the best kernel that the round of C also
+	// tries.
 	FinerNeighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// SupervisedKernels lists kernels with supervised embeddings, see [sparse.Embedding.Supervised]. They
-	// are compared last and only with the first C, because each fold needs separate dot products.
-	// If Final is set, they aren't compared. If a sample has m of n documents, a supervised kernel
-	// wins only if it is better by √(n/m) standard errors.
+	// SupervisedKernels lists kernels with supervised embeddings, see
+	// [sparse.Embedding.Supervised]. They are compared last and only with the first C, because each
+	// fold needs separate dot products. If FinalistCount is set, supervised kernels aren't
+	// compared. If a sample has m of n documents, a supervised kernel wins only if it is better by
+	// √(n/m) standard errors.
 	SupervisedKernels []kernel.Kernel
 
-	// FinalistCount is the number of candidates in a last round, which uses Folds folds. The last round
-	// also compares the best settings on each tokenizer. If Final is 0, there is no last round.
+	// FinalistCount is the number of candidates in a last round, which uses FinalFolds folds. The
+	// last round also compares the best settings on each tokenizer. If FinalistCount is 0, there is
+	// no last round.
 	FinalistCount, FinalFolds int
 
-	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the standard
-	// error of the difference or half the standard error of the score, whichever is smaller. A
-	// round then keeps its first candidate unless another candidate is better by a quarter of the
-	// score's standard error, or by half of this standard error in a round of tokenizers.
+	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the
+	// standard error of the difference or half the standard error of the score, whichever is
+	// smaller. A round then keeps its first candidate unless another candidate is better by a
+	// quarter of the score's standard error, or by half of this standard error in a round of
+	// tokenizers.
 	PreferSmallC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time
@@ -73,10 +79,11 @@ type Candidates struct {
 	Seed       uint64  // seed of samples and folds
 }
 
-// ChoiceFolds is the number of folds in each round except the last round of Final candidates.
+// ChoiceFolds is the number of folds in each round except the last round of FinalistCount
+// candidates.
 const ChoiceFolds = 3
 
-// These constants are numbers of documents. With fewer than fewDocuments documents, nothing is
+// These constants are numbers of documents. With fewer than minDocuments documents, nothing is
 // compared unless there is a last round. A sample has at least minSample documents, or all, even if
 // that exceeds the work limit, because smaller samples are too noisy. A sample has at most
 // maxSample documents (a matrix of 144 MB), and in the last round at most maxFinal (1.6 GB).
@@ -84,11 +91,12 @@ const minSample, maxSample, maxFinal, minDocuments = 600, 6000, 20000, 100
 
 // SampleEvaluator evaluates candidates on samples of a corpus, and estimates the work.
 type SampleEvaluator interface {
-	// NewEvaluator returns an evaluator for a round, and a function that frees its memory. cut returns the
-	// sample, tokenised by the given tokenizer, and the size of all stored documents in bytes. The
-	// evaluator reports the progress that stage returns.
+	// NewEvaluator returns an evaluator for a round, and a function that frees its memory. tokenize
+	// returns the sample, tokenised by the given tokenizer, and the size of all stored documents in
+	// bytes. The evaluator reports the progress that stage returns.
 	NewEvaluator(
-		r *Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error), stage func() (string, int64, int64),
+		r *Round, tokenize func(ctx context.Context, tokenizer int) (*corpus.Corpus, int64, error),
+		stage func() (string, int64, int64),
 	) (Evaluator, func() error)
 
 	TrainingCost() Cost                             // work of one training run
@@ -109,7 +117,7 @@ type Round struct {
 // Choice is the result of [Choose].
 type Choice struct {
 	Candidate                // chosen candidate
-	Corpus    *corpus.Corpus // all documents, tokenised by tokenizer Terms; nil if Terms is 0 or only samples were read
+	Corpus    *corpus.Corpus // all documents, tokenised by Tokenizer; nil if Tokenizer is 0 or only samples were read
 	Rounds    []Round        // empty if nothing was compared
 	Sample    []int          // documents of the last round, in ascending order
 	Reason    string         // reason why nothing was compared, without a full stop
@@ -120,12 +128,12 @@ type Choice struct {
 // stratified samples. Rounds compare one parameter each:
 //
 //   - tokenizers, with the first kernel;
-//   - kernels, with the best tokenizer, and kernels of the first other family with the second best;
+//   - kernels: all with the best tokenizer, and the second family with the second-best tokenizer;
 //   - schemes, then epsilon, then C, for the best candidates so far;
 //   - kernels with supervised embeddings, see [Candidates.SupervisedKernels].
 //
-// If Final or Alike is set, the first round compares all kernels with all tokenizers. Samples are
-// nested. Rounds with fewer candidates have larger samples.
+// If FinalistCount or UniformCost is set, the first round compares all kernels with all tokenizers.
+// Samples are nested. Rounds with fewer candidates have larger samples.
 //
 // Work is limited by operation counts instead of time. So the choice is the same for any number of
 // workers and in every run with the same instruction set, unless memory limits the samples. With
@@ -175,8 +183,8 @@ func (h *chooser) firstCandidate() Candidate {
 		Regularization: solver.Regularization{C: g.C[0], Nu: g.Nu, Epsilon: g.Epsilons[0]}}
 }
 
-// orderSamples orders the documents so that each prefix is a sample with the class frequencies of the
-// corpus. It returns a reason if the documents don't suffice for a choice.
+// orderSamples orders the documents so that each prefix is a sample with the class frequencies of
+// the corpus. It returns a reason if the documents don't suffice for a choice.
 func (h *chooser) orderSamples() (why string) {
 	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; unlabelled documents are last
 	n := 0

@@ -15,8 +15,8 @@ import (
 // DefaultFolds is the default number of folds.
 const DefaultFolds = 5
 
-// FirstClasses returns the first class of each of n documents. A document without a class gets class
-// number classes if labels are independent, else class -1.
+// FirstClasses returns the first class of each of n documents. A document without a class gets
+// class number classes if labels are independent, else class -1.
 func FirstClasses(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -41,8 +41,9 @@ type Division struct {
 
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
 // groups. Folds are stratified by class, except in regression. A document without a class is in
-// fold -1 unless labels are independent. The documents of a group are in one fold. With Runs,
-// groups are ignored, and there are fewer than Folds folds if every class has fewer documents.
+// fold -1 unless labels are independent. The documents of a group are in one fold. If Consecutive
+// is set, groups are ignored, and there are fewer than Folds folds if every class has fewer than
+// Folds documents.
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {
@@ -78,8 +79,8 @@ func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds 
 	return fold, d.Folds, err
 }
 
-// consecutiveFolds divides the documents of each class into runs of consecutive documents. No run of the
-// largest class is empty.
+// consecutiveFolds divides the documents of each class into runs of consecutive documents. No run
+// of the largest class is empty.
 func consecutiveFolds(classes []int, folds int) ([]int, int) {
 	count, at, fold := map[int]int{}, map[int]int{}, make([]int, len(classes))
 	most := 1
@@ -99,10 +100,10 @@ func consecutiveFolds(classes []int, folds int) ([]int, int) {
 	return fold, folds
 }
 
-// GroupedFolds is like [solver.StratifiedFolds], but puts all documents of a group into one fold. It assigns
-// groups in order of decreasing size. The seed orders groups of equal size. Each group goes to the
-// fold that has the smallest fraction of the documents of the group's classes so far. Ties go to
-// the fold with the fewest documents.
+// GroupedFolds is like [solver.StratifiedFolds], but puts all documents of a group into one fold.
+// It assigns groups in order of decreasing size. The seed orders groups of equal size. Each group
+// goes to the fold that has the smallest fraction of the documents of the group's classes so far.
+// Ties go to the fold with the fewest documents.
 func GroupedFolds(labels []int, groups []int64, k int, seed uint64) []int {
 	if groups == nil {
 		return solver.StratifiedFolds(labels, k, seed)

@@ -8,29 +8,31 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Cost estimates the work on n documents, Square·n² + Linear·n. The unit is the work of one dot
+// Cost estimates the work on n documents, Quadratic·n² + Linear·n. The unit is the work of one dot
 // product of two documents.
 type Cost struct{ Quadratic, Linear float64 }
 
 // ForDocuments returns the work on n documents.
 func (w Cost) ForDocuments(n float64) float64 { return (w.Quadratic*n + w.Linear) * n }
 
-// affordableDocuments is the inverse of On: it returns the number of documents for an amount of work.
+// affordableDocuments is the inverse of [Cost.ForDocuments]: it returns the number of documents for
+// an amount of work.
 func (w Cost) affordableDocuments(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Quadratic*much))
 }
 
-// Add adds the work on a fraction of the documents, multiplied by the factor times.
+// Add adds times · of.ForDocuments(share·n) to w.ForDocuments(n).
 func (w *Cost) Add(times float64, of Cost, share float64) {
 	w.Quadratic += times * of.Quadratic * share * share
 	w.Linear += times * of.Linear * share
 }
 
-// The scheme round compares the best keptKernels kernels. Later rounds compare the best keptSchemes
+// The scheme round compares the best maxKernels kernels. Later rounds compare the best maxSchemes
 // candidates.
 const maxKernels, maxSchemes = 3, 2
 
-// finalRound and weighting are the names of the last round, and of the round of supervised kernels.
+// finalRound is the name of the last round, weighting is the name of the round of supervised
+// kernels.
 const finalRound, weighting = "all", "weighting"
 
 func (g *Candidates) rounds() (names []string) {
@@ -102,15 +104,15 @@ func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	return distinct(own)
 }
 
-func (g *Candidates) kernelsFor(cut int) []kernel.Kernel {
-	if own := g.KernelsByTokenizer[cut]; own != nil {
+func (g *Candidates) kernelsFor(tokenizer int) []kernel.Kernel {
+	if own := g.KernelsByTokenizer[tokenizer]; own != nil {
 		return own
 	}
 	return g.Kernels
 }
 
-// onAllTokenizers returns q with each kernel on each tokenizer. If Alike is set, tokenizers alternate,
-// because a choice may compare only the first candidates.
+// onAllTokenizers returns q with each kernel on each tokenizer. If UniformCost is set, tokenizers
+// alternate, because a choice may compare only the first candidates.
 func (g *Candidates) onAllTokenizers(q Candidate) (out []Candidate) {
 	lists := make([][]Candidate, g.TokenizerCount)
 	for q.Tokenizer = range g.TokenizerCount {
@@ -124,8 +126,8 @@ func (g *Candidates) onAllTokenizers(q Candidate) (out []Candidate) {
 	return run.Interleave(lists...)
 }
 
-// selectBest returns the first n of the best candidates. If some tokenizers have their own kernels, it
-// adds the best candidate of the other tokenizers, because a round favours the longer list of
+// selectBest returns the first n of the best candidates. If some tokenizers have their own kernels,
+// it adds the best candidate of the other tokenizers, because a round favours the longer list of
 // kernels.
 func (g *Candidates) selectBest(best []Candidate, n int) []Candidate {
 	kept := slices.Clone(best[:min(len(best), n)])
@@ -138,19 +140,19 @@ func (g *Candidates) selectBest(best []Candidate, n int) []Candidate {
 	return kept
 }
 
-// withTokenizer returns the best candidate, but with tokenizer cut. If cut or the best candidate's tokenizer
-// has its own kernels, on returns the best candidate that was tried with cut. If there is no such
-// candidate, it uses cut's first kernel.
-func (g *Candidates) withTokenizer(best []Candidate, cut int) Candidate {
+// withTokenizer returns the best candidate, but with the given tokenizer. If this tokenizer or the
+// best candidate's tokenizer has its own kernels, it returns the best candidate that was tried with
+// the given tokenizer. If there is no such candidate, it uses the tokenizer's first kernel.
+func (g *Candidates) withTokenizer(best []Candidate, tokenizer int) Candidate {
 	q := best[0]
-	if g.KernelsByTokenizer[cut] == nil && g.KernelsByTokenizer[q.Tokenizer] == nil {
-		q.Tokenizer = cut
+	if g.KernelsByTokenizer[tokenizer] == nil && g.KernelsByTokenizer[q.Tokenizer] == nil {
+		q.Tokenizer = tokenizer
 		return q
 	}
-	if at := slices.IndexFunc(best, func(q Candidate) bool { return q.Tokenizer == cut }); at >= 0 {
+	if at := slices.IndexFunc(best, func(q Candidate) bool { return q.Tokenizer == tokenizer }); at >= 0 {
 		return best[at]
 	}
-	q.Tokenizer, q.Kernel = cut, g.kernelsFor(cut)[0]
+	q.Tokenizer, q.Kernel = tokenizer, g.kernelsFor(tokenizer)[0]
 	return q
 }
 
@@ -165,8 +167,8 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 	return distinct(out)
 }
 
-// withSecondTokenizer returns candidates with the second-best tokenizer, if any, and the kernels of the second
-// kernel family. A tokenizer that suits one kernel family may not suit another family.
+// withSecondTokenizer returns candidates with the second-best tokenizer, if any, and the kernels of
+// the second kernel family. A tokenizer that suits one kernel family may not suit another family.
 func (g *Candidates) withSecondTokenizer(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Tokenizer != best[0].Tokenizer })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
@@ -194,19 +196,20 @@ func distinct(all []Candidate) (out []Candidate) {
 	return out
 }
 
-// fullSampleFraction is the fraction of the documents above which a sample is extended to all.
+// fullSampleFraction is the fraction of the documents above which a sample is extended to all
+// documents.
 const fullSampleFraction = 0.9
 
-// A round on the smallest sample may take maxOver times the round's share of the work. It may
-// always take minWork, about a tenth of a second.
+// A round on the smallest sample may take maxOverrun times the round's share of the work. It may
+// always take minCost, about a tenth of a second.
 const maxOverrun, minCost = 2.5, 24e6
 
 // minTrainingCost is the assumed minimum work of a training run if tokenizers are compared, about a
-// second on one core. minAlike is the minimum if Alike is set.
+// second on one core. minUniformCost is the minimum if UniformCost is set.
 const minTrainingCost, minUniformCost = 6e8, 1.5e8
 
-// trainingCost returns the work of training on n documents, but at least minAlike or minTraining if
-// tokenizers are compared.
+// trainingCost returns the work of training on n documents, but at least minUniformCost or
+// minTrainingCost if tokenizers are compared.
 func (h *chooser) trainingCost(n float64) float64 {
 	much := h.evaluator.TrainingCost().ForDocuments(n)
 	switch {
@@ -218,8 +221,8 @@ func (h *chooser) trainingCost(n float64) float64 {
 	return much
 }
 
-// minFirstSample returns the minimum size of the first sample. A comparison of tokenizers starts with all
-// documents if there are at most 2·minSample.
+// minFirstSample returns the minimum size of the first sample. A comparison of tokenizers starts
+// with all documents if there are at most 2·minSample.
 func (h *chooser) minFirstSample() int {
 	if n := len(h.order); h.candidates.TokenizerCount > 1 && !h.candidates.UniformCost && n <= 2*minSample {
 		return min(n, h.maxDocuments)
@@ -229,8 +232,8 @@ func (h *chooser) minFirstSample() int {
 
 // planRound returns the candidates that a round compares, and the round's sample size, which is at
 // least the previous size. If the smallest sample is too much work for all candidates, the round
-// keeps the first candidate and each further candidate that fits into the work limit. If Final is
-// set, all candidates are kept.
+// keeps the first candidate and each further candidate that fits into the work limit. If
+// FinalistCount is set, all candidates are kept.
 func (h *chooser) planRound(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.candidates.WorkBudget * h.trainingCost(n) / float64(rounds)
@@ -252,7 +255,7 @@ func (h *chooser) planRound(round string, some []Candidate, rounds, least int) (
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.maxDocuments)
 	over := max(maxOverrun*share, minCost)
-	// the smallest sample is too large for all candidates
+	// evaluating all candidates on the smallest sample exceeds the work limit
 	forced := h.candidates.FinalistCount == 0 && float64(least) > documents
 	if !forced {
 		return some, least

@@ -72,14 +72,14 @@ func (m Measure) Value(s *score.Score) float64 {
 type Result struct {
 	Measure          Measure
 	FoldValues       []float64 // values of the measure, one per fold
-	Mean, SD         float64   // mean and standard deviation of Figures (n-1 in the denominator)
+	Mean, SD         float64   // mean and standard deviation of FoldValues (n-1 in the denominator)
 	SE               float64   // standard error of the mean: SD / √folds
 	DifferenceToBest *Difference
 
 	// Score covers all documents. Score.Calibration is computed from probabilities fitted to the
 	// other folds.
 	Score      *score.Score
-	FoldScores []*score.Score // one score per fold; an evaluator may omit ByFold
+	FoldScores []*score.Score // one score per fold; an evaluator may omit FoldScores
 
 	Elapsed time.Duration // time for all folds; on shared tiles, total worker time for the candidate's problems
 
@@ -131,8 +131,8 @@ func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ 
 	return r, nil
 }
 
-// scoreRegression scores the estimates of a regression. For comparison, it also scores the mean target of
-// the other folds.
+// scoreRegression scores the estimates of a regression. For comparison, it also scores the mean
+// target of the other folds.
 func scoreRegression(c *corpus.Corpus, values []float64, fold []int, folds int) (*score.Score, error) {
 	targets, err := score.Targets(c, len(values))
 	if err != nil {

@@ -62,9 +62,10 @@ func (h *chooser) run(ctx context.Context) error {
 	return nil
 }
 
-// preferOwn chooses the best candidate of tokenizers with their own kernels (Own), unless another
-// candidate is better by half of Chance, or by Chance for a mean squared error. Other candidates
-// are more numerous, so the best of these candidates is more often better by chance.
+// preferOwn chooses the best candidate of tokenizers with their own kernels (KernelsByTokenizer),
+// unless another candidate is better by half of the standard error, or by the standard error for a
+// mean squared error. Other candidates are more numerous, so the best of these candidates is more
+// often better by chance.
 func (h *chooser) preferOwn(r *Round) {
 	best, margin := -1, r.StandardError()/2
 	if h.candidates.Measure == MeanSquaredError {
@@ -88,9 +89,9 @@ func (h *chooser) preferOwn(r *Round) {
 // maxSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
 const maxSupervised = 3
 
-// supervisedCandidates returns the chosen candidate and the supervised kernels to compare with it: first the
-// kernel with the chosen kernel's t, then the first kernels of the list. It also returns the sample
-// size.
+// supervisedCandidates returns the chosen candidate and the supervised kernels to compare with it:
+// first the kernel with the chosen kernel's t, then the first kernels of the list. It also returns
+// the sample size.
 func (h *chooser) supervisedCandidates(rounds int) ([]Candidate, int) {
 	kernels := h.candidates.SupervisedKernels
 	if h.candidates.FinalistCount > 0 || len(kernels) == 0 || h.evaluator.CheckMemory(kernels[0]) != nil {
@@ -111,7 +112,8 @@ func (h *chooser) supervisedCandidates(rounds int) ([]Candidate, int) {
 	return h.planRound(weighting, some[:min(len(some), 1+maxSupervised)], rounds, h.minFirstSample())
 }
 
-// compareSupervised compares the chosen candidate with supervised kernels, if work and memory allow.
+// compareSupervised compares the chosen candidate with supervised kernels, if work and memory
+// allow.
 func (h *chooser) compareSupervised(ctx context.Context, rounds int) error {
 	some, documents := h.supervisedCandidates(rounds)
 	if len(some) < 2 {
@@ -143,9 +145,9 @@ func (h *chooser) conclude(r *Round, q Candidate) {
 	h.out.Rounds = append(h.out.Rounds, *r)
 }
 
-// StandardError returns the standard error of the best score: √(p(1-p)/n) for a fraction p, and √(2/n)·e
-// for a mean squared error e if errors are normal. Differences between candidates vary by about
-// half as much, because candidates err on the same documents.
+// StandardError returns the standard error of the best score: √(p(1-p)/n) for a fraction p, and
+// √(2/n)·e for a mean squared error e if errors are normal. Differences between candidates vary by
+// about half as much, because candidates err on the same documents.
 func (r *Round) StandardError() float64 {
 	p := r.Points[r.BestIndex].Mean
 	if r.Points[r.BestIndex].Measure == MeanSquaredError {
@@ -154,7 +156,8 @@ func (r *Round) StandardError() float64 {
 	return math.Sqrt(max(p*(1-p), 0) / float64(r.DocumentCount))
 }
 
-// isBetter reports whether point a is better than b.
+// isBetter reports whether point a is better than b. In regression, points that didn't converge are
+// worse than points that converged.
 func (h *chooser) isBetter(a, b *Point) bool {
 	if h.candidates.Measure == MeanSquaredError && (a.UnfinishedCount > 0) != (b.UnfinishedCount > 0) {
 		return b.UnfinishedCount > 0
@@ -183,7 +186,8 @@ func (h *chooser) ranked(points []Point) (out []Candidate) {
 // maxExtensions limits how often a round continues with neighbours of its best candidate.
 const maxExtensions = 8
 
-// untriedNeighbours returns the neighbours of the best candidate of a round that the round hasn't tried.
+// untriedNeighbours returns the neighbours of the best candidate of a round that the round hasn't
+// tried.
 func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 	// C is too large to converge
 	stuck := h.candidates.Measure == MeanSquaredError && r.Points[r.BestIndex].UnfinishedCount > 0
@@ -225,11 +229,11 @@ func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 	return more
 }
 
-// minExtendedC and highestC bound values of C outside the list, in units of Candidates.Unit.
+// minExtendedC and maxExtendedC bound values of C outside the list, in units of Candidates.Unit.
 const minExtendedC, maxExtendedC = 1e-3, 1e4
 
-// stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element steps
-// positions later.
+// stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element that
+// is steps positions later.
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]
@@ -277,12 +281,12 @@ func (h *chooser) runRound(ctx context.Context, r *Round, some []Candidate) (err
 	return nil
 }
 
-// tokenizeSample returns docs tokenised by tokenizer cut. If whole is set, because no other tokenizer is
-// left, it tokenises all documents, for later rounds and the training.
-func (h *chooser) tokenizeSample(ctx context.Context, cut int, docs []int, whole bool) (*corpus.Corpus, error) {
+// tokenizeSample returns docs tokenised by the given tokenizer. If whole is set, because no other
+// tokenizer is left, it tokenises all documents, for later rounds and the training.
+func (h *chooser) tokenizeSample(ctx context.Context, tokenizer int, docs []int, whole bool) (*corpus.Corpus, error) {
 	c, n := h.c, h.c.Documents.Rows()
-	if cut > 0 {
-		if c = h.tokenized[cut]; c == nil || c.Documents.Rows() != len(docs) && c.Documents.Rows() != n {
+	if tokenizer > 0 {
+		if c = h.tokenized[tokenizer]; c == nil || c.Documents.Rows() != len(docs) && c.Documents.Rows() != n {
 			of, rows := docs, len(docs)
 			if whole || rows == n {
 				of, rows = nil, n
@@ -291,10 +295,10 @@ func (h *chooser) tokenizeSample(ctx context.Context, cut int, docs []int, whole
 				clear(h.tokenized)
 			}
 			var err error
-			if c, err = h.candidates.Corpus(ctx, cut, of); err != nil {
+			if c, err = h.candidates.Corpus(ctx, tokenizer, of); err != nil {
 				return nil, err
 			}
-			h.tokenized[cut] = c
+			h.tokenized[tokenizer] = c
 		}
 	}
 	if len(docs) < c.Documents.Rows() {

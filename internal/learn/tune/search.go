@@ -72,10 +72,10 @@ func (f *SearchResult) FitCount() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, Best is the point with the smallest C among points that
-// differ from the best point only in C, and whose score is worse by at most the standard error of
-// the differences over folds. If ctx is done, or after another error, the result has the completed
-// points. each, if not nil, is called with each completed point.
+// Search compares candidates. With minC, BestIndex is the index of the point with the smallest C
+// among points that differ from the best point only in C, and whose score is worse by at most the
+// standard error of the differences over folds. If ctx is done, or after another error, the result
+// has the completed points. each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*SearchResult, error) {
@@ -101,7 +101,7 @@ func Search(
 	return f, err
 }
 
-// setDifferences sets ToBest for each point except the best.
+// setDifferences sets DifferenceToBest for each point except the best.
 func setDifferences(points []Point, best int) {
 	for i, p := range points {
 		if p.DifferenceToBest = nil; i != best {
