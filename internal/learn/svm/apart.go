@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// needsFoldEmbedding reports whether an embedding has column scales or supervised weights, so that each fold
-// needs an embedding fitted to the other folds.
+// needsFoldEmbedding reports whether an embedding has column scales or supervised weights, so that
+// each fold needs an embedding fitted to the other folds.
 func needsFoldEmbedding(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
 // predictHeldOut predicts each fold with settings s, after training on the other folds.
@@ -32,16 +32,16 @@ func (p *Problem) predictHeldOut(
 	return f, t, err
 }
 
-// heldOutPredictions holds held-out predictions: the predicted documents were used neither to train the
-// binary classifiers nor to fit their embedding.
+// heldOutPredictions holds held-out predictions: the predicted documents were used neither to train
+// the binary classifiers nor to fit their embedding.
 type heldOutPredictions struct {
 	thresholds  *solver.Thresholds
 	folds       *foldedProblem // folds for a calibration; nil if the calibration uses the matrix of all documents
 	predictions *mergedFolds
 }
 
-// predictSupervised computes held-out predictions for thresholds and calibration if the embedding is
-// supervised. Each fold then needs an embedding that isn't fitted to the labels of held-out
+// predictSupervised computes held-out predictions for thresholds and calibration if the embedding
+// is supervised. Each fold then needs an embedding that isn't fitted to the labels of held-out
 // documents.
 func (p *Problem) predictSupervised(
 	ctx context.Context, s *Settings, calibrated bool,
@@ -68,8 +68,8 @@ func (p *Problem) predictSupervised(
 	return known, err
 }
 
-// validateByFold implements run for embeddings that are fitted per fold. It predicts each fold with an
-// embedding fitted to the other folds.
+// validateByFold implements [validationRun.run] for embeddings that are fitted per fold. It
+// predicts each fold with an embedding fitted to the other folds.
 func (w *validationRun) validateByFold(
 	ctx context.Context, p *Problem, kernels []kernel.Kernel, keep outcomeFunc,
 ) error {
@@ -108,7 +108,8 @@ func (w *validationRun) validateByFold(
 	return nil
 }
 
-// validateFold validates the single fold in w.only, with an embedding fitted to the other folds.
+// validateFold validates the single fold in w.selectedFolds, with an embedding fitted to the other
+// folds.
 func (w *validationRun) validateFold(
 	ctx context.Context, p *Problem, f *foldedProblem, kernels []kernel.Kernel, keep outcomeFunc,
 ) error {

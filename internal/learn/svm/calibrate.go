@@ -64,8 +64,8 @@ func (p *Problem) calibrate(
 	return found, others, nil
 }
 
-// predictByFold returns held-out decision values for a calibration. Classifiers for the folds are trained
-// on the matrix of all documents, with warm starts from c.
+// predictByFold returns held-out decision values for a calibration. Classifiers for the folds are
+// trained on the matrix of all documents, with warm starts from c.
 func (p *Problem) predictByFold(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*foldedProblem, *mergedFolds, error) {
@@ -93,8 +93,9 @@ func (p *Problem) canCalibrate(s *Settings) bool {
 }
 
 // CanCalibrate reports whether probabilities of a training run on corpus c can be calibrated, see
-// [Problem.Train]. Calibration needs two documents of each of two classes or, for independent
-// labels, two documents with the same first label.
+// [Problem.Train]. Calibration needs five labelled documents, at most 2²⁷ decision values, and two
+// documents of each of two classes or, for independent labels, two documents with the same first
+// label.
 func CanCalibrate(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
 	count, labelled, several := map[int32]int{}, 0, 0
@@ -112,13 +113,14 @@ func CanCalibrate(c *corpus.Corpus, scheme solver.Scheme) bool {
 		(several > 1 || several > 0 && s.Scheme == solver.MultiLabel)
 }
 
-// calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary classifiers.
-// The second adds a temperature of the probabilities, and the third a temperature of the log odds.
+// calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary
+// classifiers. The second adds a temperature of the probabilities, and the third a temperature of
+// the log odds.
 var calibrationMethods = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
-// calibration selects a calibration method by log loss. It returns the method's index in ways, and
-// the method's calibration. The sigmoids for a fold are fitted to the other folds. If s.Reject is
-// set, it also returns the answers.
+// calibration selects a calibration method by log loss. It returns the method's index in
+// calibrationMethods, and the method's calibration. The sigmoids for a fold are fitted to the other
+// folds. If s.Rejection is set, it also returns the answers.
 func (f *foldedProblem) calibration(
 	ctx context.Context, o *mergedFolds,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -166,10 +168,10 @@ func (f *foldedProblem) calibration(
 	return way, found, answers, nil
 }
 
-// fit returns a classifier with sigmoids fitted to the decision values of all folds except fold
-// without. If without is -1, it uses all folds.
+// fit returns a classifier with sigmoids fitted to the decision values of all folds except one,
+// excluded. If excluded is -1, it uses all folds.
 func (f *foldedProblem) fit(
-	ctx context.Context, c *solver.Classifier, decisions [][]float64, without int,
+	ctx context.Context, c *solver.Classifier, decisions [][]float64, excluded int,
 ) (*solver.Classifier, error) {
 	fit := *c
 	fit.Functions, fit.Temperature = slices.Clone(c.Functions), nil
@@ -183,7 +185,7 @@ func (f *foldedProblem) fit(
 		var values []float64
 		var signs []bool
 		for i, own := range decisions {
-			if sign := positive(i); own != nil && sign != 0 && f.foldOf[i] != without {
+			if sign := positive(i); own != nil && sign != 0 && f.foldOf[i] != excluded {
 				values, signs = append(values, own[m]), append(signs, sign > 0)
 			}
 		}
@@ -201,14 +203,14 @@ func (f *foldedProblem) fit(
 	return &fit, nil
 }
 
-// fitTemperature fits the temperature of calibration method way to the folds except fold without.
-func (f *foldedProblem) fitTemperature(c *solver.Classifier, decisions [][]float64, without, way int) (err error) {
+// fitTemperature fits the temperature of calibration method way to all folds except excluded.
+func (f *foldedProblem) fitTemperature(c *solver.Classifier, decisions [][]float64, excluded, way int) (err error) {
 	if c.Temperature = nil; !calibrationMethods[way].temperature {
 		return nil
 	}
 	some := slices.Clone(decisions)
 	for i := range some {
-		if f.foldOf[i] == without {
+		if f.foldOf[i] == excluded {
 			some[i] = nil
 		}
 	}

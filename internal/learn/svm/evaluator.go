@@ -43,7 +43,7 @@ type Evaluator struct {
 	// Problem returns the problem for a tokenizer index and an embedding, and closes the engine of
 	// the previous problem. It is called once per tokenizer and embedding, when the previous
 	// problem is no longer in use.
-	Problem func(ctx context.Context, cut int, e sparse.Embedding) (*Problem, error)
+	Problem func(ctx context.Context, tokenizer int, e sparse.Embedding) (*Problem, error)
 
 	// Outcome, if not nil, returns the outcome of a task of [NewTasks], so that no matrix is
 	// computed.
@@ -55,19 +55,21 @@ type Evaluator struct {
 	SolveTime           time.Duration // all other time
 }
 
-// kernelGroup is a set of kernels that are validated together: they share tokenizer, embedding and cells.
+// kernelGroup is a set of kernels that are validated together: they share tokenizer, embedding and
+// cells.
 type kernelGroup struct {
 	tokenizer      int
 	embedding      sparse.Embedding
 	scheme         solver.Scheme
 	cells          []solver.Regularization
 	kernels        []kernel.Kernel
-	candidateIndex [][]int // at[kernel][cell] is the index of the candidate
+	candidateIndex [][]int // candidateIndex[kernel][cell] is the index of the candidate
 }
 
-// groupCandidates groups candidates by tokenizer, embedding, scheme, and cells (values of C, nu, epsilon).
+// groupCandidates groups candidates by tokenizer, embedding, scheme, and cells (values of C, nu,
+// epsilon).
 func groupCandidates(all []tune.Candidate) (parts []*kernelGroup) {
-	var each []*kernelGroup // parts with one kernel
+	var each []*kernelGroup // groups with one kernel
 	for i, o := range all {
 		at := slices.IndexFunc(each, func(p *kernelGroup) bool {
 			return p.tokenizer == o.Tokenizer && p.scheme == o.Scheme && kernel.Equal(p.kernels[0], o.Kernel)
@@ -92,14 +94,14 @@ func groupCandidates(all []tune.Candidate) (parts []*kernelGroup) {
 			append(parts[at].candidateIndex, o.candidateIndex...)
 	}
 	order := slices.Clone(parts)
-	slices.SortStableFunc(order, func(a, b *kernelGroup) int { // parts with the same problem are consecutive
+	slices.SortStableFunc(order, func(a, b *kernelGroup) int { // groups with the same problem are consecutive
 		return cmp.Compare(slices.IndexFunc(parts, a.sharesProblem), slices.IndexFunc(parts, b.sharesProblem))
 	})
 	return order
 }
 
-// sharesProblem reports whether two parts have the same tokenizer and embedding, so that they share a
-// problem.
+// sharesProblem reports whether two groups have the same tokenizer and embedding, so that they
+// share a problem.
 func (p *kernelGroup) sharesProblem(o *kernelGroup) bool {
 	return p.tokenizer == o.tokenizer && p.embedding == o.embedding
 }
@@ -149,7 +151,7 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 					return err
 				}
 				if len(all) > 1 {
-					r.FoldScores = nil // ByFold may be large
+					r.FoldScores = nil // FoldScores may be large
 				}
 				w.SeparateDotProducts += f.separateDotProducts(o)
 				at := part.candidateIndex[k][cell]
@@ -180,7 +182,7 @@ type validationRun struct {
 	Evaluator
 	cells         []solver.Regularization
 	stage         string // stage of progress
-	selectedFolds []int  // folds to validate, see folded; at most one fold if each fold has its own embedding
+	selectedFolds []int  // folds to validate, see foldedProblem; at most one fold if each fold has its own embedding
 
 	relay
 	before      int64 // number of problems solved for earlier kernels
@@ -191,7 +193,7 @@ type validationRun struct {
 type outcomeFunc func(f *foldedProblem, kernel int, out []*outcome) error
 
 // run validates kernels with the problem's embedding, and passes the outcomes of each kernel to
-// keep. The kernels must be resolved and in the order of inPath.
+// keep. The kernels must be resolved and in the order of [pathOrder].
 func (w *validationRun) run(ctx context.Context, p *Problem, kernels []kernel.Kernel, keep outcomeFunc) (err error) {
 	if needsFoldEmbedding(p.Embedding()) && !p.heldOutFold {
 		return w.validateByFold(ctx, p, kernels, keep)
@@ -246,7 +248,8 @@ func (w *validationRun) run(ctx context.Context, p *Problem, kernels []kernel.Ke
 	return nil
 }
 
-// firstCell returns the index of the cell solved first. Warm starts for the next kernel use this cell.
+// firstCell returns the index of the cell solved first. Warm starts for the next kernel use this
+// cell.
 func (w *validationRun) firstCell() int {
 	best := 0
 	for i, c := range w.cells {

@@ -14,15 +14,15 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// foldedProblem is a problem divided into folds. Documents are in the order of the matrix: by class, and
-// within a class by fold. Slices with an element per document have this order.
+// foldedProblem is a problem divided into folds. Documents are in the order of the matrix: by
+// class, and within a class by fold. Slices with an element per document have this order.
 type foldedProblem struct {
 	p     *Problem
 	s     *Settings
 	folds int
 
 	order       []int // document i is order[i] of the problem
-	corpusIndex []int // document i is corpus[i] of the corpus
+	corpusIndex []int // document i is corpusIndex[i] of the corpus
 	foldOf      []int // fold of each document, -1 if it is left out
 
 	labels  []int     // one class per document
@@ -178,8 +178,8 @@ func (p *Problem) truth() *corpus.Corpus {
 	return c
 }
 
-// inCorpusOrder sorts values into corpus order: value i is for document at[i]. It returns nil if values
-// is nil.
+// inCorpusOrder sorts values into corpus order: value i is for document at[i]. It returns nil if
+// values is nil.
 func inCorpusOrder[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil

@@ -44,9 +44,9 @@ func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.SingleUse && p.cached.FitsInMemory()
 }
 
-// TrainClassifiers trains some binary classifiers: whole groups of [Problem.ClassifierGroups]. The results
-// equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support vectors
-// have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
+// TrainClassifiers trains some binary classifiers: whole groups of [Problem.ClassifierGroups]. The
+// results equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support
+// vectors have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
 //
 // If the classifiers use only some classes, it computes only the matrix of these classes'
 // documents.
@@ -69,10 +69,10 @@ func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []i
 	return p.trainClassifiers(ctx, &s, machines, &Report{})
 }
 
-// Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the same
-// settings, on this problem or on other problems of the same corpus. The model and the report equal
-// the results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated or
-// trained on other documents, if a part has another scheme, or if ClassPairs fails.
+// Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the
+// same settings, on this problem or on other problems of the same corpus. The model and the report
+// equal the results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated
+// or trained on other documents, if a part has another scheme, or if ClassifierGroups fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gramMatrix is the Gram matrix of a kernel on a problem's documents. Initially only the diagonal is
-// computed.
+// gramMatrix is the Gram matrix of a kernel on a problem's documents. Initially only the diagonal
+// is computed.
 type gramMatrix struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
 }
 
-// gram returns the matrix of a resolved kernel. It fails if the kernel requires another embedding
-// than the problem has.
+// gram returns the matrix of a resolved kernel. It fails if the kernel doesn't match the embedding
+// of the problem's documents, or if it needs norms that aren't valid.
 func (p *Problem) gram(k kernel.Kernel) (gramMatrix, error) {
 	if p.values != nil {
 		return gramMatrix{p: p}, nil
@@ -26,8 +26,9 @@ func (p *Problem) gram(k kernel.Kernel) (gramMatrix, error) {
 	return gramMatrix{p: p, rows: m}, err
 }
 
-// trainingMatrix returns the matrix to train on, and a function that frees it. If docs isn't nil, the matrix
-// has only these documents. train computes the matrix if the whole matrix fits into memory.
+// trainingMatrix returns the matrix to train on, and a function that frees it. If docs isn't nil,
+// the matrix has only these documents. trainingMatrix computes the matrix if the whole matrix fits
+// into memory.
 func (g gramMatrix) trainingMatrix(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {
@@ -70,7 +71,6 @@ func (g gramMatrix) dense(order []int) (solver.Matrix, error) {
 	return solver.NewDense(n, data)
 }
 
-// checkKernel returns an error unless the problem has values of the kernel.
 func (p *Problem) checkKernel(k kernel.Kernel) error {
 	_, err := p.gram(k)
 	return err

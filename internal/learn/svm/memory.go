@@ -27,7 +27,7 @@ const (
 	documentBytes = 256
 
 	// Each worker has a buffer for rows from which columns are dropped. The buffer has gatherRows
-	// rows, or gatherLeast bytes if that is more.
+	// rows, or minGatherBytes bytes if that is more.
 	gatherRows, minGatherBytes = 64, 4 << 20
 
 	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
@@ -39,11 +39,12 @@ const (
 	// computing the whole matrix took 30 of 43 s, mostly for the first write to the matrix.
 	largeBytes = 4 << 30
 
-	// workingSetRows is the maximum number of rows in a working set. Fewer rows make the solver slow.
+	// workingSetRows is the maximum number of rows in a working set. Fewer rows make the solver
+	// slow.
 	workingSetRows = 256
 
-	// The fraction 1/garbagePart of the memory limit is left for uncollected garbage. Without this
-	// reserve, a limit of 900 MiB was exceeded by 4 MiB.
+	// The fraction 1/garbageDivisor of the memory limit is left for uncollected garbage. Without
+	// this reserve, a limit of 900 MiB was exceeded by 4 MiB.
 	garbageDivisor = 50
 
 	// classifierBytes is the memory for each document of each binary classifier: the document's
@@ -56,13 +57,13 @@ const (
 
 // PlannedRun describes a training run or a validation, to estimate the memory that it needs.
 type PlannedRun struct {
-	Settings            Settings // only Type, Scheme, Thresholds, Probabilities and Calibrated matter
+	Settings            Settings // only Type, Scheme, TuneThresholds, Probabilities and Calibrated matter
 	Folds               int      // number of folds of a validation; 0 for training
 	RegularizationCount int      // number of combinations of C, Nu and Epsilon validated together; default 1
 }
 
-// classifierCounts returns the maximum number of binary classifiers per document, and the number of all
-// binary classifiers.
+// classifierCounts returns the maximum number of binary classifiers per document, and the number of
+// all binary classifiers.
 func (s *Settings) classifierCounts(classes int64) (each, all int64) {
 	switch {
 	case !s.Type.Classifies():
@@ -87,8 +88,8 @@ type memorySizes struct {
 	supervised bool // the embedding is supervised, so thresholds and calibrations need a problem per fold, too
 }
 
-// memorySizes returns upper bounds for a problem with the given numbers of documents and values. embedder
-// must be fitted.
+// memorySizes returns upper bounds for a problem with the given numbers of documents and values.
+// embedder must be fitted.
 func (o *Options) memorySizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) memorySizes {
 	k, _ := kernels(o.ISA) // the caller has checked o.ISA
 	values += int64(documents) * int64(embedder.FilledCount())
@@ -109,7 +110,7 @@ func (o *Options) memorySizes(c *corpus.Corpus, embedder *sparse.Embedder, docum
 	z.enginePeak = max(o.HeldBytes+8*(z.n+1)+8*values+engine.MaxEngineBytes(documents, embedder.Cols(), values),
 		o.minBytes)
 	z.supervised = embedder.Supervised()
-	if needsFoldEmbedding(embedder.Embedding) { // see work.apart
+	if needsFoldEmbedding(embedder.Embedding) { // see validateByFold
 		z.foldProblems = z.held - o.HeldBytes + z.engine + 16*values + 16*z.n // raw documents, and a copy to fit embeddings
 	}
 	return z
@@ -121,24 +122,22 @@ func (z *memorySizes) setEngine(columns, longest int) {
 		z.workers*engine.ScratchBytes(int(z.n), columns, z.values, longest)
 }
 
-// workingSet returns the memory of a working set.
 func (z *memorySizes) workingSet() int64 { return 4 * z.n * min(workingSetRows, z.n) }
 
-// matrix returns the memory of the matrix.
 func (z *memorySizes) matrix() int64 { return 4*z.n*z.n + z.n }
 
 // model returns the maximum memory of a model, in which all documents are support vectors with raw
 // values.
 func (z *memorySizes) model() int64 { return 8*z.values + 24*z.n }
 
-// fixedBytes returns the memory that the process holds during training, except tiles, rows, garbage and
-// memory per binary classifier.
+// fixedBytes returns the memory that the process holds during training, except tiles, rows, garbage
+// and memory per binary classifier.
 func (z *memorySizes) fixedBytes() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(minGatherBytes, 4*gatherRows*z.n))*z.workers
 }
 
 // rowShare returns how much of the row memory a task uses for other data. Training takes
-// machineBytes for each document of each classifier and, if thresholds are tuned, 16 bytes for
+// classifierBytes for each document of each classifier and, if thresholds are tuned, 16 bytes for
 // decision values. A validation takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
@@ -176,7 +175,8 @@ func (z *memorySizes) minRowBytes(tasks []PlannedRun) int64 {
 	return z.workingSet() + most
 }
 
-// minSharedBytes returns the minimum memory for rows and tiles together, including scratch space for tiles.
+// minSharedBytes returns the minimum memory for rows and tiles together, including scratch space
+// for tiles.
 func (z *memorySizes) minSharedBytes(tasks []PlannedRun) int64 {
 	return z.minRowBytes(tasks) + z.workingSet() + z.scratch()
 }
@@ -252,7 +252,8 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// EstimateBytes estimates the Options.MemoryBytes that suffice for a task, before documents are read.
+// EstimateBytes estimates the Options.MemoryBytes that suffice for a task, before documents are
+// read.
 func EstimateBytes(s corpus.Size, workers int, t PlannedRun) int64 {
 	z := corpusSizes(s, workers)
 	z.held += termBytes * int64(s.Terms)
@@ -267,8 +268,8 @@ func corpusSizes(s corpus.Size, workers int) memorySizes {
 		workers: int64(run.NumWorkers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
-// memoryError returns an error with the memory that suffices for the problem's tasks and the tasks in
-// more.
+// memoryError returns an error with the memory that suffices for the problem's tasks and the tasks
+// in more.
 func (p *Problem) memoryError(more ...PlannedRun) error {
 	tasks, z := slices.Concat(p.opt.PlannedRuns, more), p.sizes
 	z.engine = z.engineHeld
@@ -347,8 +348,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// requiredBytes returns the memory for predicting docs with batch size rows, using engine e, weights or
-// neither.
+// requiredBytes returns the memory for predicting docs with batch size rows, using engine e,
+// weights or neither.
 func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)

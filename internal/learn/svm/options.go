@@ -30,9 +30,10 @@ type Options struct {
 	// caller's corpus. It is subtracted from MemoryBytes.
 	HeldBytes int64
 
-	// PlannedRuns are the intended uses of the problem. Memory is divided so that all tasks fit, and
-	// errors of NewProblem name the memory that suffices for all tasks. [tune.Choose] fails at the
-	// start if documents need more memory for Tasks. Default: any tasks that fit.
+	// PlannedRuns are the intended uses of the problem. Memory is divided so that all planned runs
+	// fit, and errors of NewProblem name the memory that suffices for all planned runs.
+	// [tune.Choose] fails at the start if documents need more memory for PlannedRuns. Default: any
+	// runs that fit.
 	PlannedRuns []PlannedRun
 	minBytes    int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 
@@ -40,13 +41,13 @@ type Options struct {
 	// MemoryBytes or, without a memory limit, as much as is useful.
 	CacheBytes int64
 
-	// SingleUse means that the problem serves only one training run: it caches kernel values instead of
-	// values of c. Results don't depend on it. Default: the problem serves any number of training
-	// runs, validations and searches, and computes each dot product once.
+	// SingleUse means that the problem serves only one training run: it caches kernel values
+	// instead of values of c. Results don't depend on it. Default: the problem serves any number of
+	// training runs, validations and searches, and computes each dot product once.
 	SingleUse bool
 
-	// AutomaticKernel means that the kernel may have been chosen automatically. Reports then don't warn
-	// that the kernel may not be positive definite.
+	// AutomaticKernel means that the kernel may have been chosen automatically. Reports then don't
+	// warn that the kernel may not be positive definite.
 	AutomaticKernel bool
 
 	// Progress is called at least once a second, never concurrently. If it panics, the work ends

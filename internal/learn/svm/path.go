@@ -55,8 +55,8 @@ func pathOrder(kernels []kernel.Kernel) (order []int) {
 	return order
 }
 
-// kernelWidth returns the kernel value of two unit vectors at an angle of 60 degrees, relative to the
-// value of equal vectors.
+// kernelWidth returns the kernel value of two unit vectors at an angle of 60 degrees, relative to
+// the value of equal vectors.
 func kernelWidth(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
 // path keeps the last two kernels and the validations with these kernels.
@@ -70,12 +70,14 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 	p.kernels[0], p.validations[0] = k, v
 }
 
-// maxExtrapolation limits how far a path is extrapolated beyond the last kernel, in units of the last step.
+// maxExtrapolation limits how far a path is extrapolated beyond the last kernel, in units of the
+// last step.
 const maxExtrapolation = 2
 
-// warmStarts returns warm starts for kernel k. If k and the last kernel differ in only one number, the
-// warm starts are the last kernel's solutions. If the last two kernels differ in the same number,
-// too, lead adds an extrapolation. Steps between positive numbers are differences of logarithms.
+// warmStarts returns warm starts for kernel k. If k and the last kernel differ in only one number,
+// the warm starts are the last kernel's solutions. If the last two kernels differ in the same
+// number, too, warmStarts adds an extrapolation. Steps between positive numbers are differences of
+// logarithms.
 //
 // With the diffusion kernel on 20 Newsgroups (eight values of t from 0.1 to 2, five folds, C = 1),
 // warm starts from the last kernel reduced the iterations to 75%, extrapolation from the last two
@@ -101,8 +103,8 @@ func (p *path) warmStarts(k kernel.Kernel) []solver.WarmStart {
 	return []solver.WarmStart{{Validation: p.validations[0], Factor: 1 + by}, {Validation: p.validations[1], Factor: -by}}
 }
 
-// changedParameter returns the index of the only number in which two kernels differ, and the two values. The
-// index is -1 if the kernels differ in any other way.
+// changedParameter returns the index of the only number in which two kernels differ, and the two
+// values. The index is -1 if the kernels differ in any other way.
 func changedParameter(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0

@@ -29,7 +29,7 @@ type Predictor struct {
 
 	rows, columns int // for a precomputed kernel: documents per batch, kernel values per document
 
-	support *supportEngine // shared with predictors from Holding
+	support *supportEngine // shared with predictors from WithHeldBytes
 }
 
 // NewPredictor embeds the support vectors of a model and makes an engine on them. If the kernel is
@@ -116,9 +116,9 @@ const chunkDocuments = 256
 
 // Predict returns the predictions for documents. Terms must be numbered as in the training corpus.
 // Unknown terms are ignored. With a precomputed kernel, column j of the row of document x is K(x,
-// xⱼ) for training document j. Values are the same bit for bit with any number of workers. It fails
-// if the embedding rejects a value, if more memory is needed than allowed, and within a second
-// after ctx is done.
+// xⱼ) for training document j. Results are bit-identical for any number of workers. It fails if the
+// embedding rejects a value, if more memory is needed than allowed, and within a second after ctx
+// is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
 		if err := p.checkColumns(docs); err != nil {
@@ -222,7 +222,6 @@ func (s *sumPool) get(panel int, begins bool, width int) *solver.Accumulator {
 	return sums
 }
 
-// release releases the sums of a panel for reuse.
 func (s *sumPool) release(panel, width int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

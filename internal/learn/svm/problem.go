@@ -27,7 +27,7 @@ type Problem struct {
 	budget budget
 	values []float32 // precomputed matrix in the problem's order, or nil
 
-	heldOutFold bool // the embedding wasn't fitted to the fold to predict, see work.apart
+	heldOutFold bool // the embedding wasn't fitted to the fold to predict, see validateByFold
 
 	training atomic.Bool // the solver reports progress, so the engine's progress is ignored
 }
@@ -180,7 +180,8 @@ func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 // CacheStats returns the statistics of the tile cache.
 func (p *Problem) CacheStats() engine.CacheStats { return p.cached.Stats() }
 
-// ComputeTiles computes all tiles if they fit into memory, else it does nothing. Training calls Build.
+// ComputeTiles computes all tiles if they fit into memory, else it does nothing. Training does so,
+// too.
 func (p *Problem) ComputeTiles(ctx context.Context) error {
 	if p.values != nil {
 		return nil
@@ -188,8 +189,8 @@ func (p *Problem) ComputeTiles(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// singleClasses returns the class of each document, or -1 for none. It fails if a document has several
-// classes.
+// singleClasses returns the class of each document, or -1 for none. It fails if a document has
+// several classes.
 func (p *Problem) singleClasses() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

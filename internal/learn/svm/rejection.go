@@ -68,7 +68,8 @@ type ErrorTarget struct {
 	Coverage  float64 `json:"coverage"`
 }
 
-// RejectionAlternatives describes other thresholds on the same answers.
+// RejectionAlternatives describes thresholds for other error targets on the same held-out
+// predictions.
 type RejectionAlternatives struct {
 	UnthresholdedErrorRate float64       `json:"error_of_all"` // error rate without a threshold
 	ErrorTargets           []ErrorTarget `json:"targets,omitempty"`

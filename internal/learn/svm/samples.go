@@ -13,13 +13,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// SampleEvaluator implements [tune.SampleEvaluator] for support vector machines. It computes on the CPU, and
-// ignores Options.Device, Once and CacheBytes.
+// SampleEvaluator implements [tune.SampleEvaluator] for support vector machines. It computes on the
+// CPU, and ignores Options.Device, SingleUse and CacheBytes.
 type SampleEvaluator struct {
 	Corpus     *corpus.Corpus
 	Settings   Settings // settings that candidates don't override, see [Settings.Resolve]
 	Candidates *tune.Candidates
-	Options    Options // Options.Tasks lists the tasks that follow the search
+	Options    Options // Options.PlannedRuns lists the training runs that follow the search
 
 	DotProducts int64 // number of computed dot products
 }
@@ -65,16 +65,17 @@ func (o *problemSource) close() error {
 }
 
 // If C is too large for noisy targets, training a regression takes very many steps. In a choice, a
-// fit stops after stepsEach steps per document, or minSteps if that is more, and ranks below fits
-// that reach the tolerance.
+// fit stops after stepsPerDocument steps per document, or minSteps steps if that is more, and ranks
+// below fits that reach the tolerance.
 const stepsPerDocument, minSteps = 200, 50_000
 
-// NewEvaluator implements tune.Samples. Only the last round of a choice computes probabilities.
+// NewEvaluator implements tune.SampleEvaluator. Only the last round of a choice computes
+// probabilities.
 func (m *SampleEvaluator) NewEvaluator(
-	r *tune.Round, cut func(ctx context.Context, cut int) (*corpus.Corpus, int64, error),
+	r *tune.Round, tokenize func(ctx context.Context, tokenizer int) (*corpus.Corpus, int64, error),
 	stage func() (string, int64, int64),
 ) (tune.Evaluator, func() error) {
-	own := &problemSource{opt: m.Options, corpus: cut}
+	own := &problemSource{opt: m.Options, corpus: tokenize}
 	own.opt.Device, own.opt.SingleUse, own.opt.CacheBytes, own.opt.PlannedRuns = nil, false, 0, m.plannedRuns()
 	if tell := m.Options.Progress; tell != nil {
 		own.opt.Progress = func(p Progress) {
@@ -118,15 +119,15 @@ func (m *SampleEvaluator) fitCost(scheme solver.Scheme) tune.Cost {
 	return tune.Cost{Quadratic: 2 + k/25, Linear: 50 * k}
 }
 
-// TrainingCost implements tune.Samples. It assumes one-vs-one, which reads each kernel value about 1.5
-// times.
+// TrainingCost implements tune.SampleEvaluator. It assumes one-vs-one, which reads each kernel
+// value about 1.5 times.
 func (m *SampleEvaluator) TrainingCost() (total tune.Cost) {
 	total.Add(1, dotCost, 1)
 	total.Add(1.5, m.fitCost(solver.OneVsOne), 1)
 	return total
 }
 
-// ValidationCost implements tune.Samples.
+// ValidationCost implements tune.SampleEvaluator.
 func (m *SampleEvaluator) ValidationCost(all []tune.Candidate, folds int) (total tune.Cost) {
 	values := 1.0
 	for i, q := range all {
@@ -154,7 +155,8 @@ func (m *SampleEvaluator) ValidationCost(all []tune.Candidate, folds int) (total
 	return total
 }
 
-// CheckMemory implements tune.Samples. It fails if memory doesn't suffice for the tasks after the choice.
+// CheckMemory implements tune.SampleEvaluator. It fails if memory doesn't suffice for
+// Options.PlannedRuns.
 func (m *SampleEvaluator) CheckMemory(k kernel.Kernel) error {
 	if m.Options.MemoryBytes == 0 || len(m.Options.PlannedRuns) == 0 {
 		return nil
@@ -180,8 +182,8 @@ func (m *SampleEvaluator) plannedRuns() (plannedRuns []PlannedRun) {
 	return plannedRuns
 }
 
-// MaxDocuments implements tune.Samples. Memory must hold tiles, a matrix in the order of folds, as much
-// again for other data, and a problem in addition to the corpus.
+// MaxDocuments implements tune.SampleEvaluator. Memory must hold tiles, a matrix in the order of
+// folds, as much again for other data, and a problem in addition to the corpus.
 func (m *SampleEvaluator) MaxDocuments(order []int) int {
 	if m.Options.MemoryBytes == 0 {
 		return len(order)

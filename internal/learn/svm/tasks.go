@@ -19,8 +19,8 @@ type Tasks struct {
 }
 
 // NewTasks divides the work of an evaluator. terms returns the number of terms of the corpus with a
-// tokenizer and an embedding, as [Problem.TermCount] does. Defaults of kernel parameters may depend on
-// this number.
+// tokenizer and an embedding, as [Problem.TermCount] does. Defaults of kernel parameters may depend
+// on this number.
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
 	parts, n := groupCandidates(all), 0
@@ -34,8 +34,8 @@ func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.E
 	return t
 }
 
-// paths splits the kernels of a part into paths. A path ends before a kernel that has no warm start
-// from the previous kernel.
+// paths splits the kernels of a group into paths. A path ends before a kernel that has no warm
+// start from the previous kernel.
 func (p *kernelGroup) paths() (paths []*kernelGroup) {
 	begin := 0
 	for i := 1; i <= len(p.kernels); i++ {
@@ -54,8 +54,8 @@ func (p *kernelGroup) paths() (paths []*kernelGroup) {
 // Len returns the number of tasks.
 func (t *Tasks) Len() int { return len(t.paths) * t.v.Folds }
 
-// ProblemOf returns the tokenizer and the embedding of a task's problem. Tasks with the same problem
-// are consecutive.
+// ProblemOf returns the tokenizer and the embedding of a task's problem. Tasks with the same
+// problem are consecutive.
 func (t *Tasks) ProblemOf(task int) (cut int, e sparse.Embedding) {
 	own := t.paths[task/t.v.Folds]
 	return own.tokenizer, own.embedding
@@ -71,7 +71,7 @@ type TaskOutcome struct {
 	Fits [][]*FoldOutcome // Fits[kernel][cell] is the outcome of the fold
 }
 
-// Run runs a task on a problem, which must have the embedding that Needs returns.
+// Run runs a task on a problem, which must have the embedding that ProblemOf returns.
 func (t *Tasks) Run(ctx context.Context, p *Problem, task int) (*TaskOutcome, error) {
 	own, fold := t.paths[task/t.v.Folds], task%t.v.Folds
 	w := &validationRun{Evaluator: t.v, cells: own.cells, stage: "searching", selectedFolds: []int{fold},
@@ -112,8 +112,8 @@ func (t *Tasks) Validate(p *Problem) error {
 	return nil
 }
 
-// gather passes the outcomes of a part's tasks to keep, starting with task *tasks. The resulting
-// points equal the points from run bit for bit, except for times.
+// gather passes the outcomes of a group's tasks to keep, starting with task *tasks. The resulting
+// points equal the points from [validationRun.run] bit for bit, except for times.
 func (w *validationRun) gather(ctx context.Context, p *Problem, part *kernelGroup, tasks *int, keep outcomeFunc) error {
 	kernels := 0
 	for _, own := range part.paths() {

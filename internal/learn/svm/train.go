@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	Type   model.Type    // type of SVM, default c_svc
 	Kernel kernel.Kernel // kernel, default diffusion:t=0.5
-	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels need solver.Labels
+	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels need solver.MultiLabel
 
 	// C is multiplied by the weights of a document (corpus.Corpus) and of its class.
 	C       float64 `param:"c" default:"1" above:"0" flag:""`
@@ -41,7 +41,7 @@ type Settings struct {
 	Probabilities     bool      // probabilities by a sigmoid for each binary classifier, as in LIBSVM
 	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated probabilities, see Train
 	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
-	IndependentLabels bool      // for solver.Labels: trains each label as a separate problem, see solver.Training
+	IndependentLabels bool      // for solver.MultiLabel: trains each label as a separate problem, see solver.Training
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Rejection leaves uncertain documents without a class. It needs one class per document.
@@ -114,7 +114,7 @@ func (s Settings) Resolve() (Settings, error) {
 // decision values, sigmoids are fitted as if Calibrated were false. If the embedding is supervised,
 // Train fails instead.
 //
-// Reject tunes a threshold of the largest probability on the same folds; see tuneRejection.
+// Rejection tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
 // The result is bit-identical for any number of workers, and in every run with the same settings
 // and memory. It fails if the kernel's embedding differs from the problem's, if labels don't suit
@@ -154,8 +154,8 @@ func (p *Problem) withKernel(s Settings) Settings {
 	return s
 }
 
-// trainClassifiers trains the binary classifiers with indices in only (nil = all). It computes the matrix
-// first if the matrix fits into memory and most of it is used.
+// trainClassifiers trains the binary classifiers with indices in only (nil = all). It computes the
+// matrix first if the matrix fits into memory and most of it is used.
 func (p *Problem) trainClassifiers(
 	ctx context.Context, s *Settings, only []int, report *Report,
 ) (*solver.Classifier, error) {
@@ -207,9 +207,9 @@ func (p *Problem) trainClassifiers(
 	return c, err
 }
 
-// usedDocuments returns the documents that the given binary classifiers use, in the order of the problem, if
-// the matrix of only these documents is worth computing. It returns nil if the whole matrix is
-// computed already, or is about as large.
+// usedDocuments returns the documents that the given binary classifiers use, in the order of the
+// problem, if the matrix of only these documents is worth computing. It returns nil if the whole
+// matrix is computed already, or is about as large.
 func (p *Problem) usedDocuments(s *Settings, machines []int) []int {
 	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.CacheStats().PairsComputed > 0 {
 		return nil
@@ -264,8 +264,8 @@ func (p *Problem) solverTraining(s *Settings) (t solver.Training, err error) {
 	return t, nil
 }
 
-// trainClassifier trains the binary classifiers with indices in only (nil = all) on the matrix of docs
-// (nil = all documents).
+// trainClassifier trains the binary classifiers with indices in only (nil = all) on the matrix of
+// docs (nil = all documents).
 func (p *Problem) trainClassifier(
 	ctx context.Context, m solver.Matrix, s *Settings, only, docs []int, opt solver.Options,
 ) (*solver.Classifier, error) {
@@ -380,9 +380,10 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 	return out
 }
 
-// rawDocuments returns documents of the problem as in the corpus, without values that the embedding drops.
+// rawDocuments returns documents of the problem as in the corpus, without values that the embedding
+// drops.
 func (p *Problem) rawDocuments(rows []int) *sparse.CSR {
-	var most int64 // number of embedded values; growing slices could take twice the memory
+	var most int64 // initial capacity: number of embedded values, because growing slices could take twice the memory
 	for _, i := range rows {
 		most += p.x.Offsets[i+1] - p.x.Offsets[i]
 	}

@@ -20,7 +20,7 @@ import (
 //
 // for an embedded document x; x and s may be scaled to length 1.
 type Weights struct {
-	Values        []float64 // weight of each column and function, at index column·Functions + function
+	Values        []float64 // weight of each column and function, at index column·FunctionCount + function
 	FunctionCount int
 	Normalized    bool // x and s are scaled to length 1
 }
