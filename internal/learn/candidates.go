@@ -41,8 +41,8 @@ var (
 // supervisedEmbedding is the embedding whose term weights are learnt from labels.
 const supervisedEmbedding = "tfkl-l1-sqrt"
 
-// maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the number
-// of documents in the largest sample.
+// maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the
+// maximum number of documents in a sample, except in a last round.
 const maxPairs = 6000
 
 // Constraints holds the settings that the caller fixed. Other settings are chosen automatically.
