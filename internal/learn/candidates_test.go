@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels come with all embeddings and their first t before any kernel with the next t.
+// All kernels and embeddings with the first t come before any kernel with the next t.
 func TestCandidatesInTurn(t *testing.T) {
 	none := &sparse.CSR{Offsets: []int64{0}}
 	c := &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: none}
@@ -37,8 +37,9 @@ func TestCandidatesInTurn(t *testing.T) {
 	}
 }
 
-// Supervised embeddings are tried with a requested kernel that uses the sphere and may vary. They
-// aren't tried for separate labels, numbers among the terms, vectors, or a fixed embedding.
+// Supervised embeddings are tried with a requested kernel on the sphere that has an unset
+// parameter. They aren't tried for independent labels, numbers among the terms, vectors, or a fixed
+// embedding.
 func TestCandidatesSupervised(t *testing.T) {
 	text := func() *corpus.Corpus {
 		return &corpus.Corpus{Classes: make([]string, 3), Vocabulary: []string{}, Documents: &sparse.CSR{Offsets: []int64{0}}}
@@ -74,7 +75,7 @@ func TestCandidatesSupervised(t *testing.T) {
 	}
 }
 
-// The unit of a regression follows the targets and ignores outliers, and so do C and epsilon.
+// In regression, unit, C and epsilon scale with the targets and ignore outliers.
 func TestCandidatesOfRegression(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	normal := musttest.MakeSlice(1000, func(i int) float64 { return 50 + 20*r.NormFloat64() })
@@ -111,8 +112,9 @@ func TestCandidatesOfRegression(t *testing.T) {
 	}
 }
 
-// Wide, sparse and non-negative fractions get a text kernel, unless most values are in columns that
-// most rows have. Other vectors that aren't counts get a kernel for measurements.
+// Vectors with many columns of sparse nonnegative fractions get a text kernel, unless most values
+// are in columns that most rows have. Other vectors that aren't counts get a kernel for
+// measurements.
 func TestVectorsOf(t *testing.T) {
 	vectors := func(columns, perRow, common int, value func(i int) float32) *corpus.Corpus {
 		random, m := rand.New(rand.NewPCG(1, 2)), &sparse.CSR{Cols: columns, Offsets: []int64{0}}

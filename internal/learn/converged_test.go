@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// twoClasses makes documents of two classes without common terms; some labels are wrong unless
+// twoClasses returns documents of two classes without common terms. Some labels are wrong unless
 // separable is set.
 func twoClasses(n int, separable bool) *corpus.Corpus {
 	r := rand.New(rand.NewPCG(7, 7))
@@ -186,9 +186,9 @@ func onLandmarks(t *testing.T, m landmarkModel, c *corpus.Corpus) *mat.Dense {
 
 // If a binary classifier reports convergence, its objective is within the tolerance of the optimum.
 // In any case the reported gap bounds the difference. Dense Newton steps compute the optimum, for
-// separable and other documents, small to large C, and a class weight.
+// separable and inseparable documents, small to large C, and a class weight.
 //
-// No other test checks convergence, so every learner that reports it belongs here.
+// No other test checks convergence, so the test fails for a learner that isn't listed here.
 func TestConverged(t *testing.T) {
 	musttest.SkipRace(t)
 	told := map[string]bool{"knn": true}
@@ -269,8 +269,8 @@ func TestConverged(t *testing.T) {
 	}
 }
 
-// Logistic regression that stops early reports it, with a gap that bounds the difference from the
-// optimum. Without regularisation, the model has no gap.
+// Logistic regression that stops early reports that it didn't converge, with a gap that bounds the
+// difference from the optimum. Without regularisation, the model has no gap.
 func TestStoppedLogistic(t *testing.T) {
 	c := twoClasses(160, true)
 	train := func(s logistic.Settings) (*logistic.DecisionFunction, About) {

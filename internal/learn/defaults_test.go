@@ -30,7 +30,7 @@ func defaults() map[string][]string {
 	return out
 }
 
-// second reports whether a node sets a default of a parameter's field, by a call such as
+// second reports whether a node sets a default of a parameter's field again, by a call such as
 // cmp.Or(s.C, 1) or Float64Var(&s.C, "c", 1), or by an assignment such as s.C, s.Nu = 1, 0.5.
 func second(n ast.Node, known map[string][]string) bool {
 	is := func(field, value ast.Expr) bool {
@@ -68,7 +68,7 @@ func second(n ast.Node, known map[string][]string) bool {
 	return false
 }
 
-// A default is written only once, in the tag of its field.
+// A default is written once, in the tag of its field.
 func TestDefaultsAreWrittenOnce(t *testing.T) {
 	known := defaults()
 	if !slices.Contains(known["c"], "1") || !slices.Contains(known["nu"], "0.5") {

@@ -21,7 +21,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ready returns options with the prepared model.
 func ready(t *testing.T, m learn.Model) learn.Options {
 	t.Helper()
 	p := musttest.Get(learn.NewPredictor(t.Context(), m, learn.Options{}))(t)
@@ -29,8 +28,8 @@ func ready(t *testing.T, m learn.Model) learn.Options {
 	return learn.Options{Predictor: p}
 }
 
-// reference computes f of documents from its definition in float64, Σ α·k(s, x) - ρ, for a class
-// against another.
+// reference computes f of documents from the definition in float64, Σ α·k(s, x) - ρ, for a pair of
+// classes.
 type reference struct {
 	m             *model.Model
 	k             kernel.Kernel
@@ -69,8 +68,8 @@ func (r reference) f(t *testing.T, columns []uint32, counts []float32) float64 {
 	return math.NaN()
 }
 
-// Effects of terms equal the definition in float64 with and without each term, and shares of
-// support vectors add up to f + ρ, for all kinds of kernels, both schemes, and views.
+// Effects of terms equal f with and without each term, computed in float64. Effects of support
+// vectors add up to f + ρ. The test covers all kinds of kernels, both schemes, and views.
 func TestExplainDocument(t *testing.T) {
 	words := corpus.Options{MinDF: 1}
 	views := musttest.Get(token.ParseViews("words:1..2 + 0.5*chars:2..3"))(t)
@@ -224,7 +223,7 @@ func TestExplainEveryLearner(t *testing.T) {
 }
 
 // valueOf predicts a document, and returns f as DocumentExplanation defines it: a decision value,
-// or the difference of two.
+// or the difference of two decision values.
 func valueOf(t *testing.T, m learn.Model, x *learn.DocumentExplanation, cols int, columns []uint32,
 	counts []float32) float64 {
 	t.Helper()

@@ -114,7 +114,6 @@ func first(n int) []int {
 	return run.Range(0, n)
 }
 
-// place finds a term in a document.
 func place(t *testing.T, c *corpus.Corpus, doc *sparse.CSR, term string) int {
 	t.Helper()
 	for k, at := range doc.Terms {

@@ -32,7 +32,7 @@ func TestWordsOf(t *testing.T) {
 	}
 }
 
-// Counts without a word, computed around its places, equal the counts of the shortened text.
+// Counts without a word, recounted around its occurrences, equal the counts of the shortened text.
 func TestWithoutWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"a", "the", "Engine", "don't", "x-ray", "42", "--", "é", "cafe\u0301s", "\xff", "stalls", "in.the"}

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// importanceOf trains on a table and returns its evaluation on the same rows.
+// importanceOf trains on a table and evaluates the model on the same rows.
 func importanceOf(
 	t *testing.T, ctx context.Context, learner string, rows [][]string, labels []string, o Options,
 ) (map[string]Importance, error) {
@@ -48,8 +48,9 @@ func table(n int) (rows [][]string, classes, targets []string) {
 	return rows, classes, targets
 }
 
-// Without the only column that matters, half of two equal classes are right, and the squared error
-// of a target x is E(x'-x)², twice its variance. A constant column has no importance.
+// If the only relevant column is permuted, half of the rows of two equal classes are predicted
+// correctly, and the squared error of a target x is E(x'-x)², twice its variance. A constant column
+// has no importance.
 func TestImportance(t *testing.T) {
 	const n = 200
 	rows, classes, targets := table(n)
@@ -74,7 +75,6 @@ func TestImportance(t *testing.T) {
 	}
 }
 
-// Permuting stops when the context is done.
 func TestImportanceStops(t *testing.T) {
 	rows, classes, _ := table(60)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +93,7 @@ func TestImportanceStops(t *testing.T) {
 	}
 }
 
-// mixed gives the same document as a row with the column's value from another row.
+// mixTerms returns the terms of a row in which a column's value comes from another row.
 func TestMixed(t *testing.T) {
 	tokenizer := musttest.Get(token.ParseViews("a=words + b,c=words + a=chars:2 + d=categories"))(t)
 	rows := [][]string{{"red car", "old", "x y", "1"}, {"red bike", "", "old z", ""}, {"", "new old", "x", "2"}}

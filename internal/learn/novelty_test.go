@@ -107,7 +107,8 @@ func TestNovelty(t *testing.T) {
 	}
 }
 
-// without returns documents without their rarest terms; for vectors, without terms of one document.
+// without returns documents without their rarest terms (text), or without terms of only one
+// document (vectors).
 func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CSR {
 	least := int32(1)
 	if text {
@@ -126,8 +127,8 @@ func without(docs *sparse.CSR, terms []uint32, df []int32, text bool) *sparse.CS
 	return out
 }
 
-// If new documents are like the training documents, 5% have a rank of at most .05, even with new
-// words.
+// If new documents are distributed like the training documents, 5% have a rank of at most 0.05,
+// even with new words.
 func TestNoveltyRanks(t *testing.T) {
 	ctx := t.Context()
 	const n = 1500

@@ -36,7 +36,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Mistakes are wrong answers. A rejected document isn't a mistake.
+// Mistakes are wrong predictions. A rejected document isn't a mistake.
 func TestMistakesAreAnswered(t *testing.T) {
 	const source = "synthetic:docs=600,terms=400,length=14,classes=4,seed=3"
 	all := musttest.Get(corpus.Read(t.Context(), source, corpus.Options{}))(t)

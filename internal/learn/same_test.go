@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Models and predictions of all learners are the same bit for bit with any number of workers and
-// with a memory limit. Of two classes, the second decision value is the negated first.
+// Models and predictions of all learners are bit-identical for any number of workers and with a
+// memory limit. With two classes, the second decision value is the negated first.
 func TestSameFromAnyWorkers(t *testing.T) {
 	for classes := 2; classes <= 3; classes++ {
 		source := fmt.Sprintf("synthetic:docs=1100,terms=300,length=20,classes=%d,seed=4", classes)

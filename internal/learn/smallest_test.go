@@ -110,7 +110,7 @@ func TestSmallestLearner(t *testing.T) {
 	}
 }
 
-// Errors name the file and the fault. Reading stops when the context is done.
+// Errors name the file and the reason. Reading stops when the context is done.
 func TestLoadErrors(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")

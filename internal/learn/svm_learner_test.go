@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// One-vs-one is a candidate for at most 6,000 class pairs, and at most as many as documents.
+// One-vs-one is tried for at most 6,000 class pairs, and at most as many pairs as documents.
 func TestSchemesOfManyClasses(t *testing.T) {
 	for _, c := range []struct{ classes, documents, want int }{
 		{2, 900, 1}, {3, 900, 2}, {40, 780, 2}, {40, 779, 1}, {110, 20000, 2}, {111, 20000, 1},
@@ -27,7 +27,7 @@ func TestSchemesOfManyClasses(t *testing.T) {
 	}
 }
 
-// A regression with too small a C predicts a constant, and warns.
+// A regression with too small a C predicts a constant, and training warns.
 func TestRegressionAtItsBound(t *testing.T) {
 	var texts, labels []string
 	for i := range 40 {

@@ -33,8 +33,8 @@ func inOrder(n int) (texts, labels []string) {
 	return texts, labels
 }
 
-// If classes differ only in word pairs, and texts were kept, training chooses pairs, and the model
-// tokenises as in training.
+// If classes differ only in word pairs, and texts were kept, training chooses word pairs, and the
+// model tokenises as in training.
 func TestTrainChoosesTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := context.Background()
@@ -67,7 +67,7 @@ func TestTrainChoosesTerms(t *testing.T) {
 			t.Errorf("accuracy %v, %v, expected all but a document or two", score, err)
 		}
 	}
-	// Without texts, or without memory for other terms, the words stay.
+	// Without texts, or without memory for other tokenizers, single words are used.
 	for _, opt := range []corpus.Options{{}, {KeepTextBytes: 10}} {
 		c := musttest.Get(corpus.FromTexts(ctx, texts[:200], labels[:200], opt))(t)
 		_, trainer, _ := Parse(string(model.CSVC))
@@ -78,8 +78,8 @@ func TestTrainChoosesTerms(t *testing.T) {
 	}
 }
 
-// If numbers have no width, training chooses a width: the larger width for a smooth target. Scales
-// are from all documents.
+// If number columns have no width, training chooses a width: the larger width for a smooth target.
+// Scales are computed from all documents.
 func TestTrainChoosesWidth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var labels []string
@@ -134,7 +134,8 @@ func TestTrainChoosesWidth(t *testing.T) {
 	}
 }
 
-// In classification, only the two best candidates are tried with each C, whatever their widths.
+// In classification, only the two best candidates are tried with each C, regardless of their
+// widths.
 func TestWidthOfClasses(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	var labels []string
@@ -160,7 +161,8 @@ func TestWidthOfClasses(t *testing.T) {
 	}
 }
 
-// A search compares all terms with all kernels, reports each part's gain, and trains the best.
+// A search compares all tokenizers with all kernels, reports each component's gain, and trains the
+// best.
 func TestSearchTerms(t *testing.T) {
 	texts, labels := inOrder(400)
 	ctx := t.Context()
@@ -198,7 +200,8 @@ func TestSearchTerms(t *testing.T) {
 	musttest.WantError((&SearchResult{BestIndex: -1}).Train(ctx, c, g, o))(t, "training the best of no points")
 }
 
-// If memory doesn't suffice for other terms, a search warns and compares only the terms as read.
+// If memory doesn't suffice for other tokenizers, a search warns and compares only the corpus's
+// tokenizer.
 func TestSearchWithoutOtherTerms(t *testing.T) {
 	texts, labels := inOrder(200)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts[:100], labels[:100], corpus.Options{}))(t)
@@ -215,8 +218,8 @@ func TestSearchWithoutOtherTerms(t *testing.T) {
 	}
 }
 
-// If memory doesn't suffice for the chosen SVM, linear models replace it, with a warning. Explicit
-// settings are never replaced.
+// If memory doesn't suffice for the chosen SVM, training falls back to linear models, with a
+// warning. If settings require an SVM, training fails.
 func TestTrainFallsToLinear(t *testing.T) {
 	texts, labels := inOrder(3000)
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{}))(t)
@@ -284,8 +287,8 @@ func TestLineAlternative(t *testing.T) {
 	}
 }
 
-// If the columns of a table were inferred, its texts are also tried with other terms, which keep
-// the weights of columns. Explicit views stay.
+// If the views of a table were inferred, its text columns are also tried with other tokenizers,
+// which keep the weights of columns. Explicit views stay.
 func TestTermsOfColumns(t *testing.T) {
 	columns, rows := []string{"title", "price"}, [][]string{{"a b", "1"}, {"c", "2"}}
 	for views, want := range map[string][]string{

@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Each point of a search has its own kernel, and the same result as in a search by itself.
+// Each point of a search has its own kernel, and the same result as in a search with only this
+// point.
 func TestSearchTriesEachKernel(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=90,terms=60,length=12,classes=3,seed=2", corpus.Options{})
 	musttest.NoError(t, err)
@@ -89,7 +90,7 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// Folds have the same document frequencies whether they are trained one by one or on one matrix.
+// Folds have the same document frequencies, whether they are trained one by one or on one matrix.
 func TestFoldsKnowTheSame(t *testing.T) {
 	c := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=200,terms=1500,length=30,classes=4,seed=3",
 		corpus.Options{}))(t)
@@ -107,8 +108,8 @@ func TestFoldsKnowTheSame(t *testing.T) {
 	}
 }
 
-// Logistic regression takes the best C on folds. Without groups, copies of a document are in
-// several folds, so that even their random labels are known.
+// Logistic regression chooses the C that is best on folds. Without groups, copies of a document are
+// in several folds, so that even their random labels are predicted.
 func TestLogisticChoosesC(t *testing.T) {
 	one := musttest.Get(corpus.Read(t.Context(), "synthetic:docs=60,terms=200,length=30,classes=2,seed=9",
 		corpus.Options{}))(t)
@@ -146,7 +147,8 @@ func TestLogisticChoosesC(t *testing.T) {
 	}
 }
 
-// The last point of a learning curve is the cross-validation. Each part has the classes' shares.
+// The last point of a learning curve is the cross-validation. Each subset has the class frequencies
+// of the corpus.
 func TestLearningCurve(t *testing.T) {
 	c, err := corpus.Read(t.Context(), "synthetic:docs=120,terms=60,length=12,classes=3,seed=3", corpus.Options{})
 	musttest.NoError(t, err)
@@ -159,7 +161,7 @@ func TestLearningCurve(t *testing.T) {
 			t.Errorf("%s: the last point is %+v, expected that of the cross-validation, %v ± %v",
 				spec, last, all.Mean, all.SD)
 		}
-		// Each fold's classes are dealt out in turn, to within one document per part.
+		// Subsets are stratified by class, so each of the classes may add a document.
 		for k, want := range []int{11, 22, 45} {
 			if n := curve[k].DocumentCount; n < want || n > want+3 {
 				t.Errorf("%s: part %v has %d documents, expected about %d", spec, curve[k].Fraction, n, want)

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// ends returns each classifier's objective, and an upper bound on its distance from the minimum.
+// ends returns each classifier's objective and its gap.
 func ends(m Model) (objectives, gaps []float64) {
 	add := func(objective, gap float64) { objectives, gaps = append(objectives, objective), append(gaps, gap) }
 	switch m := m.(type) {
@@ -130,7 +130,7 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	}
 }
 
-// On landmarks, class weights multiply the weights of the documents.
+// For the landmark learner, class weights multiply the document weights.
 func TestLandmarksWeighClasses(t *testing.T) {
 	ctx := t.Context()
 	c := musttest.Get(corpus.Read(ctx, "synthetic:docs=90,terms=60,length=8,classes=3,seed=7", corpus.Options{}))(t)

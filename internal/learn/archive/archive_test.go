@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// sample has one field of each kind that a file can hold.
+// sample has a field of each kind that a file can hold.
 type sample struct {
 	Power      int
 	Kind       kind
@@ -199,7 +199,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// Appending to one array leaves the array that follows it in the file unchanged.
+// Appending to an array doesn't change the next array in the file.
 func TestArraysOfTheirOwn(t *testing.T) {
 	m := musttest.Get(form.Read(t.Context(), bytes.NewReader(archivetest.Bytes(t, form, example(t)))))(t)
 	next := slices.Clone(m.Machines[1].All)

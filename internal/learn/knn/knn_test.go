@@ -50,7 +50,7 @@ func texts(n int, seed uint64, several bool) *corpus.Corpus {
 	return c
 }
 
-// Predictions equal votes counted from a Gram matrix.
+// Predictions equal votes computed from a Gram matrix.
 func TestPredict(t *testing.T) {
 	ctx := t.Context()
 	for _, s := range []Settings{

@@ -189,7 +189,7 @@ func TestRidge(t *testing.T) {
 	}
 }
 
-// The residual is the trace of the error of Nyström's approximation.
+// The residual is the trace of the error of Nyström's approximation, divided by the trace of k + 1.
 func TestResidual(t *testing.T) {
 	c := texts(300, 2, 3, false)
 	m := musttest.Get(Train(t.Context(), c, Settings{Landmarks: 60, Iterations: 1}, Options{}))(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// With Options.Pass, the model is bit-identical.
+// With Options.RunPass, the model is bit-identical.
 func TestPassElsewhere(t *testing.T) {
 	for loss := SquaredError; loss <= SquaredHinge; loss++ {
 		c, s := texts(1300, 3, 7, false), Settings{Landmarks: 70, Loss: loss, C: 3}

@@ -63,7 +63,7 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// A search ends after Iterations, when the value no longer decreases, at a kink, and on an error.
+// Minimise stops after MaxIterations, if the value no longer decreases, at a kink, and on an error.
 func TestEnds(t *testing.T) {
 	for _, steps := range []int{0, 1, 7} {
 		m, err := Minimise(t.Context(), rosenbrock, []float64{-1.2, 1},

@@ -137,7 +137,6 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Invalid input gives an error.
 func TestRefused(t *testing.T) {
 	ctx := context.Background()
 	c := texts(t, 20, 2, 7)
@@ -152,7 +151,7 @@ func TestRefused(t *testing.T) {
 	musttest.Get(Train(ctx, &great, sparse.Embedding{}, Settings{C: 1e12}, Options{}))(t)
 }
 
-// A search ends soon after ctx is done.
+// Training stops soon after ctx is done.
 func TestCancel(t *testing.T) {
 	c := texts(t, 4000, 2, 8)
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
@@ -165,7 +164,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A search with a tolerance below rounding ends, and reports that it hasn't converged.
+// Training with a tolerance below rounding errors ends, and reports that it hasn't converged.
 func TestBelowRounding(t *testing.T) {
 	for _, loss := range []Loss{Hinge, SquaredHinge} {
 		s := Settings{Loss: loss, Tolerance: 1e-30, Iterations: 1 << 20}

@@ -29,7 +29,7 @@ func points(t testing.TB, c *corpus.Corpus) *task.TrainingMatrix {
 	return task.NewTrainingMatrix(x, run.Range(0, x.Rows()))
 }
 
-// of reports for each document whether it has class k.
+// of returns, for each document, whether it has class k.
 func of(c *corpus.Corpus, k int32) []bool {
 	return musttest.MakeSlice(c.Documents.Rows(), func(i int) bool { return c.Labels.Classes(i)[0] == k })
 }

@@ -50,9 +50,10 @@ func pieces(text string) libsvmFile {
 	return f
 }
 
-// machines returns a file of a regression for each pair of classes i < j, which predicts the
-// decision value: the support vectors of i with their coefficients in row j-1, and those of j with
-// row i, as in svm_predict_values. Types without classes have one file.
+// machines returns the file of a regression for each pair of classes i < j. The regression predicts
+// the decision value from the support vectors of i with the coefficients in row j-1, and the
+// support vectors of j with the coefficients in row i, as in svm_predict_values. Types without
+// classes have one file.
 func (f libsvmFile) machines() []string {
 	var files []string
 	write := func(rho string, lines []string) {
@@ -137,10 +138,10 @@ func predictDecisions(t testing.TB, model, documents string) [][]float64 {
 	return out
 }
 
-// agree compares decision values with svm-predict's. Both sum at most 60 products in float64, with
-// 60 roundings relative to the sum of absolute values. Exponents of Gaussian kernels are below 30,
-// with about ten roundings of numbers up to eight times as large; other kernels need fewer. In
-// total there are fewer than 60 + 30·80 roundings of 2⁻⁵³, which is 3·10⁻¹³.
+// agree compares decision values with svm-predict's. Both programs sum at most 60 products in
+// float64, with 60 roundings relative to the sum of absolute values. Exponents of Gaussian kernels
+// are below 30, with about ten roundings of numbers up to eight times as large; other kernels need
+// fewer. In total there are fewer than 60 + 30·80 roundings of 2⁻⁵³, which is 3·10⁻¹³.
 func agree(t testing.TB, got [][]decision, want [][]float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -159,7 +160,7 @@ func agree(t testing.TB, got [][]decision, want [][]float64) {
 }
 
 // agreeOnClasses compares our classes with svm-predict's. It skips ties of votes: svm-predict takes
-// the first class, Decide the class with the largest sum of decision values.
+// the first class, Gram the class with the largest sum of decision values.
 func agreeOnClasses(t testing.TB, m *Model, labels []int32, decisions [][]decision, lines [][]string) {
 	t.Helper()
 	if len(lines) != len(decisions) {

@@ -15,8 +15,8 @@ import (
 )
 
 // WriteLIBSVM writes the model in LIBSVM's text format, which svm-predict reads. It returns the
-// integer label of each class (see [LIBSVMLabels]). The first class becomes LIBSVM's first class, whose
-// decision values are positive.
+// integer label of each class (see [LIBSVMLabels]). The first class becomes LIBSVM's first class,
+// whose decision values are positive.
 //
 // Column j has index j+1, or j with Form.ZeroBased. The format stores no embedding, so the model's
 // embedding must be tf. For other embeddings, embed the documents before training. Numbers are
@@ -113,8 +113,8 @@ func (l *libsvmWriter) chooseFunctions() error {
 	return nil
 }
 
-// transpose collects the coefficients of each support vector. For classes a < b, a support vector of a
-// has its coefficient in row b-1, a support vector of b in row a.
+// transpose collects the coefficients of each support vector. For classes a < b, a support vector
+// of a has its coefficient in row b-1, a support vector of b in row a.
 func (l *libsvmWriter) transpose() error {
 	n := l.m.Support.Rows()
 	l.offsets = make([]int, n+1)

@@ -156,7 +156,7 @@ func TestLandmarks(t *testing.T) {
 }
 
 // With all documents as landmarks, components agree with Fit up to the residual and twice the norm
-// of Φ Φᵀ times the accuracy of kernel values, 2⁻²⁰. With fewer, no eigenvalue is larger.
+// of Φ Φᵀ times the accuracy of kernel values, 2⁻²⁰. With fewer landmarks, no eigenvalue is larger.
 func TestAllLandmarks(t *testing.T) {
 	for _, spec := range []string{"arccos:n=1", "diffusion:t=0.5", "linear"} {
 		const n, p = 300, 10

@@ -38,7 +38,7 @@ func newEngine(t *testing.T, x *sparse.Embedded, workers int) *engine.Engine {
 }
 
 // Components of 500 documents agree with gonum's eigenvectors of the centred matrix: eigenvalues
-// within 10⁻⁶, subspaces within 10⁻⁵. Both use the same float32 values.
+// within 10⁻⁶, subspaces within 10⁻⁵. Gonum uses the same float32 kernel values.
 func TestAgainstDense(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the dense reference takes its time and runs alone")
@@ -249,7 +249,7 @@ func TestAnotherEmbedding(t *testing.T) {
 		"a kernel of another embedding")
 }
 
-// Project agrees with Map.
+// Project agrees with AffineMap.
 func TestMap(t *testing.T) {
 	x, k := documents(t, "synthetic:docs=60,terms=80,length=20,seed=2", "arccos:n=1", 60)
 	eng := newEngine(t, x, 2)

@@ -20,8 +20,8 @@ func numbers(targets []float64) *corpus.Corpus {
 	return c
 }
 
-// In 2,000 samples of y = x + e with normal x and e, the intervals contain the expected figures in
-// 95% of the samples, up to 3 standard errors of that share and 1% for the normal approximation.
+// In 2,000 samples of y = x + e with normal x and e, the intervals contain the expected metrics in
+// 95% of the samples, up to 3 standard errors of this fraction and 1% for the normal approximation.
 func TestIntervals(t *testing.T) {
 	const samples, n, sd = 2000, 80, 0.5
 	random := rand.New(rand.NewPCG(3, 4))
@@ -46,7 +46,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// The figures of the training mean, the largest errors and the sample are as defined.
+// The metrics of the baseline, the largest errors and the sample match their definitions.
 func TestRegression(t *testing.T) {
 	var targets, values, means []float64
 	for i := range 2500 {

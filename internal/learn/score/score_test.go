@@ -51,7 +51,7 @@ func TestScoreClasses(t *testing.T) {
 	within(t, "macro F1", s.MacroF1, (0.5+2.0/3+0+0)/4, rounding)
 }
 
-// Figures that don't apply to the predictions are NaN.
+// Metrics that don't apply to the predictions are NaN.
 func TestScoreOfOther(t *testing.T) {
 	c := truth([]string{"1", "2"}, []int32{0}, []int32{1})
 	classes := musttest.Get(Compute(c.Classes, &model.Prediction{ClassIndices: []int{0, 1}}, c))(t)
@@ -125,7 +125,7 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// Figures were computed by hand, with two bins, an unknown class, and missing labels.
+// The expected metrics were computed by hand, with two bins, an unknown class, and missing labels.
 func TestScoreProbabilities(t *testing.T) {
 	truth := &corpus.Corpus{Classes: []string{"b", "a", "z"}, Labels: sparse.Labels{
 		Offsets: []int64{0, 1, 2, 3, 4, 4, 5}, IDs: []int32{1, 1, 0, 2, 0}}}

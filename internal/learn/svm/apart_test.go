@@ -32,7 +32,7 @@ func measured(t *testing.T) *corpus.Corpus {
 	return c
 }
 
-// A fold is predicted as by a model that was trained on the other folds.
+// Each fold is predicted as by a model trained on the other folds.
 func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 	c := measured(t)
 	for _, spec := range []string{"rbf:gamma=0.5,embed=standard", "linear:embed=scale-1..1"} {
@@ -82,7 +82,7 @@ func TestScalesAreThoseOfTheOtherFolds(t *testing.T) {
 
 func abs(v float64) float64 { return max(v, -v) }
 
-// Tasks of a search give the search's results, with each group in one fold.
+// A search divided into tasks gives the same results. Each group is in one fold.
 func TestScaledSearchInTasks(t *testing.T) {
 	c := measured(t)
 	s := Settings{Type: model.CSVC}

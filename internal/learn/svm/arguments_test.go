@@ -27,7 +27,7 @@ func TestClosedPredictor(t *testing.T) {
 	}
 }
 
-// Two classes of the same documents have no margin by which nu-SVC could divide.
+// If both classes have the same documents, nu-SVC can't divide by the margin.
 func TestNoMargin(t *testing.T) {
 	c := sixty(t)
 	twice := &corpus.Corpus{

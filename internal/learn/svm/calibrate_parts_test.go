@@ -34,7 +34,7 @@ func divided(scheme solver.Scheme, seed uint64) (f *foldedProblem, c *solver.Cla
 	return f, c, decisions
 }
 
-// redrawn replaces the decision values for the documents of a part.
+// redrawn replaces the decision values for the documents of a fold.
 func redrawn(f *foldedProblem, decisions [][]float64, part int) [][]float64 {
 	_, _, others := divided(f.s.Scheme, 9)
 	out := slices.Clone(decisions)
@@ -46,8 +46,8 @@ func redrawn(f *foldedProblem, decisions [][]float64, part int) [][]float64 {
 	return out
 }
 
-// Sigmoids and temperatures for a part don't depend on the part's decision values, bit for bit.
-// Sigmoids and temperatures for new documents depend on all parts.
+// Sigmoids and temperatures for a fold don't depend on the fold's decision values, bit for bit.
+// Sigmoids and temperatures for new documents depend on all folds.
 func TestCalibrationIsOfOtherParts(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.MultiLabel} {
 		f, c, decisions := divided(scheme, 3)
@@ -96,7 +96,7 @@ func TestCalibrationIsOfOtherParts(t *testing.T) {
 	}
 }
 
-// A calibration measures each document by probabilities fitted on the other parts.
+// A calibration evaluates each document by probabilities fitted to the other folds.
 func TestCalibrationIsHeldOut(t *testing.T) {
 	for _, scheme := range []solver.Scheme{solver.OneVsOne, solver.OneVsRest, solver.MultiLabel} {
 		f, c, decisions := divided(scheme, 3)

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// On other documents, calibrated probabilities have a log loss no larger than plain sigmoids, and
-// near the log loss on folds and in a cross-validation.
+// On new documents, the log loss of calibrated probabilities is at most the log loss of plain
+// sigmoids, and near the log loss on folds and in a cross-validation.
 func TestCalibrated(t *testing.T) {
 	musttest.SkipRace(t)
 	all := read(t, "synthetic:docs=3500,terms=1500,length=14,classes=6,seed=5", corpus.Options{})
@@ -86,8 +86,8 @@ func TestCalibrated(t *testing.T) {
 	}
 }
 
-// lossesOf returns the log loss of each document by its definition: -log p of its class or, for
-// separate labels, the mean of -log p of the true decisions.
+// lossesOf returns the log loss of each document by definition: -log p of its class or, for
+// independent labels, the mean of -log p of the true decisions.
 func lossesOf(classes []string, p [][]float64, separate bool, truth *corpus.Corpus) []float64 {
 	out := make([]float64, len(p))
 	for i, own := range p {
@@ -118,10 +118,10 @@ func moments(values []float64) (mean, sd float64) {
 	return mean, math.Sqrt(sd)
 }
 
-// maxECE returns a bound for the calibration error of perfect probabilities. Of n_b answers in a
-// bin with confidence p, the number of right ones has the standard deviation √(p(1-p)n_b), so that
-// E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins; |Z| of a normal Z has variance 1 - 2/π. The bound
-// is the mean plus three standard deviations.
+// maxECE returns a bound for the calibration error of perfect probabilities. Of n_b predictions in
+// a bin with confidence p, the number of correct predictions has the standard deviation
+// √(p(1-p)n_b), so that E|ECE| ≈ Σ √(2/π)·√(p(1-p)n_b)/n over the bins; |Z| of a normal Z has
+// variance 1 - 2/π. The bound is the mean plus three standard deviations.
 func maxECE(c *score.Calibration) float64 {
 	var n, mean, variance float64
 	for _, b := range c.Bins {
@@ -163,7 +163,7 @@ func TestCalibratedThresholds(t *testing.T) {
 	}
 }
 
-// With too few documents for parts, sigmoids are fitted separately.
+// With too few documents for folds, sigmoids are fitted as without calibration.
 func TestCalibratedOfFew(t *testing.T) {
 	for n := range 7 {
 		var texts, labels []string

@@ -77,8 +77,8 @@ func untimed(c *choice) *choice {
 	return c
 }
 
-// A choice compares kernels, then schemes, then C, takes the best of each, and is the same for any
-// number of workers. Its figures equal a validation's figures.
+// A choice compares kernels, then schemes, then C, selects the best of each, and is the same for
+// any number of workers. Its scores equal the scores of a validation.
 func TestChoose(t *testing.T) {
 	c := noisy(t)
 	var first *choice
@@ -123,7 +123,8 @@ func TestChoose(t *testing.T) {
 	within(t, "accuracy", best.Mean, v.Mean, 0.01)
 }
 
-// If even two candidates are too much work, nothing is compared, and the choice has a reason.
+// If comparing even two candidates exceeds the work limit, nothing is compared, and the choice has
+// a reason.
 func TestChooseNothing(t *testing.T) {
 	c := read(t, "synthetic:docs=600,terms=300,length=10,classes=200,seed=3", corpus.Options{})
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
@@ -188,8 +189,8 @@ func TestChooseSmallClasses(t *testing.T) {
 	}
 }
 
-// A regression is chosen by mean squared error. If targets, lists and unit are a thousand times as
-// large, the choice is the same, with C, epsilon and errors in the other unit.
+// In regression, candidates are compared by mean squared error. If targets, lists and unit are a
+// thousand times as large, the choice is the same, with C, epsilon and errors in the other unit.
 func TestChooseRegression(t *testing.T) {
 	const n, columns, greatest = 120, 8, 8
 	r := rand.New(rand.NewPCG(5, 6))
@@ -249,8 +250,8 @@ func TestChooseRegression(t *testing.T) {
 	}
 }
 
-// If C is so large that training doesn't converge within a choice's steps, a regression takes a C
-// at which it does.
+// If the largest C is so large that training doesn't converge within the steps of a choice, a
+// smaller C that converges is chosen for a regression.
 func TestChooseStuck(t *testing.T) {
 	const n = 120
 	r := rand.New(rand.NewPCG(1, 2))

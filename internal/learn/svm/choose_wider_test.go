@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// A choice with neighbours continues if the best is at an edge, tries all tokenizers, and compares
-// the best on all documents with the requested folds.
+// A choice with neighbours continues if the best candidate is at the edge of its list, tries all
+// tokenizers, and compares the best candidates on all documents with the requested folds.
 func TestChooseWider(t *testing.T) {
 	c := noisy(t)
 	from := tune.Candidates{
@@ -73,7 +73,7 @@ func TestChooseWider(t *testing.T) {
 	}
 }
 
-// The second best terms are tried with the kernels of the second family.
+// The second-best tokenizer is tried with the kernels of the second family.
 func TestChooseSecondTerms(t *testing.T) {
 	c := noisy(t)
 	got, err := choose(t.Context(), c, Settings{}, tune.Candidates{
@@ -127,7 +127,7 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// The round of C compares kernels near the best, once.
+// The round of C also compares the neighbours of the best kernel, each once.
 func TestChooseFiner(t *testing.T) {
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2", "linear:embed=tfidf-l2"), C: []float64{1, 10}, Seed: 3, WorkBudget: 100,

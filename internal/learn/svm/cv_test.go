@@ -60,7 +60,7 @@ func crossValidate(t testing.TB, p *Problem, s Settings, folds int, seed uint64)
 	return v
 }
 
-// divide returns the documents outside a fold, and those in it.
+// divide returns the documents outside a fold, and the documents in the fold.
 func divide(v *validated, fold int) (rest, held []int) {
 	for i, f := range v.Fold {
 		switch f {
@@ -74,8 +74,9 @@ func divide(v *validated, fold int) (rest, held []int) {
 	return rest, held
 }
 
-// A fold's predictions equal those of a model trained on the other folds by hand: select documents,
-// train, predict. Both stop within the tolerance, so a class may differ if a decision is near 0.
+// A fold's predictions equal the predictions of a model trained on the other folds by hand: select
+// documents, train, predict. Both trainings stop within the tolerance, so a class may differ if a
+// decision value is near 0.
 func TestCrossValidateByHand(t *testing.T) {
 	c := noisy(t)
 	c.Labels.IDs = slices.Delete(c.Labels.IDs, 3, 4) // document 3 has no label
@@ -135,7 +136,7 @@ func TestCrossValidateByHand(t *testing.T) {
 }
 
 // Folds depend on corpus order, not on the embedding. The result is the same for any number of
-// workers, and nearly the same in less memory.
+// workers, and nearly the same with less memory.
 func TestCrossValidateIsDetermined(t *testing.T) {
 	c := noisy(t)
 	k := kernel.MustParse("diffusion:t=0.5")
@@ -193,7 +194,7 @@ func memoryFor(t testing.TB, c *corpus.Corpus, k kernel.Kernel) int64 {
 	}
 }
 
-// Separate labels are measured by micro F1, numbers by mean squared error.
+// Independent labels are scored by micro F1, numbers by mean squared error.
 func TestCrossValidateOthers(t *testing.T) {
 	c := noisy(t)
 	k := kernel.MustParse("diffusion:t=0.5")

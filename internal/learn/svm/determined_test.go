@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// A model is the same bit for bit for any number of workers, in every run, and from cached kernel
-// values instead of c. In less memory, the objective is the same.
+// A model is bit-identical for any number of workers, in every run, and from cached kernel values
+// instead of c. With less memory, the objective is the same.
 func TestModelIsDetermined(t *testing.T) {
 	docs := 1500
 	if testing.Short() {
@@ -57,7 +57,7 @@ func TestModelIsDetermined(t *testing.T) {
 	}
 }
 
-// If a single problem is trained once and its matrix is large or doesn't fit, rows get all memory
+// If a problem is trained only once and its matrix is large or doesn't fit, rows get all memory
 // except scratch space. The objective is the same as with the whole matrix.
 func TestRowsOfOneProblem(t *testing.T) {
 	c := read(t, "synthetic:docs=1500,terms=2000,length=30,classes=2,seed=11", corpus.Options{})
@@ -90,7 +90,7 @@ func TestRowsOfOneProblem(t *testing.T) {
 	}
 }
 
-// Each stage of a training reports progress, and the last report has the final counts.
+// Each stage of a training run reports progress, and the last report has the final counts.
 func TestTrainProgress(t *testing.T) {
 	c := read(t, "synthetic:docs=1000,terms=2000,length=40,classes=6,seed=13", corpus.Options{})
 	stages := map[string]int{}
@@ -132,7 +132,7 @@ func TestTickerReports(t *testing.T) {
 	}
 }
 
-// Each warning comes once, and only if it applies.
+// Each warning is reported once, and only if it applies.
 func TestWarnings(t *testing.T) {
 	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=14", corpus.Options{})
 	bare := *docs

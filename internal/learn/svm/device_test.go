@@ -20,7 +20,7 @@ type slowDevice struct {
 	closed int       // number of calls of Close
 
 	mu       sync.Mutex
-	requests []int // number of rows in each call of Rows
+	requests []int // number of rows in each call of ComputeRows
 }
 
 // batchRows is the preferred number of rows per request.
@@ -85,7 +85,8 @@ func (d *slowDevice) ComputeRows(ctx context.Context, r *device.Request, visit f
 	return visit(b)
 }
 
-// A problem that can't be made closes its device. Otherwise the problem's engine closes the device.
+// If a problem can't be made, its device is closed. Otherwise the problem's engine closes the
+// device.
 func TestProblemGivesDeviceBack(t *testing.T) {
 	c := read(t, "synthetic:docs=90,terms=300,classes=2,seed=3", corpus.Options{})
 	d := &slowDevice{}

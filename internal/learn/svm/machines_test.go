@@ -23,8 +23,8 @@ func bytesOf(t *testing.T, m *model.Model) []byte {
 	return b.Bytes()
 }
 
-// A training in groups, each on its own problem and passed on as text, makes the same file as the
-// whole training.
+// Training in groups, each on its own problem and serialised as JSON, gives the same file as
+// training in one run.
 func TestAssemble(t *testing.T) {
 	const small, large = "synthetic:docs=300,terms=500,length=30,classes=4,seed=6",
 		"synthetic:docs=6144,terms=3000,length=12,classes=12,seed=4"

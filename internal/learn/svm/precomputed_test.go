@@ -55,8 +55,9 @@ func newPrecomputed(t *testing.T, k kernel.Kernel) *precomputed {
 }
 
 // Training on a kernel matrix gives the same binary classifiers bit for bit as training on
-// documents, also through both file formats. Predictions agree within the error of kernel values:
-// the predictor of documents has an engine of only the support vectors, which rounds differently.
+// documents, also through both file formats. Predictions agree within the error of kernel values,
+// because the predictor of documents has an engine of only the support vectors, which rounds
+// differently.
 func TestPrecomputed(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range []string{"diffusion:t=0.5", "linear:embed=tfidf-l2"} {
@@ -137,7 +138,7 @@ func reread(t *testing.T, m *model.Model, libsvm bool) *model.Model {
 	return musttest.Get(model.ReadLIBSVM(t.Context(), &b, "m.libsvm"))(t)
 }
 
-// Validations and searches on the matrix equal those on the documents.
+// Validations and searches on the matrix equal validations and searches on the documents.
 func TestPrecomputedFolds(t *testing.T) {
 	ctx := context.Background()
 	k := kernel.MustParse("diffusion:t=0.5")

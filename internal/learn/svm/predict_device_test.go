@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictions from a device equal those of the CPU up to the errors of both kernel maps, for
+// Predictions on a device equal predictions on the CPU up to the errors of both kernel maps, for
 // kernels with and without programs, histograms, and every type of model. The device is closed.
 func TestPredictOnDevice(t *testing.T) {
 	text := read(t, "synthetic:docs=200,terms=900,length=30,classes=3,seed=5", corpus.Options{})
@@ -92,7 +92,7 @@ func sameUpTo(t *testing.T, k kernel.Kernel, m *model.Model, docs *sparse.CSR, g
 	}
 }
 
-// Decisions are the same bit for bit for any memory limit, and thus any batch size, and any number
+// Decision values are bit-identical for any memory limit, and thus any batch size, and any number
 // of workers.
 func TestPredictOnDeviceInBatches(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=900,terms=2000,length=30,classes=4,seed=2", corpus.Options{}))
@@ -179,7 +179,7 @@ func (d *small) ComputeRows(ctx context.Context, r *device.Request, visit func(*
 	return d.Accelerator.ComputeRows(ctx, r, visit)
 }
 
-// Devices that fail, can't be made or are missing give errors, as does the end of the context.
+// Devices that fail, can't be made or are missing cause errors, and so does a cancelled context.
 func TestPredictWithoutDevice(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=200,terms=500,length=20,classes=2,seed=4", corpus.Options{}))
 	m, _ := train(t, learn, Settings{}, Options{})

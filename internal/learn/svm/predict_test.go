@@ -55,8 +55,7 @@ func TestDecisionsAreTheSum(t *testing.T) {
 	}
 }
 
-// Predictions are the same bit for bit for any number of workers and batches, on every instruction
-// set.
+// Predictions are bit-identical for any number of workers and batches, on every instruction set.
 func TestPredictionIsTheSameFromAnyWorkers(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=2500,terms=3000,length=30,classes=4,seed=2", corpus.Options{}))
 	m, _ := train(t, learn, Settings{C: 10}, Options{})

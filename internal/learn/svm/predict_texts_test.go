@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Texts predicted one by one by several goroutines have the bits of all texts as documents.
+// Predicting texts one by one in several goroutines gives bit-identical results to predicting them
+// together.
 func TestPredictTexts(t *testing.T) {
 	ctx := context.Background()
 	words := []string{"rain", "wind", "snow", "bread", "soup", "salt", "and", "more"}

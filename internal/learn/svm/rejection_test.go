@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// answersOf returns 100 answers per part. Of the 50 least probable, wrong[kernelGroup] in ten are wrong.
+// answersOf returns 100 answers per fold. Of the 50 least probable answers of fold k, wrong[k] in
+// ten are wrong.
 func answersOf(wrong ...int) (answers []answer) {
 	for part, w := range wrong {
 		for i := range 100 {
@@ -21,7 +22,7 @@ func answersOf(wrong ...int) (answers []answer) {
 }
 
 func TestTuneRejection(t *testing.T) {
-	// The parts don't differ. 20 of the first 450 answers are wrong, and 25 of all 500.
+	// The folds' error rates are equal. 20 of the first 450 answers are wrong, and 25 of all 500.
 	got, others, err := tuneRejection(answersOf(1, 1, 1, 1, 1), RejectionTarget{ErrorRate: 0.1})
 	musttest.NoError(t, err)
 	want := []ErrorTarget{{0.08, 0.6}, {0.12, 1}}
@@ -29,7 +30,7 @@ func TestTuneRejection(t *testing.T) {
 		!slices.Equal(others.ErrorTargets, want) {
 		t.Errorf("%+v, %+v, expected 90 %%, and %v", got, others, want)
 	}
-	// If the same errors are in one part, χ²/(k-1) is 26.3, and no target of a few percent is met.
+	// If one fold has all the errors, χ²/(k-1) is 26.3, and no target of a few percent is met.
 	musttest.WantError(tuneRejection(answersOf(0, 0, 0, 0, 5), RejectionTarget{ErrorRate: 0.1}))(t, "parts that differ")
 	// The probability is hypergeometric: at most 1 of 3 wrong answers in 120 is among 100 of them.
 	if p := excessProbability(0.05, 20, 1, 100); !(math.Abs(p-0.07171343) <= 1e-8) {
@@ -57,7 +58,8 @@ func TestTuneRejection(t *testing.T) {
 	}
 }
 
-// With exact probabilities, a new batch exceeds the error after at most 5% of trainings.
+// With exact probabilities, a new batch exceeds the error target after at most 5% of the training
+// runs.
 func TestRejectionHolds(t *testing.T) {
 	const runs, parts = 200, 5
 	for _, shape := range []struct {

@@ -36,8 +36,8 @@ func assembled(
 	return tune.Search(t.Context(), v, all, false, nil)
 }
 
-// A search in tasks, run in any order on separate problems and passed on as text, gives the points
-// of the whole search bit for bit.
+// A search divided into tasks, run in any order on separate problems and serialised as JSON, gives
+// the points of the whole search bit for bit.
 func TestSearchTasks(t *testing.T) {
 	paths := kernelsFor("diffusion:t=0.5", "ngd-exp:t=1", "diffusion:t=2", "rbf", "diffusion:t=1", "rbf:gamma=2")
 	for name, c := range map[string]struct {
@@ -113,7 +113,7 @@ func TestSearchTasks(t *testing.T) {
 	}
 }
 
-// Outcomes that don't belong to the search are errors.
+// Outcomes of another search cause errors.
 func TestSearchTasksRefuse(t *testing.T) {
 	corpus := noisy(t)
 	g := Grid{Kernels: kernelsFor("diffusion:t=0.5", "diffusion:t=1"), Folds: 2}

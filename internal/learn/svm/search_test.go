@@ -84,7 +84,7 @@ func TestSearchLikeSeparateValidations(t *testing.T) {
 	}
 }
 
-// Warm starts save steps.
+// Warm starts reduce the number of iterations.
 func TestSearchStartsNear(t *testing.T) {
 	c := noisy(t)
 	g := Grid{
@@ -143,7 +143,7 @@ func TestSearchProblems(t *testing.T) {
 	}
 }
 
-// When its context is done, a search soon returns the completed points.
+// If its context is cancelled, a search soon returns the completed points.
 func TestSearchCancelled(t *testing.T) {
 	c := noisy(t)
 	g := Grid{
@@ -225,7 +225,6 @@ func TestSearchOthers(t *testing.T) {
 	}
 }
 
-// TestSearchPath checks the warm starts of each kernel.
 func TestSearchPath(t *testing.T) {
 	order := pathOrder(kernelsFor(
 		"diffusion:t=2", "rbf:gamma=1", "polynomial:gamma=1,r=1,degree=2", "diffusion:t=0.5",

@@ -49,7 +49,8 @@ func lottery(n, labels int) *corpus.Corpus {
 var supervised = kernel.MustParse("diffusion:t=2,embed=tfkl-l1-sqrt")
 
 // If an embedding learns from labels, folds, calibrations and thresholds don't see the labels that
-// they are tested on. An embedding of all documents would see them, which the test also checks.
+// they are tested on. An embedding fitted to all documents would see these labels, which the test
+// also checks.
 func TestSupervisedIsHeldOut(t *testing.T) {
 	c := lottery(300, 0)
 	s := Settings{Kernel: supervised, C: 10, Scheme: solver.OneVsRest}
@@ -86,7 +87,8 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 	}
 }
 
-// A fold's predictions equal those of a model that learns only from labels of the other folds.
+// A fold's predictions equal the predictions of a model that learns only from labels of the other
+// folds.
 func TestSupervisedByHand(t *testing.T) {
 	c := noisy(t)
 	s := Settings{Kernel: supervised, C: 1, Scheme: solver.OneVsRest}
@@ -132,8 +134,9 @@ func told(seed uint64) *corpus.Corpus {
 	return c
 }
 
-// A choice compares supervised kernels last with the chosen kernel, which stays unless they are
-// clearly better and affordable. A search with a last round has no such round.
+// A choice compares supervised kernels last with the chosen kernel, which stays unless supervised
+// kernels are clearly better and affordable. A search with a last round doesn't compare supervised
+// kernels.
 func TestChooseSupervised(t *testing.T) {
 	from := tune.Candidates{
 		Kernels: kernelsFor("diffusion:t=2,embed=tfidf-l1-sqrt", "diffusion:t=4,embed=tfidf-l1-sqrt"), C: []float64{10, 1},

@@ -111,9 +111,9 @@ func several(c *corpus.Corpus) *corpus.Corpus {
 }
 
 // The test compares every type and scheme with package solver on a float64 matrix in another
-// document order. Both stop at a violation of 10⁻⁵ on matrices that differ by at most 10⁻⁵ per
-// value, so objectives agree to about 10⁻⁴ of the sum of their coefficients. The test allows 10⁻⁴
-// of the objective, and 5·10⁻³ for decision values.
+// document order. Both trainings stop at a violation of 10⁻⁵ on matrices that differ by at most
+// 10⁻⁵ per value, so objectives agree to about 10⁻⁴ of the sum of their coefficients. The test
+// allows 10⁻⁴ of the objective, and 5·10⁻³ for decision values.
 func TestTrainEveryType(t *testing.T) {
 	docs := read(t, "synthetic:docs=420,terms=600,length=25,classes=3,seed=5", corpus.Options{})
 	cases := map[string]struct {
@@ -186,7 +186,7 @@ func TestTrainEveryType(t *testing.T) {
 	}
 }
 
-// Invalid training runs fail with these messages.
+// Invalid training runs fail with the expected messages.
 func TestTrainRefuses(t *testing.T) {
 	docs := read(t, "synthetic:docs=60,terms=100,length=10,classes=2,seed=6", corpus.Options{})
 	one := docs.Select([]int{0, 2, 4}) // classes take turns

@@ -55,8 +55,8 @@ func predict(t testing.TB, m *model.Model, docs *sparse.CSR, opt Options) *model
 	return musttest.Get(p.Predict(context.Background(), docs))(t)
 }
 
-// distances returns c = 1 - cosine between the rows of two embedded matrices, by definition in
-// float64.
+// distances returns c = 1 - cosine between the rows of two embedded matrices, computed by
+// definition in float64.
 func distances(a, b *sparse.Embedded) [][]float64 {
 	out := make([][]float64, a.Rows())
 	dense := make([]float64, a.Cols)

@@ -47,7 +47,8 @@ func texts(t *testing.T, n, classes int) *corpus.Corpus {
 		Tokenizer: corpus.Tokenizer{Views: "word:ngrams=1..2 + char_wb:ngrams=2..4"}}))(t)
 }
 
-// emptied returns a corpus in which each every-th pair of documents has no terms.
+// emptied returns a corpus in which the first of each group of every pairs of documents has no
+// terms.
 func emptied(c *corpus.Corpus, every int) *corpus.Corpus {
 	out, docs := *c, &sparse.CSR{Cols: c.Documents.Cols, Offsets: []int64{0}}
 	for i := range c.Documents.Rows() {
@@ -61,7 +62,7 @@ func emptied(c *corpus.Corpus, every int) *corpus.Corpus {
 	return &out
 }
 
-// Weights give the same decisions as support vectors. With u = 2⁻²⁴, a stored value of a unit
+// Weights give the same decision values as support vectors. With u = 2⁻²⁴, a stored value of a unit
 // vector has a relative error of u, and its norm has an error of 2⁻⁵², so the error of ⟨w, x⟩ is u
 // Σ|α|‖s‖‖x‖; float64 sums add far less. float32 kernel values with c within 10⁻⁶ (docs/design.md)
 // add a few u, and 10⁻⁶ of the same sum.
@@ -136,7 +137,8 @@ func TestWeightsDecideAsSupportVectors(t *testing.T) {
 	}
 }
 
-// Kernel values are used unless memory suffices for weights and an engine, made on request.
+// Predictions use kernel values unless memory suffices for weights and an engine. The engine is
+// made on request.
 func TestWeightsLeaveRoom(t *testing.T) {
 	learn, test := halves(read(t, "synthetic:docs=300,terms=3000,length=30,classes=20,seed=1", corpus.Options{}))
 	m, _ := train(t, learn, Settings{Kernel: kernel.MustParse("linear:embed=tfidf-l2")}, Options{})

@@ -12,7 +12,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// dataset has three documents: with class a, without a class, and with both a and b.
+// dataset has three documents: a document with class a, a document without a class, and a document
+// with classes a and b.
 func dataset() *corpus.Corpus {
 	c := &corpus.Corpus{
 		Source: "three", Classes: []string{"a", "b"},

@@ -27,8 +27,8 @@ type Training struct {
 	ClassWeights    []float64 // factors of C, see [ClassWeights]
 }
 
-// Prepare sets the training documents and weights, see [TrainingRows] and [ClassWeights]. Without CValues, c is
-// the only value of C.
+// Prepare sets the training documents and weights, see [TrainingRows] and [ClassWeights]. Without
+// CValues, c is the only value of C.
 func (t *Training) Prepare(
 	ctx context.Context, e sparse.Embedding, c float64, given map[string]float64, balanced bool,
 ) (err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// costs implements Samples without training. In one-vs-one, each kernel value is read once.
+// costs implements SampleEvaluator without training. In one-vs-one, each kernel value is read once.
 type costs struct {
 	classes float64
 	room    int // number of documents that fit; 0 for all
@@ -81,8 +81,8 @@ func TestChooseSample(t *testing.T) {
 	}
 }
 
-// With many classes, the smallest sample stays within the work of a round, because only the first
-// candidates are compared. A search compares all.
+// With many classes, the smallest sample stays within the work limit of a round, because only the
+// first candidates are compared. A search compares all candidates.
 func TestChooseWork(t *testing.T) {
 	var kernels []kernel.Kernel
 	for _, spec := range []string{"diffusion:t=2", "linear:embed=tfidf-l2", "diffusion:t=8", "diffusion:t=4"} {
@@ -102,7 +102,7 @@ func TestChooseWork(t *testing.T) {
 				wanted := h.candidates.extend(round, best)
 				got, n := h.planRound(round, wanted, len(rounds), least)
 				over := max(maxOverrun*share, minCost)
-				if round == "C" { // a sample of nearlyAll is extended to all
+				if round == "C" { // a sample above fullSampleFraction is extended to all documents
 					over = max(over, 4*share/(fullSampleFraction*fullSampleFraction))
 				}
 				if takes := h.evaluator.ValidationCost(got, h.candidates.folds(round)).ForDocuments(float64(n)); len(got) > 1 &&
@@ -188,7 +188,8 @@ func TestStepC(t *testing.T) {
 }
 
 // Kernels that only one tokenizer has win unless another candidate is better by more than half of
-// Chance (0.01 here), or than Chance for mean squared errors (0.0707). Both lists keep a candidate.
+// the standard error (0.01 here), or than the standard error for mean squared errors (0.0707).
+// selectBest keeps a candidate of each list of kernels.
 func TestPreferOwn(t *testing.T) {
 	linear, rbf := kernel.MustParse("linear"), kernel.MustParse("rbf:gamma=1")
 	for _, q := range []struct {
