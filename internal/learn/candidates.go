@@ -38,7 +38,6 @@ var (
 	plainVectorEmbeddings    = []string{"tf-l2", "tfidf-l2"}
 )
 
-// supervisedEmbedding is the embedding whose term weights are learnt from labels.
 const supervisedEmbedding = "tfkl-l1-sqrt"
 
 // maxPairs is the maximum number of class pairs for which one-vs-one is tried. It equals the

@@ -76,7 +76,6 @@ type CoveragePoint struct {
 	ErrorRate  float64 `json:"error"`
 }
 
-// maxErrorRates holds the maximum error rates of Evaluation.CoverageAtErrorRates.
 var maxErrorRates = []float64{0.01, 0.02, 0.05, 0.1}
 
 // NoveltyBin counts documents by rank, see [NoveltyScorer]. Ranks are at most MaxRank and above the
@@ -257,8 +256,6 @@ func (x *Outcome) findWorst(a *About, p *model.Prediction, i int) {
 	}
 }
 
-// computeCoverage computes the error rate of the most confident documents, for each distinct
-// confidence.
 func (v *Evaluation) computeCoverage() {
 	var sure []*Outcome
 	for i := range v.Outcomes {
@@ -338,8 +335,6 @@ func (v *Evaluation) explain(ctx context.Context, m Model, c *corpus.Corpus, o O
 	return nil
 }
 
-// corpusOfAllWords returns a corpus of all words in the texts of c, or c itself if its texts
-// weren't kept.
 func corpusOfAllWords(ctx context.Context, c *corpus.Corpus, o Options) (*corpus.Corpus, error) {
 	if c.Texts == nil {
 		return c, nil

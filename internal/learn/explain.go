@@ -131,7 +131,6 @@ func functionsOf(machines []classifierWeights, class string) (out []function, er
 	return out, nil
 }
 
-// classesOf returns the classes of binary classifiers, in order of first appearance.
 func classesOf(machines []classifierWeights) (classes []string) {
 	for _, m := range machines {
 		for _, class := range []string{m.class, m.negativeClass} {
@@ -201,7 +200,6 @@ func (m KernelMachine) isLinear() bool {
 	return name == "linear"
 }
 
-// svmWeights converts SVM weights. If own is nil, it computes the weights.
 func svmWeights(ctx context.Context, m *model.Model, own *svm.Weights) (*weights, string, error) {
 	if !(KernelMachine{Model: m}).isLinear() {
 		return nil, "", flagtext.Errorf("the kernel %s has no term weights; %s", m.Kernel, explainAdvice)
@@ -284,7 +282,6 @@ func (m KernelMachine) explain(ctx context.Context, n int, class string, o Optio
 	return out, nil
 }
 
-// trainedClassifiers returns the trained binary classifiers with their classes, without weights.
 func (m KernelMachine) trainedClassifiers() *weights {
 	t := &weights{vocabulary: m.Vocabulary, tokenizer: m.Tokenizer, columns: m.Embedder.Terms}
 	names := [][2]string{{string(m.Type), ""}}
@@ -308,7 +305,6 @@ func (m KernelMachine) trainedClassifiers() *weights {
 	return t
 }
 
-// termName returns the text of a weight's term, or the term's column if the model has no text.
 func (t *weights) termName(column int) string {
 	if column == len(t.columns) {
 		return "(no term)"
@@ -320,8 +316,6 @@ func (t *weights) termName(column int) string {
 	return fmt.Sprint(term)
 }
 
-// explainFunction lists the n most positive and the n most negative weights of m. Ties are broken
-// by column.
 func (t *weights) explainFunction(m classifierWeights, n int) FunctionExplanation {
 	out := FunctionExplanation{Class: m.class, NegativeClass: m.negativeClass, Positive: []TermWeight{},
 		Negative: []TermWeight{}}

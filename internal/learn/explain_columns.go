@@ -99,7 +99,6 @@ func newTermColumns(a *About) (*termColumns, error) {
 	return out, nil
 }
 
-// columnIndex returns the column of a term, as an index into names.
 func (t *termColumns) columnIndex(term uint32) int {
 	if t.columnPlusOne[term] == 0 {
 		text := t.vocabulary[term]
@@ -108,8 +107,6 @@ func (t *termColumns) columnIndex(term uint32) int {
 	return int(t.columnPlusOne[term]) - 1
 }
 
-// columnEffects returns the columns of row i of raw, with remarks on their values but without
-// effects.
 func (t *termColumns) columnEffects(terms []uint32, raw corpus.Raw, i int) []ColumnEffect {
 	var out []ColumnEffect
 	for k, name := range t.names {

@@ -213,7 +213,6 @@ type margin struct {
 	name               string // label of f, for independent labels
 }
 
-// value returns f for document i.
 func (f *margin) value(p *model.Prediction, i int) float64 {
 	if f.isPredictedValue {
 		return f.sign * p.Values[i]

@@ -126,7 +126,6 @@ func wordsOf(text string) (words []string, places []occurrence) {
 	return words, places
 }
 
-// blankWord returns a text with each occurrence of a word replaced by a space.
 func blankWord(text string, places []occurrence, word int) string {
 	var b strings.Builder
 	from := 0

@@ -240,8 +240,7 @@ func (t *svmTrainer) grid(lists []ParameterValues, o Options) (*Grid, error) {
 	return g, err
 }
 
-// combine returns all combinations of the lists of g. A parameter without a list has the value in
-// s.
+// combine returns all combinations of g's lists. Parameters without a list have the value in s.
 func (t *svmTrainer) combine(s svm.Settings, g *Grid) []tune.Candidate {
 	used, schemes := s.UsedRegularization(), g.schemes
 	if schemes == nil {
@@ -257,7 +256,6 @@ func (t *svmTrainer) combine(s svm.Settings, g *Grid) []tune.Candidate {
 		list(g.C, s.C))
 }
 
-// setKernels sets the lists and kernels of an SVM grid.
 func (g *Grid) setKernels(t *svmTrainer, kernels []kernel.Kernel, lists []kernel.ParamGrid) error {
 	g.Lists = lists
 	var own []kernel.ParamGrid

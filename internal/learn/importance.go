@@ -32,7 +32,6 @@ const (
 	minPermutedRows      = 200     // minimum number of sampled rows, even if predictions then exceed maxPermutedRows
 )
 
-// computeImportances sets v.Importances. p holds the predictions for c.
 func (v *Evaluation) computeImportances(
 	ctx context.Context, a *About, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) error {

@@ -130,7 +130,6 @@ func pluralize(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// residual formats a fraction as a percentage. Below 10⁻⁶ it returns "less than 0.0001%".
 func residual(share float64) string {
 	if share < 1e-6 {
 		return "less than 0.0001%"

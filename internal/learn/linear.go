@@ -33,7 +33,6 @@ func (l *linearTrainer) settings(o Options) linear.Settings {
 	return s
 }
 
-// linearEmbedding returns e if set, else an embedding that suits linear models and the corpus.
 func linearEmbedding(c *corpus.Corpus, e Embedding, o Options) sparse.Embedding {
 	switch {
 	case e.Embedding != nil:

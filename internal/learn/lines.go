@@ -107,7 +107,6 @@ func (l *PredictionWriter) Header() string {
 	return line
 }
 
-// quoteCell returns text, quoted for CSV if necessary.
 func (l *PredictionWriter) quoteCell(text string) string {
 	if l.Separator != "," || !strings.ContainsAny(text, ",\"\r\n") {
 		return text

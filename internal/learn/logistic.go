@@ -53,7 +53,6 @@ func (r *logisticTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options
 	return &LogisticModel{m, tried}, nil
 }
 
-// choose cross-validates the values in logisticCs, with few iterations.
 func (r *logisticTrainer) choose(ctx context.Context, c *corpus.Corpus, o Options) (*SearchResult, error) {
 	rough := *r
 	rough.SkipGap, rough.Iterations, rough.Tolerance = true, 100, max(r.Tolerance, 1e-3)

@@ -70,7 +70,6 @@ func (m KernelMachine) About() About {
 	return a
 }
 
-// names returns the names of the binary classifiers: a class, or two classes joined by /.
 func (m KernelMachine) names() []string {
 	if m.Classifier.Scheme != solver.OneVsOne {
 		return m.Classes

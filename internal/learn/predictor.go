@@ -43,7 +43,6 @@ func NewPredictor(ctx context.Context, m Model, o Options) (Predictor, error) {
 	return &directPredictor{m, o}, nil
 }
 
-// directPredictor predicts without state shared between predictions.
 type directPredictor struct {
 	m Model
 	o Options

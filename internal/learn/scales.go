@@ -7,8 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// minScaleRatio is the minimum ratio of standard deviations at which columns count as differently
-// scaled.
+// minScaleRatio is the minimum ratio of standard deviations that counts as different scales.
 const minScaleRatio = 30
 
 // These are results of [NonCountReason].

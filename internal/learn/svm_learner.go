@@ -38,7 +38,6 @@ var svmLearners = []*Learner{
 	newSVMLearner(model.NuSVR, "ν-support vector regression; ν bounds the fraction of errors above ε"),
 }
 
-// svmTrainer trains support vector machines of one type.
 type svmTrainer struct {
 	params.Record
 	svm.Settings
@@ -80,7 +79,6 @@ func (o *Options) kernelOf(spec string, e Embedding) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// isUserKernel reports whether a specification names a user-defined kernel.
 func (o *Options) isUserKernel(spec string) bool {
 	_, err := kernel.Parse(spec)
 	_, known := kernel.Parse(spec, o.Kernels...)
@@ -112,7 +110,6 @@ func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	return own.settings(&o)
 }
 
-// checkReject returns an error if a class has the same name as the label of rejected documents.
 func (t *svmTrainer) checkReject(c *corpus.Corpus) error {
 	if t.IsSet("reject") && slices.Contains(c.Classes, RejectedLabel) {
 		return flagtext.Errorf("-reject %s: rename the class %[3]s of %[2]s, because it denotes rejected "+
@@ -157,8 +154,7 @@ func (o *Options) problem(
 	return p, err
 }
 
-// constraints returns the settings that the user fixed. If embeddings isn't empty, no other
-// embeddings are tried.
+// constraints returns the settings that the user fixed. If not empty, embeddings are fixed, too.
 func (t *svmTrainer) constraints(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
@@ -178,7 +174,6 @@ func (t *svmTrainer) needsVectorKernel(o *Options) bool {
 	return t.Kernel == "" && o.VectorDefaults != nil
 }
 
-// spec returns the requested kernel, or a default that suits the documents.
 func (t *svmTrainer) spec(o *Options) string {
 	switch {
 	case t.needsVectorKernel(o) && t.Embedding.Embedding != nil:
@@ -282,7 +277,6 @@ func (t *svmTrainer) choose(
 // before training, because training may take long. A test lowers it.
 var minReportedDocuments = 20_000
 
-// chosenProblem selects unset parameters, and prepares the documents for training with them.
 func (t *svmTrainer) chosenProblem(
 	ctx context.Context, c *corpus.Corpus, s svm.Settings, o Options, trained *TrainingResult,
 ) (*svm.Problem, error) {
@@ -309,8 +303,7 @@ func (t *svmTrainer) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayUseLinear reports whether no setting requires an SVM, so that linear models may replace the
-// SVM.
+// mayUseLinear reports whether no setting requires an SVM.
 func (t *svmTrainer) mayUseLinear(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.IsSet)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.TuneThresholds &&
@@ -321,7 +314,6 @@ func (t *svmTrainer) mayUseLinear(o *Options) bool {
 // memory than linear models. The kernel matrix of so many documents takes 1.6 GB.
 var minLinearDocuments = 20000
 
-// newLinearTrainer returns a trainer of linear models with the parameters that it shares with t.
 func (t *svmTrainer) newLinearTrainer() *linearTrainer {
 	l := &linearTrainer{Record: t.Record}
 	l.Weights, l.Balanced, l.Tolerance = t.Weights, t.Balanced, t.Settings.Tolerance
@@ -410,7 +402,6 @@ func (t *svmTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 	return KernelMachine{m, trained}, nil
 }
 
-// validationOf converts point p to a Validation for SVMs of type t.
 func validationOf(t model.Type, p tune.Point) *Validation {
 	out := &Validation{
 		Point: Point{Trainer: newSVMTrainer(t), Kernel: p.Kernel.String(), Spec: string(t), Scheme: p.Scheme,

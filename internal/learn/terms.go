@@ -44,8 +44,7 @@ func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// withNumberWidths returns the tokenizer read and, if the width of numbers isn't set, variants of
-// this tokenizer with other widths.
+// withNumberWidths returns read and, if its number width isn't set, variants with other widths.
 func withNumberWidths(read corpus.Tokenizer, others ...float64) []corpus.TermOptions {
 	terms := []corpus.TermOptions{{Tokenizer: read}}
 	for _, width := range others {
@@ -132,8 +131,7 @@ const sampledTexts = 40
 // product is constant.
 const minCostValues = 150
 
-// tokenizedBytes is the memory per value, in bytes, of documents that are tokenised again and
-// embedded.
+// tokenizedBytes is the memory in bytes per value of documents that are tokenised and embedded.
 const tokenizedBytes = 48
 
 // affordableTokenizers prepares a choice to compare the tokenizers whose documents fit in a third
@@ -196,8 +194,7 @@ func affordableTokenizers(
 	return tried, nil
 }
 
-// withFittedScales returns t with column scales fitted to all documents, and the vector kernels to
-// try.
+// withFittedScales returns t with column scales fitted to c, and the vector kernels to try.
 func withFittedScales(
 	ctx context.Context, c *corpus.Corpus, t corpus.TermOptions, g *Constraints, opt corpus.Options,
 ) (corpus.TermOptions, []kernel.Kernel, error) {

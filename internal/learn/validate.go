@@ -292,7 +292,6 @@ func LearningCurve(
 	return append(out, LearningPoint{1, usable * (folds - 1) / folds, all.Mean, all.SD, all.Elapsed}), nil
 }
 
-// takeEighths returns v.eighths eighths of a fold's training documents, or all if v.eighths is 0.
 func (v *foldEvaluator) takeEighths(train []int) []int {
 	if v.eighths == 0 {
 		return train
@@ -332,7 +331,6 @@ func (v *foldEvaluator) mapClasses(classes []string, p *model.Prediction) error 
 	return nil
 }
 
-// withCorpusRow replaces the row in a value error with the document's row in the corpus.
 func withCorpusRow(err error, docs []int) error {
 	var value *sparse.ValueError
 	var pair *kernel.PairError

@@ -46,7 +46,6 @@ func (f *SearchResult) Ablations() (out []Ablation) {
 	return out
 }
 
-// bestWith returns the best point with or without a component, or nil.
 func (f *SearchResult) bestWith(part string, has bool) (best *Validation) {
 	for _, p := range f.Points {
 		if slices.Contains(componentsOf(f.Tokenizers[p.Tokenizer]), part) == has &&
@@ -113,7 +112,6 @@ func (f *SearchResult) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o O
 	return p.Trainer.Train(ctx, c, o)
 }
 
-// withPoint returns a trainer with the parameters of p and, if not nil, of chosen.
 func (t *svmTrainer) withPoint(p Point, chosen *SVMChoice) *svmTrainer {
 	own := *t
 	own.Kernel, own.Embedding, own.C, own.Nu, own.Epsilon = p.Kernel, Embedding{}, cmp.Or(p.C, t.C), p.Nu, p.Epsilon

@@ -94,7 +94,6 @@ func (f *File) Object(key string, describe func()) {
 
 func (f *File) object() string { return "{" + strings.Join(f.encodedKeys, ",") + "}" }
 
-// rejectUnknownKeys fails if the header has keys that haven't been read.
 func (f *File) rejectUnknownKeys() {
 	for _, key := range slices.Sorted(maps.Keys(f.unreadKeys)) {
 		f.fail("unknown key %q", key)

@@ -115,7 +115,6 @@ func (f *Format[M]) ArrayBytes(header []byte) (int64, error) {
 	return file.arrayBytes, nil
 }
 
-// wrap prefixes err with the package name, unless err already has this prefix.
 func (f *Format[M]) wrap(err error) error {
 	if strings.HasPrefix(err.Error(), f.Package+": ") {
 		return err

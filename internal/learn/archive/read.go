@@ -95,7 +95,6 @@ func readArrays(
 	return arrays, nil
 }
 
-// sectionAt returns the name of the section in which a file of size bytes ends.
 func sectionAt(parts []section, begin, size int64) string {
 	for _, p := range parts {
 		if begin += p.size; size < begin {
@@ -124,7 +123,6 @@ func (b ContextReader) Read(p []byte) (int, error) {
 	return b.R.Read(p[:min(len(p), 1<<20)])
 }
 
-// readFirstLine reads and checks the first line, which contains the format's name and version.
 func readFirstLine(in *bufio.Reader, name string) ([]byte, error) {
 	begin, err := in.Peek(len(name) + len(Version) + 1)
 	if err != nil && !errors.Is(err, io.EOF) {

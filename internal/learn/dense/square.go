@@ -37,7 +37,6 @@ func New(n int) *Matrix { return &Matrix{n, stride(n), make([]float64, n*stride(
 // Row returns row i without copying it.
 func (s *Matrix) Row(i int) []float64 { return s.data[i*s.stride:][:s.N:s.N] }
 
-// sliceFrom returns the values from row i, column j on.
 func (s *Matrix) sliceFrom(i, j int) []float64 { return s.data[i*s.stride+j:] }
 
 // Config holds the assembly kernels and the number of workers for a computation. Results don't

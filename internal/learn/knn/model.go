@@ -157,7 +157,6 @@ func checkDocuments(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	return nil
 }
 
-// selectLabelled returns the corpus without unlabelled documents, unless labels are independent.
 func selectLabelled(c *corpus.Corpus, scheme solver.Scheme) *corpus.Corpus {
 	var have []int
 	for i := range c.Documents.Rows() {

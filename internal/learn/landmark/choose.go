@@ -55,7 +55,6 @@ func (t *training) residual(ctx context.Context) (float64, error) {
 	return left / sum, nil
 }
 
-// diagonal returns k(x, x) for each document.
 func (t *training) diagonal(e *engine.Engine, x *sparse.Embedded) ([]float64, error) {
 	n := x.Rows()
 	values, norms := make([]float32, n), make([]float32, n)

@@ -27,7 +27,6 @@ type DecisionFunction struct {
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
-// negated returns the negated classifier, for the second of two classes.
 func (m *DecisionFunction) negated() *DecisionFunction {
 	out := *m
 	out.Bias, out.Coefficients = -m.Bias, make([]float64, len(m.Coefficients))

@@ -21,7 +21,6 @@ type preconditioner struct {
 // A factor is recomputed if w is below staleRatio times the w of the factor.
 const staleRatio = 0.25
 
-// update computes the missing and stale factors for columns.
 func (p *preconditioner) update(ctx context.Context, columns []*column) error {
 	t := p.t
 	if p.factors == nil {

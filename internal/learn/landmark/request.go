@@ -89,7 +89,6 @@ func (q *Request) CheckSums(block int, s *Sums) error {
 	return nil
 }
 
-// validate checks a request against the corpus.
 func (q *Request) validate(c *corpus.Corpus, rows int) error {
 	m, classes := len(q.Landmarks), len(c.Classes)
 	outside := func(list []int, n int) bool {
@@ -218,7 +217,6 @@ func (s *Sums) shiftRows(row int) *Sums {
 	return s
 }
 
-// columnsOf returns a matrix of m rows. Its columns are the vectors that are concatenated in v.
 func columnsOf(v []float64, m int) *mat.Dense {
 	p := len(v) / m
 	d := mat.NewDense(m, p, nil)
@@ -243,7 +241,6 @@ func (t *training) fillRequest(q *Request, alpha []float64) *Request {
 	return q
 }
 
-// remotePass delegates a pass to Options.RunPass, and adds the blocks in order.
 func (t *training) remotePass(ctx context.Context, q *Request) (total *Sums, err error) {
 	p, _ := q.sizes()
 	total = &Sums{Products: make([]float64, p*len(q.Landmarks))}

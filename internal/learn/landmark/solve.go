@@ -133,7 +133,6 @@ func (t *training) optimise(ctx context.Context, columns []*column) error {
 	return nil
 }
 
-// applyStep sets u to the given fraction of the step.
 func (c *column) applyStep(size float64) {
 	c.stepSize = size
 	for i, s := range c.step {

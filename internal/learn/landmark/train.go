@@ -72,7 +72,6 @@ type training struct {
 	gradientColumns []*column // columns of gradientRequest
 }
 
-// newTraining checks the arguments and embeds the training documents.
 func newTraining(
 	ctx context.Context, c *corpus.Corpus, s Settings, cValues []float64, opt Options,
 ) (*training, error) {
@@ -192,7 +191,6 @@ func (t *training) newEngine(ctx context.Context, x *sparse.Embedded) (*engine.E
 	return engine.NewContext(ctx, x, o)
 }
 
-// prepare chooses the landmarks and factorises their kernel matrix.
 func (t *training) prepare(ctx context.Context) error {
 	if err := t.opt.reportProgress(run.Progress{Stage: "landmarks"}); err != nil {
 		return err
@@ -236,7 +234,6 @@ func (t *training) prepare(ctx context.Context) error {
 	return err
 }
 
-// setLandmarks sets the landmarks and creates their engine.
 func (t *training) setLandmarks(ctx context.Context, chosen []int) error {
 	z, err := t.embed(ctx, chosen)
 	if err != nil {
@@ -298,7 +295,6 @@ func (t *training) models(ctx context.Context, columns []*column) ([]*Model, err
 	return out, nil
 }
 
-// decisionFunction converts the solution of column c to a binary classifier.
 func (t *training) decisionFunction(ctx context.Context, c *column) (*DecisionFunction, error) {
 	m := &DecisionFunction{
 		Coefficients: slices.Clone(c.u), Objective: c.objective, Gap: c.gap, GradientNorm: c.gradientNorm,

@@ -18,7 +18,6 @@ type DecisionFunction struct {
 	Bias              float64 `json:"bias"`
 }
 
-// dualSolver is the solver for one binary classifier.
 type dualSolver struct {
 	p               *problem
 	positive        []bool
@@ -62,7 +61,6 @@ func (d *dualSolver) bounds() (most, diagonal float64) {
 	return math.Inf(1), 1 / (2 * d.c)
 }
 
-// weight returns the factor of C for document i.
 func (d *dualSolver) weight(i int) float64 {
 	s := d.classWeights[0]
 	if d.positive[i] {
@@ -206,7 +204,6 @@ func (d *dualSolver) runPass(active int, above, below float64) (left int, most, 
 	return active, most, least, nil
 }
 
-// recomputeWeights recomputes w and v from α.
 func (d *dualSolver) recomputeWeights() error {
 	clear(d.w)
 	d.v = 0

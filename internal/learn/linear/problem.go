@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// entry is a nonzero value of a document.
 type entry struct {
 	column uint32
 	value  float32
@@ -84,7 +83,6 @@ type contextChecker struct {
 	count int
 }
 
-// add adds values to the count. It checks ctx about once per million values.
 func (p *contextChecker) add(values int) error {
 	if p.count += values + 8; p.count < 1<<20 {
 		return nil

@@ -106,7 +106,6 @@ func TrainBytes(s corpus.Size, numC, workers int) int64 {
 		8*cols*int64(s.Classes*numC) + (13*rows+8*cols)*int64(min(run.NumWorkers(workers), s.Classes))
 }
 
-// setFunction stores the binary classifier of class k, with the weights of d times sign.
 func (m *Model) setFunction(k int, found DecisionFunction, d *dualSolver, sign float64) {
 	m.Functions[k] = &found
 	classes := len(m.Classes)

@@ -82,7 +82,6 @@ func TrainBytes(s corpus.Size, numC, workers int) int64 {
 		8*n*int64(s.Classes*numC) + 8*(vectors*n+8*rows)*int64(min(run.NumWorkers(workers), s.Classes))
 }
 
-// negated returns the classifier of the second of two classes: the negated decision function.
 func (m *DecisionFunction) negated() *DecisionFunction {
 	out := *m
 	out.Bias = -m.Bias

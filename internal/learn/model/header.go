@@ -35,7 +35,6 @@ func describe(f *archive.File, m *Model) {
 	describeFunctions(f, &c.Functions)
 }
 
-// describeFunctions describes binary classifiers, some of which may be nil, and their coefficients.
 func describeFunctions(f *archive.File, machines *[]*solver.DecisionFunction) {
 	// The JSON lacks support vectors and coefficients, because they are stored as arrays.
 	heads, offsets := []*solver.DecisionFunction{}, []int64{0}

@@ -41,13 +41,11 @@ type libsvmKernel struct {
 	gamma, coef0 float64
 }
 
-// kernelKeys lists the parameters in the header for each LIBSVM kernel.
 var kernelKeys = map[string][]string{
 	"linear": nil, "polynomial": {"degree", "gamma", "coef0"}, "rbf": {"gamma"}, "sigmoid": {"gamma", "coef0"},
 	Precomputed: nil,
 }
 
-// kernelNames lists LIBSVM's kernels in LIBSVM's order.
 var kernelNames = []string{"linear", "polynomial", "rbf", "sigmoid", Precomputed}
 
 // parseKernel parses the specification of a kernel that LIBSVM supports, such as
@@ -109,7 +107,6 @@ func (k libsvmKernel) String() string {
 	return k.typ
 }
 
-// formatFloat formats v as in specifications, with the fewest digits that identify v.
 func formatFloat(v float64) string {
 	if v == math.Pi {
 		return "pi"

@@ -85,7 +85,6 @@ func (l *libsvmReader) nextLine() (string, error) {
 	return strings.TrimRight(text, "\r\n"), nil
 }
 
-// readHeader reads the lines up to SV.
 func (l *libsvmReader) readHeader() error {
 	for {
 		text, err := l.nextLine()
@@ -113,7 +112,6 @@ func (l *libsvmReader) readHeader() error {
 	}
 }
 
-// parseHeader creates the model from the header.
 func (l *libsvmReader) parseHeader() error {
 	typ, k := oneOf(l, "svm_type", Types), libsvmKernel{typ: oneOf(l, "kernel_type", kernelNames)}
 	l.m = &Model{Type: typ}
@@ -153,7 +151,6 @@ func (l *libsvmReader) parseHeader() error {
 	return l.err
 }
 
-// parseClasses reads the class names, and creates a binary classifier for each pair of classes.
 func (l *libsvmReader) parseClasses() error {
 	k := l.int("nr_class", 1, math.MaxInt32)
 	for _, label := range l.ints("label", k, math.MinInt32, math.MaxInt32) {
@@ -200,7 +197,6 @@ func (l *libsvmReader) values(key string, n int) []string {
 	return nil
 }
 
-// oneOf returns the value of a keyword, which must be in a list.
 func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
 	for _, text := range l.values(key, 1) {
 		if v = T(text); !slices.Contains(list, v) {
@@ -210,7 +206,6 @@ func oneOf[T ~string](l *libsvmReader, key string, list []T) (v T) {
 	return v
 }
 
-// parseValues returns the n values of a keyword, parsed by parse.
 func parseValues[T any](
 	l *libsvmReader, key string, n int, parse func(text string) (T, error), expected string,
 ) (out []T) {
@@ -295,7 +290,6 @@ func functionsOf(c *solver.Classifier, class int) []*solver.DecisionFunction {
 	return of
 }
 
-// readVector reads a line and appends its coefficients to the binary classifiers.
 func (l *libsvmReader) readVector(machines []*solver.DecisionFunction) error {
 	m := l.m
 	s := m.Support.Rows()
@@ -348,7 +342,6 @@ func (l *libsvmReader) parseSerial(text string) (int64, error) {
 	return int64(n) - 1, nil
 }
 
-// parseRow reads the index:value pairs of a support vector.
 func (l *libsvmReader) parseRow(text string) error {
 	m := l.m.Support
 	before := int64(-1)
@@ -395,7 +388,6 @@ func parseFloat(text string, bits int) (float64, error) {
 	return v + 0, err
 }
 
-// quote shortens and quotes s for a message.
 func quote(s string) string {
 	const most = 40
 	if len(s) <= most {

@@ -172,7 +172,6 @@ func (l *libsvmWriter) transpose() error {
 	return nil
 }
 
-// writeHeader writes the lines before the support vectors.
 func (l *libsvmWriter) writeHeader(labels []int32) {
 	l.writeLine("svm_type", string(l.m.Type))
 	l.writeLine("kernel_type", l.kernel.typ)
@@ -222,7 +221,6 @@ func (l *libsvmWriter) writeLine(key string, values ...string) {
 	fmt.Fprintln(l.w, strings.Join(append([]string{key}, values...), " "))
 }
 
-// writeVectors writes the support vectors, class by class.
 func (l *libsvmWriter) writeVectors() error {
 	width := max(len(l.classes)-1, 1)
 	for _, of := range l.classVectors {
@@ -253,7 +251,6 @@ func (l *libsvmWriter) writeVectors() error {
 	return l.w.Flush()
 }
 
-// appendSerial writes the number of a support vector's training document.
 func (l *libsvmWriter) appendSerial(s int) error {
 	doc := l.m.SupportDocs[s]
 	if doc < 0 || doc >= math.MaxInt32 {

@@ -41,7 +41,6 @@ func (m *Model) Validate() error {
 
 func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// validateClasses checks that classes, scheme and binary classifiers match.
 func (m *Model) validateClasses() error {
 	c := &m.Classifier
 	k, have := c.Classes, len(c.Functions)

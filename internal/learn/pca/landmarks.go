@@ -96,7 +96,6 @@ func NystromBytes(eng *engine.Engine, opt Options) int64 {
 	return run.AddBytes(pass, spectrum.LanczosBytes(m, o))
 }
 
-// nystromFit is the state of a call of FitNystrom.
 type nystromFit struct {
 	eng    *engine.Engine
 	kernel kernel.Kernel

@@ -49,7 +49,6 @@ type Estimate struct {
 	Target, Value float64
 }
 
-// maxWorst and maxSampled are the maximum lengths of WorstEstimates and SampledEstimates.
 const maxWorst, maxSampled = 20, 1000
 
 // Targets returns the labels of n documents as numbers, or NaN for a document without exactly one

@@ -145,7 +145,6 @@ func newTally(classes []string, truth *corpus.Corpus) *tally {
 	return t
 }
 
-// scoreClasses scores one class per document.
 func (t *tally) scoreClasses(predicted []int) {
 	t.s.Confusion = make([][]int, len(t.s.Classes))
 	for c := range t.s.Confusion {
@@ -166,7 +165,6 @@ func (t *tally) scoreClasses(predicted []int) {
 	t.finish()
 }
 
-// scoreLabels scores any number of labels per document.
 func (t *tally) scoreLabels(predicted [][]int) {
 	wrong := 0
 	for i, given := range predicted {

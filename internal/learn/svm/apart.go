@@ -17,7 +17,6 @@ import (
 // each fold needs an embedding fitted to the other folds.
 func needsFoldEmbedding(e sparse.Embedding) bool { return e.Scales() || e.Supervised() }
 
-// predictHeldOut predicts each fold with settings s, after training on the other folds.
 func (p *Problem) predictHeldOut(
 	ctx context.Context, s *Settings, d tune.Division,
 ) (f *foldedProblem, t *mergedFolds, err error) {
@@ -108,8 +107,7 @@ func (w *validationRun) validateByFold(
 	return nil
 }
 
-// validateFold validates the single fold in w.selectedFolds, with an embedding fitted to the other
-// folds.
+// validateFold validates the single fold in w.selectedFolds.
 func (w *validationRun) validateFold(
 	ctx context.Context, p *Problem, f *foldedProblem, kernels []kernel.Kernel, keep outcomeFunc,
 ) error {

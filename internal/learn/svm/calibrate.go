@@ -13,10 +13,8 @@ import (
 
 const calibrationFolds = 5
 
-// calibrationRuns defines the folds that calibrate probabilities.
 var calibrationRuns = tune.Division{Folds: calibrationFolds, Consecutive: true}
 
-// thresholdFolds is the number of folds on which the thresholds of labels are tuned.
 const thresholdFolds = 3
 
 // calibrate fits sigmoids of trained binary classifiers to held-out decision values. It takes these
@@ -203,7 +201,6 @@ func (f *foldedProblem) fit(
 	return &fit, nil
 }
 
-// fitTemperature fits the temperature of calibration method way to all folds except excluded.
 func (f *foldedProblem) fitTemperature(c *solver.Classifier, decisions [][]float64, excluded, way int) (err error) {
 	if c.Temperature = nil; !calibrationMethods[way].temperature {
 		return nil

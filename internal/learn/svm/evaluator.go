@@ -55,8 +55,7 @@ type Evaluator struct {
 	SolveTime           time.Duration // all other time
 }
 
-// kernelGroup is a set of kernels that are validated together: they share tokenizer, embedding and
-// cells.
+// kernelGroup is a set of kernels with the same tokenizer, embedding, scheme and cells.
 type kernelGroup struct {
 	tokenizer      int
 	embedding      sparse.Embedding
@@ -66,8 +65,7 @@ type kernelGroup struct {
 	candidateIndex [][]int // candidateIndex[kernel][cell] is the index of the candidate
 }
 
-// groupCandidates groups candidates by tokenizer, embedding, scheme, and cells (values of C, nu,
-// epsilon).
+// groupCandidates groups candidates by tokenizer, embedding, scheme, and cells (C, nu, epsilon).
 func groupCandidates(all []tune.Candidate) (parts []*kernelGroup) {
 	var each []*kernelGroup // groups with one kernel
 	for i, o := range all {
@@ -100,14 +98,11 @@ func groupCandidates(all []tune.Candidate) (parts []*kernelGroup) {
 	return order
 }
 
-// sharesProblem reports whether two groups have the same tokenizer and embedding, so that they
-// share a problem.
 func (p *kernelGroup) sharesProblem(o *kernelGroup) bool {
 	return p.tokenizer == o.tokenizer && p.embedding == o.embedding
 }
 
-// sortByPath sorts kernels and their candidates into the order of validation, and resolves default
-// values of gamma.
+// sortByPath resolves default values of gamma, and sorts kernels and candidates by [pathOrder].
 func (p *kernelGroup) sortByPath(terms int) {
 	for i, k := range p.kernels {
 		p.kernels[i] = kernel.Resolve(k, terms)
@@ -177,7 +172,6 @@ func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done fun
 	return nil
 }
 
-// validationRun is a validation of several kernels and cells on one division into folds.
 type validationRun struct {
 	Evaluator
 	cells         []solver.Regularization
@@ -248,8 +242,7 @@ func (w *validationRun) run(ctx context.Context, p *Problem, kernels []kernel.Ke
 	return nil
 }
 
-// firstCell returns the index of the cell solved first. Warm starts for the next kernel use this
-// cell.
+// firstCell returns the index of the cell solved first, from which the next kernel warm-starts.
 func (w *validationRun) firstCell() int {
 	best := 0
 	for i, c := range w.cells {

@@ -36,7 +36,6 @@ type foldedProblem struct {
 	data     []float32 // the matrix in this order
 }
 
-// foldMatrixBytes returns the memory of a matrix of n documents in the order of folds.
 func foldMatrixBytes(n int64) int64 { return 4*n*n + 8*n }
 
 // fold splits a problem into folds. If together is set, the documents of a fold are contiguous
@@ -178,8 +177,7 @@ func (p *Problem) truth() *corpus.Corpus {
 	return c
 }
 
-// inCorpusOrder sorts values into corpus order: value i is for document at[i]. It returns nil if
-// values is nil.
+// inCorpusOrder sorts values into corpus order: value i is for document at[i].
 func inCorpusOrder[T any](at []int, values []T) []T {
 	if values == nil {
 		return nil

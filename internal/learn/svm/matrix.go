@@ -9,8 +9,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gramMatrix is the Gram matrix of a kernel on a problem's documents. Initially only the diagonal
-// is computed.
+// gramMatrix is a Gram matrix on a problem's documents. Only its diagonal is computed initially.
 type gramMatrix struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// budget holds the memory limits of a problem in bytes.
 type budget struct {
 	tiles int64 // cache of tiles of c
 	rows  int64 // rows of kernel values that the solver caches
@@ -116,7 +115,6 @@ func (o *Options) memorySizes(c *corpus.Corpus, embedder *sparse.Embedder, docum
 	return z
 }
 
-// setEngine bounds the bytes of the engine, given its columns and the longest document.
 func (z *memorySizes) setEngine(columns, longest int) {
 	z.engine = engine.MaxEngineBytes(int(z.n), columns, z.values) +
 		z.workers*engine.ScratchBytes(int(z.n), columns, z.values, longest)
@@ -175,13 +173,11 @@ func (z *memorySizes) minRowBytes(tasks []PlannedRun) int64 {
 	return z.workingSet() + most
 }
 
-// minSharedBytes returns the minimum memory for rows and tiles together, including scratch space
-// for tiles.
+// minSharedBytes returns the minimum memory for rows and tiles, with scratch space for tiles.
 func (z *memorySizes) minSharedBytes(tasks []PlannedRun) int64 {
 	return z.minRowBytes(tasks) + z.workingSet() + z.scratch()
 }
 
-// scratch returns the scratch space for tiles of all workers.
 func (z *memorySizes) scratch() int64 { return z.workers << 18 }
 
 // rereads reports whether a task solves several problems, which read the same tiles. A single
@@ -313,7 +309,6 @@ func (p *Problem) solverOptions(t PlannedRun) (solver.Options, error) {
 	return opt, nil
 }
 
-// spareBytes returns the memory that remains after tiles and rows.
 func (p *Problem) spareBytes() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return math.MaxInt64
@@ -321,7 +316,6 @@ func (p *Problem) spareBytes() int64 {
 	return p.opt.MemoryBytes - p.opt.MemoryBytes/garbageDivisor - p.sizes.fixedBytes() - p.budget.tiles - p.budget.rows
 }
 
-// engineBytes returns the memory limit of the engine, 0 for none.
 func (p *Problem) engineBytes() int64 {
 	if p.opt.MemoryBytes == 0 {
 		return 0

@@ -33,7 +33,6 @@ type outcome struct {
 	workerTime time.Duration  // total time of workers
 }
 
-// documentsOf lists the documents of a fold, in the order of f.
 func (f *foldedProblem) documentsOf(fold int) (docs []int) {
 	for i, part := range f.foldOf {
 		if part == fold {
@@ -104,7 +103,6 @@ func (f *foldedProblem) mergeFolds(o *outcome) (t *mergedFolds, err error) {
 	return t, err
 }
 
-// scatter copies the results of a fold into a slice of all n documents.
 func scatter[T any](all *[]T, n int, docs []int, found []T) {
 	if found != nil && *all == nil {
 		*all = make([]T, n)

@@ -59,7 +59,6 @@ func pathOrder(kernels []kernel.Kernel) (order []int) {
 // the value of equal vectors.
 func kernelWidth(k kernel.Kernel) float64 { return k.Eval(0.5, 1, 1) / k.Eval(0, 1, 1) }
 
-// path keeps the last two kernels and the validations with these kernels.
 type path struct {
 	kernels     [2]kernel.Kernel // last kernel first
 	validations [2]*solver.Validation
@@ -70,8 +69,7 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 	p.kernels[0], p.validations[0] = k, v
 }
 
-// maxExtrapolation limits how far a path is extrapolated beyond the last kernel, in units of the
-// last step.
+// maxExtrapolation limits the extrapolation beyond the last kernel, in units of the last step.
 const maxExtrapolation = 2
 
 // warmStarts returns warm starts for kernel k. If k and the last kernel differ in only one number,

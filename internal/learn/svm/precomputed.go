@@ -99,7 +99,6 @@ func asymmetryError(i, j int, ij, ji float32) error {
 		ij, i+1, j+1, ji, j+1, i+1)
 }
 
-// setPrecomputed prepares a predictor for a model of a precomputed kernel.
 func (p *Predictor) setPrecomputed(loops *asm.Kernels) error {
 	for s, doc := range p.m.SupportDocs {
 		if doc < 0 || doc >= math.MaxUint32 {
@@ -115,8 +114,6 @@ func (p *Predictor) setPrecomputed(loops *asm.Kernels) error {
 	return nil
 }
 
-// checkColumns returns an error unless documents are rows of kernel values with the training
-// documents.
 func (p *Predictor) checkColumns(docs *sparse.CSR) error {
 	if known := p.m.NumDocuments > 0; docs.Cols < p.columns || known && docs.Cols > p.columns {
 		atLeast := "at least "
@@ -129,7 +126,6 @@ func (p *Predictor) checkColumns(docs *sparse.CSR) error {
 	return nil
 }
 
-// predictPrecomputed predicts documents first <= i < end from their kernel values.
 func (p *predictionRun) predictPrecomputed(ctx context.Context, first, end int) error {
 	support := p.m.SupportDocs
 	values := make([]float32, min(p.rows, end-first)*len(support))

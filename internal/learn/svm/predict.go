@@ -237,7 +237,6 @@ func (p *Predictor) decisionEngine() *engine.Engine {
 	return p.Engine()
 }
 
-// batchDocuments returns the number of documents that are predicted together.
 func (p *Predictor) batchDocuments() int {
 	if e := p.decisionEngine(); e != nil {
 		return e.Info().Kernels.PanelWidth
@@ -318,7 +317,6 @@ func (p *predictionRun) predictChunk(ctx context.Context, first, end int) error 
 	})
 }
 
-// setResults sets the decision values and predictions of documents from first on, from sums.
 func (p *predictionRun) setResults(sums *solver.Accumulator, first, documents int) error {
 	for r := range documents {
 		sums.Result(r, p.out.DecisionValues[first+r])
@@ -330,7 +328,6 @@ func (p *predictionRun) setResults(sums *solver.Accumulator, first, documents in
 	return nil
 }
 
-// decide computes the prediction of document i from its decision values.
 func (p *predictionRun) decide(i int) error {
 	c, out := &p.m.Classifier, p.out
 	decisions := out.DecisionValues[i]

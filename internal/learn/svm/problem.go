@@ -52,7 +52,6 @@ func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embeddin
 	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
 
-// newProblem is NewProblem with a fitted embedding.
 func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder, opt Options) (*Problem, error) {
 	if _, err := kernels(opt.ISA); err != nil {
 		return nil, err
@@ -106,8 +105,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	return p, nil
 }
 
-// embed embeds the documents of the corpus in the order of the problem, and concurrently computes
-// the corpus's digest.
+// embed embeds the documents in the problem's order, and computes the corpus's digest meanwhile.
 func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder) (err error) {
 	ctx, report := startReporter(ctx, p.opt.Progress, "embedding", 0)
 	defer report.Finish(&err)
@@ -189,8 +187,7 @@ func (p *Problem) ComputeTiles(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// singleClasses returns the class of each document, or -1 for none. It fails if a document has
-// several classes.
+// singleClasses returns each document's class, -1 for none. Several classes are an error.
 func (p *Problem) singleClasses() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {
@@ -218,7 +215,6 @@ func (p *Problem) labelSets() [][]int {
 	return labels
 }
 
-// targets returns the label of each document as a number, for regression.
 func (p *Problem) targets() ([]float64, error) {
 	if e := p.Embedding(); e.Supervised() {
 		return nil, fmt.Errorf("svm: regression requires an unsupervised embedding, got %s", e)

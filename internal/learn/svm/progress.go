@@ -54,7 +54,6 @@ func (r *relay) last() Progress {
 	return r.current
 }
 
-// start starts reporting to f, as startReporter does.
 func (r *relay) start(ctx context.Context, f func(Progress)) (context.Context, *run.Reporter) {
 	if r.last().Stage == "" {
 		r.note(Progress{Stage: "preparing the matrix", HitRate: math.NaN()})

@@ -153,7 +153,6 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 		100*target.ErrorRate, 100*others.UnthresholdedErrorRate, could)
 }
 
-// answerCounts counts answers and wrong answers.
 type answerCounts struct{ total, wrong float64 }
 
 func (c *answerCounts) add(a answer) {
@@ -188,19 +187,16 @@ func dispersion(parts map[int]*answerCounts) float64 {
 	return max(1, chi/float64(len(parts)-1))
 }
 
-// level is a threshold to test, with the counts of its answers.
 type level struct {
 	solver.Rejection
 	count answerCounts
 }
 
-// rejectionTest tests thresholds, strictest first.
 type rejectionTest struct {
 	k, dispersion float64
 	levels        []level
 }
 
-// lowestThreshold returns the lowest threshold that meets an error target, or nil.
 func (t *rejectionTest) lowestThreshold(target float64) (best *solver.Rejection) {
 	passes := func(given, wrong, alpha float64) bool {
 		m := math.Floor(given / t.dispersion / t.k)

@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/engine"
 )
 
-// supportEngine holds the engine of the support vectors, or nil until the engine is created.
 type supportEngine struct {
 	mu sync.Mutex
 	e  *engine.Engine

@@ -288,7 +288,6 @@ func (p *Problem) trainClassifier(
 	return c, nil
 }
 
-// parameters converts settings for the solver, with weights by class index instead of name.
 func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	par := solver.Parameters{
 		Regularization: s.regularization(), DocumentWeights: p.corpus.weights, Probabilities: s.Probabilities, Seed: s.Seed,
@@ -309,7 +308,6 @@ func (p *Problem) parameters(s *Settings) (solver.Parameters, error) {
 	return par, nil
 }
 
-// weights returns the factors of C, indexed by class name.
 func (p *Problem) weights(s *Settings) map[string]float64 {
 	if !s.Balanced {
 		return s.Weights

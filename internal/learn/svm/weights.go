@@ -158,7 +158,6 @@ func (w *Weights) length(x *sparse.Embedded, i int) float64 {
 	return x.Norms[i]
 }
 
-// predictByWeights predicts documents first <= i < end by weights.
 func (p *predictionRun) predictByWeights(ctx context.Context, first, end int) error {
 	x, err := p.embed(ctx, first, end, 1)
 	if err != nil {

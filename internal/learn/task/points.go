@@ -76,7 +76,6 @@ func NewTrainingMatrix(x *sparse.Embedded, docs []int) *TrainingMatrix {
 	return p
 }
 
-// splitBlocks divides a matrix into blocks of consecutive rows with about blockValues values.
 func splitBlocks(m *sparse.CSR) []int {
 	at := []int{0}
 	for i := range m.Rows() {

@@ -176,7 +176,6 @@ type chooser struct {
 	triedCount          atomic.Int64
 }
 
-// firstCandidate returns the candidate with the first value of each list.
 func (h *chooser) firstCandidate() Candidate {
 	g := &h.candidates
 	return Candidate{Kernel: g.Kernels[0], Scheme: g.Schemes[0],

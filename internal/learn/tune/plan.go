@@ -15,8 +15,7 @@ type Cost struct{ Quadratic, Linear float64 }
 // ForDocuments returns the work on n documents.
 func (w Cost) ForDocuments(n float64) float64 { return (w.Quadratic*n + w.Linear) * n }
 
-// affordableDocuments is the inverse of [Cost.ForDocuments]: it returns the number of documents for
-// an amount of work.
+// affordableDocuments is the inverse of [Cost.ForDocuments].
 func (w Cost) affordableDocuments(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Quadratic*much))
 }
@@ -31,8 +30,6 @@ func (w *Cost) Add(times float64, of Cost, share float64) {
 // candidates.
 const maxKernels, maxSchemes = 3, 2
 
-// finalRound is the name of the last round, weighting is the name of the round of supervised
-// kernels.
 const finalRound, weighting = "all", "weighting"
 
 func (g *Candidates) rounds() (names []string) {
@@ -196,8 +193,7 @@ func distinct(all []Candidate) (out []Candidate) {
 	return out
 }
 
-// fullSampleFraction is the fraction of the documents above which a sample is extended to all
-// documents.
+// Samples above fullSampleFraction of the documents are extended to all documents.
 const fullSampleFraction = 0.9
 
 // A round on the smallest sample may take maxOverrun times the round's share of the work. It may

@@ -86,7 +86,6 @@ func (h *chooser) preferOwn(r *Round) {
 	h.out.Candidate = r.Points[r.BestIndex].Candidate
 }
 
-// maxSupervised is the maximum number of supervised kernels to compare with the chosen candidate.
 const maxSupervised = 3
 
 // supervisedCandidates returns the chosen candidate and the supervised kernels to compare with it:
@@ -112,8 +111,6 @@ func (h *chooser) supervisedCandidates(rounds int) ([]Candidate, int) {
 	return h.planRound(weighting, some[:min(len(some), 1+maxSupervised)], rounds, h.minFirstSample())
 }
 
-// compareSupervised compares the chosen candidate with supervised kernels, if work and memory
-// allow.
 func (h *chooser) compareSupervised(ctx context.Context, rounds int) error {
 	some, documents := h.supervisedCandidates(rounds)
 	if len(some) < 2 {
@@ -136,7 +133,6 @@ func (h *chooser) compareSupervised(ctx context.Context, rounds int) error {
 	return nil
 }
 
-// conclude adds a completed round to the result, with q as the chosen candidate.
 func (h *chooser) conclude(r *Round, q Candidate) {
 	setDifferences(r.Points, r.BestIndex)
 	h.out.Candidate = q
@@ -186,8 +182,6 @@ func (h *chooser) ranked(points []Point) (out []Candidate) {
 // maxExtensions limits how often a round continues with neighbours of its best candidate.
 const maxExtensions = 8
 
-// untriedNeighbours returns the neighbours of the best candidate of a round that the round hasn't
-// tried.
 func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 	// C is too large to converge
 	stuck := h.candidates.Measure == MeanSquaredError && r.Points[r.BestIndex].UnfinishedCount > 0

@@ -101,7 +101,6 @@ func Search(
 	return f, err
 }
 
-// setDifferences sets DifferenceToBest for each point except the best.
 func setDifferences(points []Point, best int) {
 	for i, p := range points {
 		if p.DifferenceToBest = nil; i != best {
