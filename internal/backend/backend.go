@@ -21,8 +21,9 @@ import (
 // CUDA denotes the GPU in lists of instruction sets.
 const CUDA asm.ISA = "cuda"
 
-// GPUThresholdSeconds is the minimum estimated CPU time in seconds for which -backend auto chooses the GPU.
-// Opening a device takes about 0.5 s, and 2 s more if the driver has to compile the kernels.
+// GPUThresholdSeconds is the minimum estimated CPU time in seconds for which -backend auto chooses
+// the GPU. Opening a device takes about 0.5 s, and 2 s more if the driver has to compile the
+// kernels.
 var GPUThresholdSeconds = 0.5 // variable, so that tests can change it
 
 // cpuPairRate is the estimated CPU rate on text, in document pairs per second and worker.
@@ -36,9 +37,9 @@ type ComputeFlags struct {
 	GPUMemory      cli.ByteSize
 	UseTensorCores bool
 
-	// If -backend auto chose the GPU and the GPU fails, the command restarts on the CPU. StartsOver
-	// allows this: the command must print nothing and complete no file before its work is done. All
-	// sources in Reread must be readable twice.
+	// Restartable allows a restart on the CPU if -backend auto chose the GPU and the GPU fails. The
+	// command must then print nothing and complete no file before its work is done. It doesn't
+	// restart if a source in RereadSources can't be read twice.
 	Restartable   bool
 	RereadSources []*string
 
@@ -68,7 +69,8 @@ type gpu struct {
 	columns []cuda.Columns // documents on the device; closed by the engine that uses them or with the device
 }
 
-// Declare declares all flags of the group, and handles failures of the GPU.
+// Declare declares the flags for the back end. The command then restarts on the CPU if the GPU
+// fails, see FallsBack.
 func (c *ComputeFlags) Declare(f *cli.Flags) {
 	c.DeclareWorkers(f)
 	c.DeclareBackend(f)
@@ -99,7 +101,6 @@ func (c *ComputeFlags) DeclareBackend(f *cli.Flags) {
 	f.Cleanup(c.close)
 }
 
-// check checks that the back end and the instruction set are available.
 func (c *ComputeFlags) check() error {
 	if c.Backend == "gpu" {
 		c.Backend = string(CUDA)
@@ -120,8 +121,8 @@ func (c *ComputeFlags) check() error {
 	return err
 }
 
-// run does a command's work. If -backend auto chose the GPU, and the GPU fails or has too little
-// memory, the work restarts on the CPU with a warning, if possible.
+// run does a command's work. If -backend auto chose the GPU and the GPU fails, run restarts the
+// work on the CPU with a warning if FallsBack allows this.
 func (c *ComputeFlags) run(ctx context.Context, e *cli.Env, work cli.RunFunc) error {
 	err := c.ExplainMemoryError(work(ctx, e))
 	if !c.isGPUFailure(ctx, err) {
@@ -150,14 +151,13 @@ func (c *ComputeFlags) FallsBack(ctx context.Context, err error) bool {
 	return c.isGPUFailure(ctx, err) && c.Restartable && !slices.ContainsFunc(c.RereadSources, once)
 }
 
-// IsRereadable reports whether a source can be read twice. Files, folders and synthetic:… can be read
-// twice, pipes can't.
+// IsRereadable reports whether a source can be read twice. Files, folders and synthetic:… can be
+// read twice, pipes can't.
 func IsRereadable(source string) bool {
 	info, err := os.Stat(source)
 	return source != "-" && (err != nil || info.Mode().IsRegular() || info.IsDir())
 }
 
-// open returns the device, or an error with the reason why there is none.
 func (c *ComputeFlags) open() (*cuda.Device, error) {
 	g := &c.gpu
 	if !g.opened {
@@ -208,18 +208,18 @@ func (c *ComputeFlags) DeviceName() (name string, err error) {
 // OnGPU reports whether -backend cuda is set.
 func (c *ComputeFlags) OnGPU() bool { return c.Backend == string(CUDA) }
 
-// DependsOnSize reports whether the back end depends on the size of the computation. This is the case if
-// -backend is auto, no instruction set is set, and the program was built for GPUs.
+// DependsOnSize reports whether the back end depends on the size of the computation. This is the
+// case if -backend is auto, no instruction set is set, and the program was built for GPUs.
 func (c *ComputeFlags) DependsOnSize() bool { return c.Backend == "auto" && c.ISA == "" && cuda.Built }
 
-// BackendFor returns the back end for the Gram matrix of a number of documents: an instruction set, "" for
-// the fastest, or [CUDA].
+// BackendFor returns the back end for the Gram matrix of a number of documents: an instruction set,
+// "" for the fastest, or [CUDA].
 func (c *ComputeFlags) BackendFor(documents int) asm.ISA {
 	return c.BackendForPairs(float64(documents) * float64(documents) / 2)
 }
 
-// BackendForPairs is like Job, for a number of document pairs. [Compute.Reason] returns the reason for the
-// choice.
+// BackendForPairs is like BackendFor, for a number of document pairs. [ComputeFlags.Reason] returns
+// the reason for the choice.
 func (c *ComputeFlags) BackendForPairs(pairs float64) asm.ISA {
 	if c.OnGPU() {
 		return CUDA
@@ -243,7 +243,7 @@ func (c *ComputeFlags) BackendForPairs(pairs float64) asm.ISA {
 // Reason returns the reason for the choice of -backend auto, or "" if there was no choice.
 func (c *ComputeFlags) Reason() string { return c.gpu.reason }
 
-// WithReason returns the name of a back end with the reason from [Compute.Reason].
+// WithReason returns the name of a back end with the reason from [ComputeFlags.Reason].
 func WithReason(backend, why string) string {
 	if why == "" {
 		return backend
@@ -269,7 +269,8 @@ func (c *ComputeFlags) Backends() []asm.ISA {
 	return all
 }
 
-// EngineOptions returns engine options for a back end: an instruction set, "" for the fastest, or [CUDA].
+// EngineOptions returns engine options for a back end: an instruction set, "" for the fastest, or
+// [CUDA].
 func (c *ComputeFlags) EngineOptions(backend asm.ISA, p *cli.Progress) engine.Options {
 	opt := engine.Options{ISA: string(backend), Workers: c.Workers, MemoryBytes: int64(c.Memory)}
 	if p != nil {
@@ -281,13 +282,13 @@ func (c *ComputeFlags) EngineOptions(backend asm.ISA, p *cli.Progress) engine.Op
 	return opt
 }
 
-// NewEngine makes an engine for the documents x and a back end.
+// NewEngine makes an engine that computes on documents x with the given back end.
 func (c *ComputeFlags) NewEngine(x *sparse.Embedded, backend asm.ISA, p *cli.Progress) (*engine.Engine, error) {
 	return engine.New(x, c.EngineOptions(backend, p))
 }
 
-// FormatRecomputed formats the number of pairs that were recomputed exactly; "" for the GPU, which
-// doesn't count them.
+// FormatRecomputed formats n, the number of pairs that were recomputed exactly. It returns "" for
+// the GPU, which doesn't count these pairs.
 func FormatRecomputed(isa string, n int64) string {
 	if isa == string(CUDA) {
 		return ""

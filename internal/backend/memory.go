@@ -32,7 +32,7 @@ type Limits struct {
 	Workers int // number of goroutines; 0 for one per CPU
 	Memory  cli.ByteSize
 
-	NonGoBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means programBytes
+	NonGoBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means defaultNonGoBytes
 
 	systemLimits func() (all, process run.MemoryLimit) // memory limits, read once before the command uses memory
 }
@@ -71,8 +71,8 @@ func (l *Limits) NumWorkers() int {
 	return l.Workers
 }
 
-// readSystemLimits returns the memory limit from the host, the control groups and the process, and the limit
-// from the process alone.
+// readSystemLimits returns the memory limit from the host, the control groups and the process, and
+// the limit from the process alone.
 func readSystemLimits() (all, process run.MemoryLimit) {
 	return run.AvailableMemory(), run.ProcessMemory()
 }
@@ -96,8 +96,9 @@ func checkProcessLimit() error {
 		report.FormatBytes(b.TotalBytes-b.FreeBytes+RuntimeBytes), b.Source, report.FormatBytes(b.TotalBytes))
 }
 
-// memoryLimit returns the command's memory limit in bytes (0 for none) and a description of the limit. It
-// is -m, reduced to the limits of the process, or by default three quarters of the free memory.
+// memoryLimit returns the command's memory limit in bytes (0 for none) and a description of the
+// limit. It is -m, reduced to the limits of the process, or by default three quarters of the free
+// memory.
 func (l *Limits) memoryLimit() (int64, string) {
 	of := l.systemLimits
 	if of == nil {
@@ -135,8 +136,8 @@ func (l *Limits) BudgetSource() string {
 	return what
 }
 
-// SetMemoryLimit sets the runtime's memory limit to the budget, and returns the budget. Package cli restores
-// the limit when the command ends.
+// SetMemoryLimit sets the runtime's memory limit to the budget, and returns the budget. Package cli
+// restores the limit when the command ends.
 func (l *Limits) SetMemoryLimit() int64 {
 	limit := l.Budget()
 	if limit > 0 {
@@ -145,8 +146,8 @@ func (l *Limits) SetMemoryLimit() int64 {
 	return limit
 }
 
-// CheckMemory returns an error if need exceeds the budget. what names the computation. later holds lower
-// bounds on the needs of later steps. The error names the largest need.
+// CheckMemory returns an error if need exceeds the budget. what names the computation. later holds
+// lower bounds on the memory needs of later steps. The error names the largest need.
 func (l *Limits) CheckMemory(what string, need int64, later ...int64) error {
 	limit, says := l.memoryLimit()
 	if limit == 0 || need <= limit {
@@ -158,9 +159,9 @@ func (l *Limits) CheckMemory(what string, need int64, later ...int64) error {
 	return &run.MemoryError{Computation: what, NeedBytes: need, LimitBytes: limit, LimitSource: says, IsTotalNeed: true}
 }
 
-// ExplainMemoryError changes the memory error of a step so that it names a sufficient value of -m: the step's
-// need plus the memory outside the step. The memory outside the step is the budget minus the step's
-// limit. Other errors are unchanged.
+// ExplainMemoryError changes the memory error of a step so that it names a sufficient value of -m:
+// the step's need plus the memory outside the step. The memory outside the step is the budget minus
+// the step's limit. Other errors are unchanged.
 func (l *Limits) ExplainMemoryError(err error) error {
 	limit, says := l.memoryLimit()
 	memory := (*run.MemoryError)(nil)
@@ -179,11 +180,10 @@ func (l *Limits) ExplainMemoryError(err error) error {
 	return rewordedError{text + memory.Error(), err}
 }
 
-// Refusal adds 1/stepMargin of the need as a margin, because later steps may need more memory, such
-// as training on all documents after the first fold.
+// ExplainMemoryError adds 1/marginDivisor of the need as a margin, because later steps may need
+// more memory, such as training on all documents after the first fold.
 const marginDivisor = 20
 
-// rewordedError replaces the message of an error.
 type rewordedError struct {
 	text string
 	err  error

@@ -8,8 +8,9 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// PrintReport prints a command's report to [cli.Env.ReportWriter] as text or JSON. With GRAM_CUDA_TIMES=1 it
-// includes the times of GPU kernels. It also writes the page of -report.
+// PrintReport prints a command's report to [cli.Env.ReportWriter] as text or JSON. With
+// GRAM_CUDA_TIMES=1 it includes the times of GPU kernels. It also writes the HTML page if -report
+// is set.
 func (c *ComputeFlags) PrintReport(e *cli.Env, f *cli.Flags, r report.Report) error {
 	return errors.Join(f.WriteReportPage(r), report.Write(e.ReportWriter(), c.WithKernelTimes(r), f.JSON))
 }
