@@ -25,7 +25,7 @@ type Axis struct {
 	Categories  []string               // labels of the values 0, 1, 2, …
 	TickValues  []float64              // values of the ticks; nil for ticks at round numbers
 	MinTickStep float64                // minimum distance between ticks
-	FormatTick  func(v float64) string // formats tick labels; nil for the shortest decimal number
+	FormatTick  func(v float64) string // formats tick labels; nil for 6 significant digits
 }
 
 // Point is a point in data coordinates.
@@ -58,7 +58,7 @@ const (
 type mark struct {
 	points    []Point
 	color     Color
-	lineWidth float64 // lineWidth width; 0 for no line
+	lineWidth float64 // 0 for no line
 	filled    bool
 	radius    float64 // radius of the points
 	shape     Shape
@@ -72,7 +72,7 @@ func New(title, x, y string) *Chart {
 	return &Chart{Title: title, X: none(x), Y: none(y)}
 }
 
-// addMark adds a mark, without points that are not finite.
+// addMark adds a mark without its infinite and NaN points, and extends the axes.
 func (c *Chart) addMark(m mark) {
 	m.points = slices.DeleteFunc(slices.Clone(m.points), func(p Point) bool {
 		return math.IsNaN(p.X-p.X) || math.IsNaN(p.Y-p.Y)
@@ -85,14 +85,14 @@ func (c *Chart) addMark(m mark) {
 }
 
 // addLegendEntry adds a mark to the legend if name is not empty.
-func (c *Chart) addLegendEntry(addLegendEntry string, m mark) {
-	if m.text = addLegendEntry; addLegendEntry != "" {
+func (c *Chart) addLegendEntry(name string, m mark) {
+	if m.text = name; name != "" {
 		c.legend = append(c.legend, m)
 	}
 }
 
-// AddCurve draws a line through points and, if marks is set, a circle at each point. An unnamed curve
-// has no legend entry.
+// AddCurve draws a line through points and, if marks is set, a circle at each point. An unnamed
+// curve has no legend entry.
 func (c *Chart) AddCurve(name string, of Color, points []Point, marks bool) {
 	line := mark{points: points, color: of, lineWidth: 1.2}
 	c.addMark(line)
@@ -151,8 +151,8 @@ type tick struct {
 	label string
 }
 
-// ticks returns the ticks of the axis: Names, At, powers of ten on a logarithmic axis, or multiples
-// of 1, 2 or 5 times a power of ten.
+// ticks returns the ticks of the axis: Categories, TickValues, digits times powers of ten on a
+// logarithmic axis, or multiples of 1, 2 or 5 times a power of ten.
 func (a *Axis) ticks() (ticks []tick) {
 	low, high := a.limits()
 	write := a.FormatTick

@@ -26,7 +26,7 @@ func textWidth(text string) float64 { return letterWidth * float64(utf8.RuneCoun
 // SVG returns a chart as an svg element for an HTML page, without a visible title. The description
 // is for screen readers. Width and height are in centimeters, but the page may scale the element.
 //
-// Colours are CSS variables of the page: Colors[i] is --curve-i, and [Gray] is --quiet.
+// Colours are CSS variables of the page: Palette[i] is --curve-i, and [Gray] is --quiet.
 func SVG(c *Chart, description string, width, height float64) string {
 	d := &drawing{forPage: true}
 	d.drawChart(c, 0, width*centimeter, height*centimeter)
@@ -79,9 +79,9 @@ func (d *drawing) cssColor(c Color) string {
 	return string(c)
 }
 
-func (d *drawing) drawText(x, y float64, anchor, drawText, more string) {
+func (d *drawing) drawText(x, y float64, anchor, text, more string) {
 	fmt.Fprintf(d, `<text x="%.2f" y="%.2f" text-anchor="%s" font-size="%d"%s>%s</text>`+"\n", x, y, anchor, textSize,
-		more, html.EscapeString(drawText))
+		more, html.EscapeString(text))
 }
 
 // drawChart draws a chart with the upper left corner at (x, 0).
@@ -201,7 +201,6 @@ func (d *drawing) drawMark(m mark, b box) {
 	}
 }
 
-// svgPath returns the SVG path through points.
 func svgPath(points []Point) string {
 	var b strings.Builder
 	for i, p := range points {
