@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// completionTopic returns the help topic for shell completion.
 func (p *Program) completionTopic() Topic {
 	return Topic{Name: "completion", Text: strings.ReplaceAll(`
 Usage: PROGRAM completion bash|zsh|fish
@@ -19,7 +18,6 @@ Prints what completes commands, flags and their values in a shell:
   fish   PROGRAM completion fish | source`, "PROGRAM", p.Name)}
 }
 
-// printCompletion prints a shell's completion script for the program's commands and flags.
 func (p *Program) printCompletion(e *Env, args []string) int {
 	before := map[string]string{"bash": "# ", "zsh": "autoload -Uz bashcompinit && bashcompinit\n# "}
 	switch {
@@ -35,7 +33,6 @@ func (p *Program) printCompletion(e *Env, args []string) int {
 	})
 }
 
-// completionCommand describes a command for shell completion.
 type completionCommand struct {
 	name, summary string
 	flags         []completionFlag
@@ -105,7 +102,6 @@ complete -o default -F _%[1]s %[1]s
 `, program)
 }
 
-// writeFish writes the completions as commands of the shell fish.
 func writeFish(w io.Writer, program string, list []completionCommand) {
 	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
 	fmt.Fprintf(w, "# completion of %s: %[1]s completion fish | source\n", program)

@@ -15,8 +15,9 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// No command overwrites its input. A flag that names files is declared by Reads, ReadsFiles, Writes
-// or Draws. checkFiles compares all these files before any is opened for writing.
+// No command overwrites its input. A flag that names files is declared by InputVar, RegisterInput,
+// OutputVar, BinaryOutputVar or SVGOutputVar. checkFiles compares all these files before any is
+// opened for writing.
 
 // input is a flag that names files to read.
 type input struct {
@@ -25,11 +26,11 @@ type input struct {
 	files func(ctx context.Context) []string // paths to open; missing files are skipped
 }
 
-// output is a flag that names a file to write, or a stream.
+// output is a flag that names a file to write, or a standard stream that is redirected to a file.
 type output struct {
 	flag         string
 	value        *string
-	streamInfo   os.FileInfo   // stream without a path
+	streamInfo   os.FileInfo   // file of a redirected stream; nil for a flag
 	binaryFormat func() string // name of the binary format, or "" if the output is text; nil if it is always text
 }
 
@@ -50,8 +51,8 @@ func (f *Flags) OutputVar(path *string, name, usage string) {
 	f.declareOutput(path, name, usage, nil)
 }
 
-// BinaryOutputVar is like Writes, for output that may be binary. Binary output isn't written to a
-// terminal. binary returns the name of the format, or "" for text.
+// BinaryOutputVar is like OutputVar, for output that may be binary. Binary output isn't written to
+// a terminal. binary returns the name of the format, or "" for text.
 func (f *Flags) BinaryOutputVar(path *string, name, usage string, binary func() string) {
 	f.declareOutput(path, name, usage, binary)
 }
@@ -68,7 +69,7 @@ func (f *Flags) DeclareReport() {
 	f.checkExtension(&f.ReportPath, "report", ".html")
 }
 
-// WriteReportPage writes the page of a report if -report is set.
+// WriteReportPage writes the HTML page of a report if -report is set.
 func (f *Flags) WriteReportPage(r report.Report) error {
 	if f.ReportPath == "" {
 		return nil
@@ -95,8 +96,8 @@ func Extension(path string) string {
 	return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 }
 
-// CheckTableExtension returns an error if a file's extension is in tables but not in written. others is a
-// hint at the end of the error.
+// CheckTableExtension returns an error if a file's extension is in tables but not in written.
+// others is a hint at the end of the error.
 func CheckTableExtension(flag, path, others string, written ...string) error {
 	ending := Extension(path)
 	if slices.Contains(written, ending) || !slices.Contains(tableExtensions, ending) {
@@ -111,14 +112,13 @@ func (f *Flags) declareOutput(value *string, name, usage string, binary func() s
 	f.outputs = append(f.outputs, output{flag: "-" + name, value: value, binaryFormat: binary})
 }
 
-// existingFile is an existing file.
 type existingFile struct {
 	path string
 	info os.FileInfo
 }
 
-// existingFiles returns the paths that exist, with links followed. Devices are ignored, because output to a
-// terminal overwrites nothing.
+// existingFiles returns the paths that exist, with links followed. Devices are ignored, because
+// output to a terminal overwrites nothing.
 func existingFiles(paths ...string) []existingFile {
 	var out []existingFile
 	for _, path := range paths {
@@ -129,7 +129,6 @@ func existingFiles(paths ...string) []existingFile {
 	return out
 }
 
-// existingFiles returns the existing file of an output, if any.
 func (o *output) existingFiles() []existingFile {
 	if o.streamInfo != nil {
 		return []existingFile{{"", o.streamInfo}}
@@ -220,7 +219,6 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 	return nil
 }
 
-// isTerminal reports whether a path names a terminal.
 func (e *Env) isTerminal(path string) bool {
 	if matrixio.IsStdout(path) {
 		file, ok := e.Stdout.(*os.File)
@@ -265,7 +263,8 @@ func (f *Flags) keepMessagesOut(ctx context.Context, e *Env) {
 	}
 }
 
-// redirectedStreams returns the standard streams that are redirected to files, for example by a shell's >>.
+// redirectedStreams returns the standard streams that are redirected to files, for example by a
+// shell's >>.
 func (e *Env) redirectedStreams() []*output {
 	var out []*output
 	for _, s := range []struct {
@@ -282,7 +281,7 @@ func (e *Env) redirectedStreams() []*output {
 }
 
 func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
-	files := make([][]existingFile, len(outputs)) // existing files
+	files := make([][]existingFile, len(outputs)) // existing files of each output
 	some := false
 	for i, o := range outputs {
 		files[i] = o.existingFiles()
@@ -315,8 +314,8 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 	return nil
 }
 
-// overwriteError returns the error for an output that would overwrite a file. written is the path of
-// the existing output file, if any.
+// overwriteError returns the error for an output that would overwrite a file. written is the path
+// of the existing output file, if any.
 func (o *output) overwriteError(written, file, which string) error {
 	name := o.flag
 	if o.value != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Flags holds the flags of a command for one call. A command composes its flags from groups. A
-// group is a small struct with a Declare method, which declares flags, their checks, and the files
-// that they name.
+// Flags holds the flags of a command for one run. A command composes its flags from groups. A group
+// is a small struct with a Declare method, which declares flags, their checks, and the files that
+// they name.
 type Flags struct {
 	*flag.FlagSet
 	ProgramName string // name of the program, for commands that a report suggests
@@ -25,13 +25,13 @@ type Flags struct {
 	JSON  bool // print one JSON object instead of text
 	Quiet bool // print neither progress nor messages, nor a report if -o writes the result
 
-	ReportPath string // file of -report, see Pages
+	ReportPath string // value of -report, see DeclareReport
 
 	PrintsResult bool // print the result, rather than only a report, if -o is unset
 
 	MaxArgs     int                                   // maximum number of arguments besides flags
 	Args        []string                              // arguments besides flags
-	positional  []Argument                            // positional arguments, see Arguments
+	positional  []Argument                            // see SetArguments
 	RewriteArgs func(args []string) ([]string, error) // converts arguments in other programs' syntax; nil for none
 
 	Usage, Help, Examples string // texts that depend on the arguments; default the command's texts
@@ -67,8 +67,8 @@ func newFlags(name string, hasJSON bool) *Flags {
 	return f
 }
 
-// AddCheck adds a check of the flags. Checks are called in the order in which they were added, after
-// all flags are parsed and before anything is read.
+// AddCheck adds a check of the flags. Checks are called in the order in which they were added,
+// after all flags are parsed and before anything is read.
 func (f *Flags) AddCheck(check func() error) { f.checks = append(f.checks, check) }
 
 // WrapWork wraps the command's work in run, which calls the work once or several times.
@@ -107,8 +107,8 @@ type Argument struct{ Flag, ValueName string } // for example "in" and "source"
 // settings.
 func (f *Flags) SetArguments(places ...Argument) { f.positional, f.MaxArgs = places, len(places) }
 
-// setPositional sets the flags of positional arguments. An argument skips flags that are set already,
-// unless the argument would then name a file to overwrite.
+// setPositional sets the flags of positional arguments. An argument skips flags that are set
+// already, unless the argument would then name a file to overwrite.
 func (f *Flags) setPositional() error {
 	place, places := 0, f.positional[:min(len(f.Args), len(f.positional))]
 	writes := func(o output) bool { return o.flag == "-"+f.positional[place+1].Flag }
@@ -147,7 +147,7 @@ func (f *Flags) Parse(args []string) error {
 	return nil
 }
 
-// parseArgs parses flags, and arguments between and after them.
+// parseArgs parses flags, and the arguments between and after the flags.
 func (f *Flags) parseArgs(args []string) error {
 	if f.RewriteArgs != nil {
 		var err error

@@ -22,9 +22,9 @@ type group struct {
 // more, the help only names the topic.
 const maxListedFlags = 12
 
-// StartGroup starts or continues a group of flags, which contains the flags declared before the next
-// call. If the group has a help topic, the topic explains the flags, and the help of commands only
-// lists them.
+// StartGroup starts or continues a group of flags, which contains the flags declared before the
+// next call. If the group has a help topic, the topic explains the flags, and the help of commands
+// only lists them.
 func (f *Flags) StartGroup(title, topic string) {
 	f.collectFlags()
 	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.title == title })
@@ -40,14 +40,13 @@ func (f *Flags) sortedGroups() []*group {
 	return append(f.groups[1:len(f.groups):len(f.groups)], f.groups[0])
 }
 
-// flagNames returns the flags of the group with the names of their values.
-func (g *group) flagNames() (flagNames []string) {
+func (g *group) flagNames() (names []string) {
 	for _, fl := range g.flags {
-		if flagNames = append(flagNames, flagWithValue(fl)); fl.Name == "in" && fl.DefValue != "" {
-			flagNames = append(flagNames, "("+fl.DefValue+" by default)")
+		if names = append(names, flagWithValue(fl)); fl.Name == "in" && fl.DefValue != "" {
+			names = append(names, "("+fl.DefValue+" by default)")
 		}
 	}
-	return flagNames
+	return names
 }
 
 // collectFlags adds the flags without a group to the current group.
@@ -112,7 +111,6 @@ func (t Topic) write(w io.Writer) {
 	}
 }
 
-// printOverview prints the help of the program: its description and its commands.
 func (p *Program) printOverview(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\nUsage: %s COMMAND [flags]\n\nCommands:\n", strings.TrimSpace(p.Description), p.Name)
 	for _, c := range p.Commands {
@@ -151,7 +149,6 @@ func (p *Program) helpTexts(c *Command, f *Flags) (usage, help, examples string)
 	return usage, strings.TrimSpace(help), examples
 }
 
-// writeHelp prints the help of a command: usage, description, flags by group, and examples.
 func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	f.collectFlags()
 	usage, help, examples := p.helpTexts(c, f)
@@ -187,7 +184,7 @@ func (p *Program) writeHelp(c *Command, w io.Writer, f *Flags) {
 	}
 }
 
-// flagWithValue returns a flag with the name of its value.
+// flagWithValue returns a flag with the name of its value, such as "-m SIZE".
 func flagWithValue(fl *flag.Flag) string {
 	arg, _ := flag.UnquoteUsage(fl)
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
@@ -199,7 +196,6 @@ func flagUsage(fl *flag.Flag) string {
 	return strings.TrimPrefix(text, arg+": ")
 }
 
-// usageWithDefault returns the usage of a flag with its default.
 func usageWithDefault(fl *flag.Flag) string {
 	if fl.DefValue != "" && fl.DefValue != "0" && fl.DefValue != "false" {
 		return flagUsage(fl) + " (default: " + fl.DefValue + ")"

@@ -54,7 +54,6 @@ func signalContext(stderr io.Writer, program string) (ctx context.Context, stop 
 	}
 }
 
-// reportInterrupt prints that a program was interrupted, and returns the exit status.
 func reportInterrupt(ctx context.Context, stderr io.Writer, who string) int {
 	fmt.Fprintf(stderr, "%s: interrupted; incomplete output files were removed\n", who)
 	if by, ok := context.Cause(ctx).(signalError); ok {

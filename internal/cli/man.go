@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// printManual prints the manual page of the program, with all commands and topics, for groff or mandoc.
+// printManual prints the manual page of the program, with all commands and topics, for groff or
+// mandoc.
 func (p *Program) printManual(w io.Writer) {
 	m := &manualWriter{w}
 	about := strings.TrimPrefix(strings.TrimSpace(p.Description), p.Name+" ")
@@ -57,7 +58,6 @@ func (m *manualWriter) writeSection(title, text string) {
 	m.writeText(text)
 }
 
-// writeFlags writes a group of flags with their explanations.
 func (m *manualWriter) writeFlags(g *group) {
 	for _, fl := range g.flags {
 		m.writeLine(".TP\n.B %s\n%s", escapeRoff(flagWithValue(fl)), escapeRoff(usageWithDefault(fl)))
@@ -65,9 +65,9 @@ func (m *manualWriter) writeFlags(g *group) {
 }
 
 // writeText writes paragraphs. Indented lines keep their line breaks.
-func (m *manualWriter) writeText(writeText string) {
+func (m *manualWriter) writeText(text string) {
 	kept := false
-	for line := range strings.Lines(strings.Trim(writeText, "\n")) {
+	for line := range strings.Lines(strings.Trim(text, "\n")) {
 		line = strings.TrimRight(line, "\n")
 		if indented := strings.HasPrefix(line, " "); indented != kept && line != "" {
 			m.writeLine(map[bool]string{true: ".nf", false: ".fi"}[indented])
@@ -84,7 +84,6 @@ func (m *manualWriter) writeText(writeText string) {
 	}
 }
 
-// escapeRoff escapes a line for roff.
 func escapeRoff(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

@@ -20,7 +20,7 @@ import (
 // Version is the version of the module and its programs.
 const Version = "0.1.0"
 
-// Exit statuses. A command ended by a signal returns Signalled plus the signal's number, as in
+// Exit statuses. A command ended by a signal returns ExitSignalBase plus the signal's number, as in
 // shells: 130 after ^C, 143 after SIGTERM, 129 after the terminal was closed.
 const (
 	ExitSuccess    = 0
@@ -75,8 +75,8 @@ type Env struct {
 	printed map[string]bool
 }
 
-// ReportWriter returns the writer for reports: standard output or, if the command's result goes there,
-// standard error. Quiet commands have no report if -o writes the result.
+// ReportWriter returns the writer for reports: standard output or, if the command's result goes
+// there, standard error. Quiet commands have no report if -o writes the result.
 func (e *Env) ReportWriter() io.Writer { return cmp.Or(e.reportWriter, e.Stdout) }
 
 // Infof prints a message on standard error. It prints the same message only once.
@@ -171,8 +171,8 @@ func (p *Program) commandNames() []string {
 	return names
 }
 
-// closedOutput discards output. It replaces standard output if standard output is closed. Go then opens
-// the null device for reading and writing. Some programs open the null device in this way to
+// closedOutput discards output. It replaces standard output if standard output is closed. Go then
+// opens the null device for reading and writing. Some programs open the null device in this way to
 // discard output, so writing a report isn't an error.
 type closedOutput struct{}
 
@@ -181,8 +181,8 @@ func (closedOutput) Write(b []byte) (int, error) { return len(b), nil }
 // errClosed is the error for a result that would be lost.
 var errClosed = errors.New("standard output is closed; use -o FILE, a pipe or >/dev/null")
 
-// printText writes a text to standard output in a single write. It returns Failed if the write fails,
-// such as on a full disk.
+// printText writes a text to standard output in a single write. It returns ExitFailure if the write
+// fails, such as on a full disk.
 func (e *Env) printText(write func(io.Writer)) int {
 	var b strings.Builder
 	write(&b)

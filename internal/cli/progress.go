@@ -19,8 +19,8 @@ import (
 // variable for tests.
 var LogInterval = 10 * time.Second
 
-// OnProgress is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if progress isn't
-// shown. It is a variable for tests, nil otherwise.
+// OnProgress is called with all progress, such as "pass 2 50% (1 of 2), loss 3", even if progress
+// isn't shown. It is a variable for tests, nil otherwise.
 var OnProgress func(what string)
 
 // Progress shows progress on a terminal, with one bar per stage. Without a terminal it prints
@@ -29,8 +29,8 @@ type Progress struct {
 	mu          sync.Mutex
 	programName string
 	w           *os.File  // nil if there is no terminal
-	log         io.Writer // destination of lines; nil for none
-	lastLogTime time.Time // time of the last line
+	log         io.Writer // destination of progress lines; nil for none
+	lastLogTime time.Time // time of the last progress line
 	bar         *progressbar.ProgressBar
 	stage       string
 	// details are texts after the bar, in order of importance. As many as fit are shown.
@@ -38,8 +38,8 @@ type Progress struct {
 	engineMuted bool
 }
 
-// NewProgress returns the progress of a command. If log is set and there is no terminal, progress is
-// written as a line every ten seconds. Quiet commands show no progress.
+// NewProgress returns the progress of a command. If log is set and there is no terminal, progress
+// is written as a line every ten seconds. Quiet commands show no progress.
 func (e *Env) NewProgress(log bool) *Progress {
 	if e.Quiet {
 		return &Progress{}
@@ -74,8 +74,8 @@ func (p *Progress) StartStage(name string) {
 	p.stage, p.details = name, nil
 }
 
-// MuteEngine makes [Progress.UpdateFromEngine] do nothing until release is called, because the stage reports its
-// own progress.
+// MuteEngine makes [Progress.UpdateFromEngine] do nothing until release is called, because the
+// stage reports its own progress.
 func (p *Progress) MuteEngine() (release func()) {
 	p.engineMuted = true
 	return func() { p.engineMuted = false }
@@ -93,7 +93,7 @@ func (p *Progress) Show(stage string, done, total int64, details []string) {
 	p.ShowPartial(stage, done, total, 0, details)
 }
 
-// ShowPartial is like Tell. part is the estimated fraction of the current unit that is done.
+// ShowPartial is like Show. part is the estimated fraction of the current unit that is done.
 func (p *Progress) ShowPartial(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.stage != stage && p.bar != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// RunCUDAScripts runs the scripts of testdata/cuda with a fake GPU driver, which it builds from folder
-// cuda. It sets the variables FAKE to the driver's folder and CALLS to the names of the driver's
-// functions. It returns the driver's folder.
+// RunCUDAScripts runs the scripts of testdata/cuda with a fake GPU driver, which it builds from the
+// folder cuda. It sets the environment variables FAKE to the driver's folder and CALLS to the names
+// of the driver's functions. It returns the driver's folder.
 func RunCUDAScripts(t *testing.T, cuda string) (driver string) {
 	driver = t.TempDir()
 	file := filepath.Join(cuda, "internal", "fake", "driver.cc")

@@ -32,7 +32,8 @@ func RunScripts(t *testing.T, p testscript.Params) {
 	testscript.Run(t, p)
 }
 
-// checkExitStatus STATUS COMMAND ARGS... runs a command and checks the exit status.
+// checkExitStatus implements "exits STATUS COMMAND ARG...", which runs a command and checks its
+// exit status.
 func checkExitStatus(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -48,8 +49,8 @@ func checkExitStatus(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// npy FILE OUT reads a NumPy file, independently of the code that wrote it, and writes its shape
-// and values as text.
+// npyToText implements "npy FILE OUT", which reads a NumPy file, independently of the code that
+// wrote the file, and writes its shape and values as text.
 func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	data := ts.ReadFile(args[0])
 	if len(data) < 10 || data[:8] != "\x93NUMPY\x01\x00" {
@@ -78,8 +79,9 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o644))
 }
 
-// json FILE PATH VALUE checks that a file has one JSON object with the value (formatted by
-// fmt.Sprint) at a path such as rows.0.isa. Without VALUE, the path must exist.
+// checkJSON implements "json FILE PATH VALUE", which checks that a file has one JSON object with
+// the value (formatted by fmt.Sprint) at a path such as rows.0.isa. Without VALUE, the path must
+// exist.
 func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
@@ -106,7 +108,8 @@ func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// checkFolder FOLDER NAMES... checks that a folder contains exactly the named files. Hidden files count.
+// checkFolder implements "only FOLDER NAME...", which checks that a folder contains exactly the
+// named files, including hidden files.
 func checkFolder(ts *testscript.TestScript, _ bool, args []string) {
 	list, err := os.ReadDir(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -119,8 +122,8 @@ func checkFolder(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// positive FILE KEYS... checks that each object in the list "rows" of a JSON file has a finite
-// positive number for each key.
+// checkJSONPositive implements "positive FILE KEY...", which checks that each object in the list
+// "rows" of a JSON file has a finite positive number for each key.
 func checkJSONPositive(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct{ Rows []map[string]any }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &report))
@@ -137,8 +140,8 @@ func checkJSONPositive(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// close FILE FILE TOLERANCE checks that two files have the same fields, with numbers equal within a
-// tolerance.
+// checkClose implements "close FILE FILE TOLERANCE", which checks that two files have the same
+// fields, with numbers equal within a tolerance.
 func checkClose(ts *testscript.TestScript, _ bool, args []string) {
 	a, b := strings.Fields(ts.ReadFile(args[0])), strings.Fields(ts.ReadFile(args[1]))
 	tolerance, err := strconv.ParseFloat(args[2], 64)
@@ -159,8 +162,8 @@ func checkClose(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// below FILE KEY BOUND checks that a top-level number of a JSON object is positive and at most
-// another key's number.
+// checkJSONBelow implements "below FILE KEY BOUND", which checks that the number for KEY in a JSON
+// object is positive and at most the number for the key BOUND.
 func checkJSONBelow(ts *testscript.TestScript, _ bool, args []string) {
 	var v map[string]any
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &v))

@@ -11,8 +11,9 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Programs returns commands for scripts. name runs the program. heeds and stopped run the program
-// and send a signal while it works. eager calls change and then runs the program.
+// Programs returns the commands that scripts can run. The command name runs the program. The
+// commands "heeds" and "stopped" run the program and send a signal while it works. The command
+// "eager" calls change and then runs the program.
 func Programs(name string, main, change func()) map[string]func() {
 	return map[string]func(){
 		name:      main,
@@ -22,18 +23,20 @@ func Programs(name string, main, change func()) map[string]func() {
 	}
 }
 
-// signalTimeout is the maximum time for a command to end after a signal: a hundred times the time on
-// an idle computer, but less than the time of the command's work.
+// signalTimeout is the maximum time for a command to end after a signal: a hundred times the time
+// on an idle computer, but less than the time of the command's work.
 const signalTimeout = 15 * time.Second
 
-// runInterrupted SIGNAL SECONDS PATTERN ARGS... runs a command and sends a signal SECONDS after the
-// command's progress first matches the pattern. The command must end by itself.
+// runInterrupted implements "heeds SIGNAL SECONDS PATTERN ARG...", which runs a command and sends a
+// signal SECONDS after the command's progress first matches PATTERN. The command must end by
+// itself.
 func runInterrupted(name string, main func()) {
 	cli.GracePeriod = time.Hour
 	runKilled(name, main)
 }
 
-// runKilled is like heeds, for a command that ignores the signal, so the program must end it.
+// runKilled implements "stopped", which is like "heeds" for a command that ignores the signal, so
+// that the program must end the command.
 func runKilled(name string, main func()) {
 	sent, after, when := os.Args[1], os.Args[2], regexp.MustCompile(os.Args[3])
 	os.Args = append([]string{name}, os.Args[4:]...)
