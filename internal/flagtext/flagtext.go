@@ -1,5 +1,5 @@
 // Package flagtext formats errors that name flags. For Go programs, the same errors name fields of
-// options instead. Arguments, such as file names, are unchanged.
+// options instead. Format arguments, such as file names, are unchanged.
 package flagtext
 
 import (
@@ -75,8 +75,8 @@ var packagePrefix = regexp.MustCompile(`^((corpus|cuda|device|engine|geometry|gr
 // TrimPackages returns the text of an error without leading package names.
 func TrimPackages(text string) string { return text[len(packagePrefix.FindString(text)):] }
 
-// UserMessage returns the text of an error for users of a program. It removes package names before the
-// error and before the errors that it wraps. It also removes the names of failed system calls.
+// UserMessage returns the text of an error for users of a program. It removes package names before
+// the error and before the errors that it wraps. It also removes the names of failed system calls.
 func UserMessage(err error) string {
 	text := err.Error()
 	walkErrors(err, func(e error) bool {

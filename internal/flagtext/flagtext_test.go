@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// InFields replaces flags in formats by fields, and leaves formatted arguments unchanged.
+// FieldMessage replaces flags in formats by fields, and leaves formatted arguments unchanged.
 func TestInFields(t *testing.T) {
 	inner := Errorf("-grid %s: %w", "a-type b", fs.ErrNotExist)
 	for want, err := range map[string]error{
