@@ -7,7 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// summarizeFields applies summary to each field's values over the rounds. T is a struct of float64 fields.
+// summarizeFields applies summary to each field's values over the rounds. T is a struct of float64
+// fields.
 func summarizeFields[T any](rounds []T, summary func([]float64) float64) (out T) {
 	values := make([]float64, len(rounds))
 	to := reflect.ValueOf(&out).Elem()
@@ -20,10 +21,10 @@ func summarizeFields[T any](rounds []T, summary func([]float64) float64) (out T)
 	return out
 }
 
-// MinMax returns the minimum and maximum of each field.
+// MinMax returns the minimum and maximum of each field over the rounds.
 func MinMax[T any](rounds []T) (least, most T) {
 	return summarizeFields(rounds, slices.Min[[]float64]), summarizeFields(rounds, slices.Max[[]float64])
 }
 
-// Medians returns the median of each field.
+// Medians returns the median of each field over the rounds.
 func Medians[T any](rounds []T) T { return summarizeFields(rounds, report.Median) }

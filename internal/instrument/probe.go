@@ -14,18 +14,16 @@ import (
 // some milliseconds per worker. Workers run concurrently, and their rates are added.
 type Probe struct {
 	BestKernels *asm.Kernels // kernels with the fastest reads, which measure bandwidth for all instruction sets
-	Buffer      []float32    // buffer of length MemoryFloats, with every page touched
+	Buffer      []float32    // buffer of length BufferLen, with every page touched
 }
 
-// Minimum time of a measurement, and number of rounds of multiply-adds between two checks of the
-// clock.
 const (
-	minProbeTime = 10 * time.Millisecond
-	peakRounds   = 2000
+	minProbeTime = 10 * time.Millisecond // minimum time of a measurement
+	peakRounds   = 2000                  // rounds of multiply-adds between two checks of the clock
 )
 
-// BufferLen returns the length of a buffer that is four times the last-level cache, so that at
-// most a quarter of the buffer is cached.
+// BufferLen returns the length of a buffer that is four times the last-level cache, so that at most
+// a quarter of the buffer is cached.
 func BufferLen() int {
 	l3 := cpuid.CPU.Cache.L3
 	if l3 <= 0 {
@@ -84,7 +82,7 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 		})
 	}
 	return Bandwidth{
-		Read: read(1, memory), // a single pass already takes longer than probeTime
+		Read: read(1, memory), // a single pass already takes longer than minProbeTime
 		Copy: measureRate(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2
@@ -95,10 +93,10 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 	}
 }
 
-// measureRate calls work on each of workers goroutines: once to warm up, then for at least probeTime. It
-// returns the sum of the rates. setup prepares worker w and returns the function work, which
-// returns the amount of work done. rateOf runs at most one worker per CPU, because the rates of
-// more workers wouldn't add up.
+// measureRate calls work on each of workers goroutines: once to warm up, then for at least
+// minProbeTime. It returns the sum of the rates. setup prepares worker w and returns the function
+// work, which returns the amount of work done. measureRate runs at most one worker per CPU, because
+// the rates of more workers wouldn't add up.
 func measureRate(workers int, setup func(w int) func() float64) (sum float64) {
 	workers = min(workers, runtime.GOMAXPROCS(0))
 	rates := make([]float64, workers)

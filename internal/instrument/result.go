@@ -44,7 +44,6 @@ func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.FormatCountOf(r.Workers, "worker", "workers"))
 }
 
-// rates returns the units per second of each round.
 func (r *Row) rates() []float64 {
 	rates := slices.Clone(r.Seconds)
 	for k, s := range rates {
@@ -69,7 +68,6 @@ func (r *Result) Write(w io.Writer) error {
 	return err
 }
 
-// confidenceLevel is the confidence level of the intervals for medians.
 const confidenceLevel = 0.95
 
 // Median is a sample median with its confidence interval, which contains the true median with a

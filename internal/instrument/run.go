@@ -81,7 +81,7 @@ func formatDigest(digest uint64) string { return fmt.Sprintf("%016x", digest) }
 var digestsFile []byte
 
 // KnownDigests maps each DigestName (name, version, instruction set) to its digest, on amd64 with
-// KnownCaches.
+// ReferenceCaches.
 var KnownDigests = func() (known map[string]string) {
 	if err := json.Unmarshal(digestsFile, &known); err != nil {
 		panic(err)
@@ -89,14 +89,14 @@ var KnownDigests = func() (known map[string]string) {
 	return known
 }()
 
-// ReferenceCaches are the cache sizes for KnownDigests. Cache sizes determine which terms are in the
-// head, and so the rounding.
+// ReferenceCaches are the cache sizes for KnownDigests. Cache sizes determine which terms an engine
+// puts in the head of its documents, and so the rounding.
 var ReferenceCaches = asm.Caches{L1: 32 << 10, L2: 1 << 20}
 
 // DigestName returns the key of a workload in KnownDigests.
 func DigestName(w *Workload, isa asm.ISA) string { return w.String() + "/" + string(isa) }
 
-// ComputeDigest computes the digest of a workload with the cache sizes KnownCaches.
+// ComputeDigest computes the digest of a workload with the cache sizes ReferenceCaches.
 func ComputeDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (string, error) {
 	own := asm.CurrentCaches()
 	asm.SetCaches(ReferenceCaches)
@@ -161,7 +161,7 @@ func (m *measurement) addRow(ctx context.Context, d *documentCache, w *Workload,
 	return nil
 }
 
-// runRounds measures until the medians are precise.
+// runRounds measures until the medians are precise or the time limit is reached.
 func (m *measurement) runRounds(ctx context.Context, o *Options) error {
 	begin, r := time.Now(), m.result
 	for ctx.Err() == nil {

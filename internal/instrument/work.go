@@ -13,9 +13,9 @@ const (
 	matrixBytes    = 4 // a written value of the matrix
 )
 
-// CountMatches returns the number of terms that two documents share, summed over all pairs i < j. A term
-// with document frequency f contributes f(f-1)/2. inHead is the sum for the most frequent terms,
-// whose number is head. inTail is the sum for all other terms.
+// CountMatches returns the number of terms that two documents share, summed over all pairs i < j. A
+// term with document frequency f contributes f(f-1)/2. inHead is the sum for the most frequent
+// terms, whose number is head. inTail is the sum for all other terms.
 func CountMatches(df []int32, head int) (inHead, inTail int64) {
 	falling := slices.Sorted(slices.Values(df))
 	slices.Reverse(falling)
@@ -35,11 +35,12 @@ type OperationCounts struct {
 	HeadMadds       int64 `json:"head_madds"`        // multiply-adds with values of the head, including zeros of the panel
 	HeadUsefulMadds int64 `json:"head_useful_madds"` // multiply-adds with values of the head that a pair i < j needs
 	TailMadds       int64 `json:"tail_madds"`
-	MovedBytes      int64 `json:"moved_bytes"` // bytes moved, see the constants above
+	MovedBytes      int64 `json:"moved_bytes"` // memory traffic, from the constants above
 }
 
-// NewOperationCounts returns the operation counts of a computation with statistics s. width is the number of
-// documents per panel, and values the number of stored results.
+// NewOperationCounts returns the operation counts of a computation with statistics s. width is the
+// number of documents per panel, headUseful is HeadUsefulMadds, and values is the number of stored
+// results.
 func NewOperationCounts(s engine.Stats, width int, headUseful, values int64) OperationCounts {
 	return OperationCounts{
 		HeadMadds: s.HeadValues * int64(width), HeadUsefulMadds: headUseful, TailMadds: s.TailMatches,

@@ -46,7 +46,8 @@ func TestRateOfManyWorkers(t *testing.T) {
 	}
 }
 
-// The operations that NewWork and Useful count equal counts over all pairs of documents.
+// The operations that NewOperationCounts and CountMatches count equal counts over all pairs of
+// documents.
 func TestWork(t *testing.T) {
 	const n, terms = 300, 120
 	x := benchDocuments(t, n, terms)
@@ -125,8 +126,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// Each worker warms up once. Work that takes exactly probeTime is measured once. The workers' rates
-// are added.
+// Each worker warms up once. Work that takes exactly minProbeTime is measured once. The workers'
+// rates are added.
 func TestRateOf(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	calls := make([]int, 3)

@@ -30,14 +30,13 @@ type prepareFunc func(ctx context.Context, d *documentCache, on setting) (*job, 
 // String returns the name with the version.
 func (w *Workload) String() string { return fmt.Sprintf("%s/%d", w.Name, w.Version) }
 
-// setting is the instruction set and the number of workers for a workload.
 type setting struct {
 	isa     asm.ISA
 	workers int
 }
 
 type job struct {
-	unitCount float64                                        // unitCount of work per pass
+	unitCount float64                                        // units of work per pass
 	pass      func(ctx context.Context) error                // computation that is timed
 	digest    func(ctx context.Context) (uint64, error)      // digest of the results of a pass, bit for bit
 	maxError  func(ctx context.Context) (SampleError, error) // largest error of a sample compared with the reference

@@ -29,15 +29,13 @@ const (
 	readCorpus   = "docs=9000,terms=20000,length=200,seed=6"
 )
 
-// cosineDistance is the kernel c.
+// cosineDistance is the kernel c, the cosine distance.
 var cosineDistance = kernel.MustParse("c")
 
-// maxErrorOfC is a bound on the absolute error of c, see [engine.Engine]. errorOfValue is a bound on
-// the relative error of a kernel value.
 const (
-	maxErrorOfC      = 1e-6
-	maxRelativeError = 1e-5
-	regularizationC  = 10 // bound on the weight of a support vector
+	maxErrorOfC      = 1e-6 // bound on the absolute error of c, see [engine.Engine]
+	maxRelativeError = 1e-5 // bound on the relative error of a kernel value
+	regularizationC  = 10   // regularization parameter, which bounds the weight of a support vector
 )
 
 // Workloads are all workloads in the order of measurement.
@@ -60,7 +58,7 @@ var Workloads = []*Workload{
 	{"read", 1, "term counts of 9,000 lines of text with 200 words each", "bytes", prepareRead},
 }
 
-// tilePreparation computes c of all pairs without storing it.
+// tilePreparation prepares a workload that computes c for all pairs without storing the values.
 func tilePreparation(parameters string) prepareFunc {
 	return func(ctx context.Context, d *documentCache, on setting) (*job, error) {
 		e, x, err := d.engine(ctx, parameters, on)
@@ -91,7 +89,8 @@ func tilePreparation(parameters string) prepareFunc {
 	}
 }
 
-// prepareMap applies a kernel map to blocks of c repeatedly, as an engine does after each panel.
+// prepareMap prepares a workload that applies a kernel map to blocks of c repeatedly, as an engine
+// does after each panel.
 func prepareMap(_ context.Context, _ *documentCache, on setting) (*job, error) {
 	const block, blocks, times = 1 << 15, 64, 8
 	table, err := asm.KernelsFor(on.isa)
@@ -140,9 +139,9 @@ func prepareMap(_ context.Context, _ *documentCache, on setting) (*job, error) {
 	}, nil
 }
 
-// trainPreparation trains a model. The digest is computed from the model's scores. Reference scores are
-// computed from the same model with portable kernels. A score is a weighted sum of kernel values,
-// so the tolerance includes the sum of the weights.
+// trainPreparation prepares a workload that trains a model. The digest is computed from the model's
+// scores. Reference scores are computed from the same model with portable kernels. A score is a
+// weighted sum of kernel values, so the tolerance includes the sum of the weights.
 func trainPreparation(corpus string, o gram.TrainOptions, unitsPer, tolerance float64) prepareFunc {
 	return func(ctx context.Context, d *documentCache, on setting) (*job, error) {
 		c, err := d.corpus(ctx, corpus)
@@ -186,7 +185,6 @@ func trainPreparation(corpus string, o gram.TrainOptions, unitsPer, tolerance fl
 	}
 }
 
-// prepareNeighbours finds the nearest documents of each document.
 func prepareNeighbours(ctx context.Context, d *documentCache, on setting) (*job, error) {
 	const count = 10
 	e, x, err := d.engine(ctx, textCorpus, on)
@@ -231,7 +229,7 @@ func prepareNeighbours(ctx context.Context, d *documentCache, on setting) (*job,
 	}, nil
 }
 
-// prepareRead makes lines with a label and words, and reads the lines.
+// prepareRead prepares a workload that reads lines with a label and words.
 func prepareRead(ctx context.Context, d *documentCache, on setting) (*job, error) {
 	c, err := d.corpus(ctx, readCorpus)
 	if err != nil {
