@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// libsvmWriter writes LIBSVM's format of precomputed kernels, which svm-train reads with -t 4. Row i is
+// libsvmWriter writes LIBSVM's format of precomputed kernels, which svm-train reads with -t 4. Row
+// i is
 //
 //	label 0:i 1:k(i,1) 2:k(i,2) ... n:k(i,n)
 //
@@ -39,5 +40,4 @@ func (w *libsvmWriter) WriteRow(row []float32) error {
 	return err
 }
 
-// appendFloat writes v with the smallest number of digits that identifies the float32.
 func appendFloat(b []byte, v float32) []byte { return strconv.AppendFloat(b, float64(v), 'g', -1, 32) }

@@ -23,10 +23,10 @@ func IsStream(path string) bool {
 	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
 }
 
-// IsStdoutClosed reports whether standard output was closed when the program started. Go's runtime then
-// opens the null device for reading and writing, so output is lost without an error. Closed detects
-// this mode on Linux. It can't distinguish a caller that opens the null device in this mode, such
-// as Python's subprocess.DEVNULL. A shell's >/dev/null has another mode.
+// IsStdoutClosed reports whether standard output was closed when the program started. Go's runtime
+// then opens the null device for reading and writing, so output is lost without an error.
+// IsStdoutClosed detects this mode on Linux. It can't distinguish a caller that opens the null
+// device in this mode, such as Python's subprocess.DEVNULL. A shell's >/dev/null has another mode.
 func IsStdoutClosed(stdout *os.File) bool {
 	info, err := stdout.Stat()
 	if err != nil {
@@ -37,8 +37,8 @@ func IsStdoutClosed(stdout *os.File) bool {
 	return err == nil && os.SameFile(info, null) && readWritePattern.Match(flags)
 }
 
-// readWritePattern matches the flags of a file that is open for reading and writing, in octal; the last
-// digit is the mode.
+// readWritePattern matches the flags of a file that is open for reading and writing, in octal; the
+// last digit is the mode.
 var readWritePattern = regexp.MustCompile(`(?m)^flags:\s+\d*2$`)
 
 type stream struct {

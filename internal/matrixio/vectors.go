@@ -2,7 +2,7 @@ package matrixio
 
 import "strconv"
 
-// AppendVector appends a document in svmlight/LIBSVM format, with a line end, to b:
+// AppendVector appends a line with a document in svmlight/LIBSVM format to b:
 //
 //	label index₀:value₀ index₁:value₁ ...
 //

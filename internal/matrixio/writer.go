@@ -52,7 +52,7 @@ func NewWriter(format string, w io.Writer, h Header) (Writer, error) {
 	return nil, fmt.Errorf("unknown format %q; valid formats are %s", format, strings.Join(Formats(), ", "))
 }
 
-// FormatOf returns the format for a file name's extension, or "" if there is none.
+// FormatOf returns the format for a file name's extension, or "" if the extension is unknown.
 func FormatOf(path string) string {
 	for _, e := range []struct{ ending, format string }{{".npy", "npy"}, {".mtx", "mm"}, {".mm", "mm"},
 		{".svm", "libsvm"}, {".libsvm", "libsvm"}} {
