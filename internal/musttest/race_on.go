@@ -2,5 +2,5 @@
 
 package musttest
 
-// Race reports whether the race detector is on.
-const Race = true
+// RaceEnabled reports whether the race detector is on.
+const RaceEnabled = true
