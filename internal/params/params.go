@@ -6,10 +6,10 @@
 //
 // The zero value of a field stands for the default. min and max are inclusive bounds of a number,
 // above and below are exclusive bounds. Numbers must be finite unless max is +Inf. The word auto is
-// parsed as the number in the auto tag. wants describes the allowed values in errors, if the bounds
-// aren't sufficient. A named integer type with a String method is an enumeration from min (default
-// 0) to max. Types with UnmarshalText and String use these methods. A map is set one entry
-// KEY=NUMBER at a time. Fields without a param tag aren't parameters. Parameters of embedded
+// parsed as the number in the auto tag. The wants tag describes the allowed values in errors, if
+// the bounds aren't sufficient. A named integer type with a String method is an enumeration from
+// min (default 0) to max. Types with UnmarshalText and String use these methods. A map is set one
+// entry KEY=NUMBER at a time. Fields without a param tag aren't parameters. Parameters of embedded
 // structs are included.
 package params
 
@@ -31,7 +31,7 @@ type field struct {
 	value     reflect.Value
 }
 
-// Hider is implemented by structs that hide some parameters of their embedded structs. Hidden
+// Hider is implemented by structs that hide some parameters of their embedded structs. HiddenNames
 // returns the names of these parameters.
 type Hider interface{ HiddenNames() []string }
 
@@ -180,7 +180,7 @@ func Default(of any, name string) string {
 	return f.tag.Get("default")
 }
 
-// With copies the struct *of, sets the parameters in values as by [Set], and returns a pointer to
+// With copies the struct *of, sets the parameters in values as [Set] does, and returns a pointer to
 // the copy.
 func With[T any](of T, values map[string]any) (T, error) {
 	to := reflect.New(reflect.TypeOf(of).Elem())
@@ -313,21 +313,20 @@ func (f *field) defaultValue() reflect.Value {
 	return own.value
 }
 
-// isEnumeration reports whether the type of the parameter is an enumeration.
 func (f *field) isEnumeration() bool {
 	_, is := f.value.Interface().(fmt.Stringer)
 	return is && f.value.Kind() == reflect.Int
 }
 
-func (f *field) enumNames() (enumNames []string) {
+func (f *field) enumNames() (names []string) {
 	least, _ := f.bound("min")
 	most, _ := f.bound("max")
 	for i := int64(least); i <= int64(most); i++ {
 		word := reflect.New(f.value.Type()).Elem()
 		word.SetInt(i)
-		enumNames = append(enumNames, word.Interface().(fmt.Stringer).String())
+		names = append(names, word.Interface().(fmt.Stringer).String())
 	}
-	return enumNames
+	return names
 }
 
 func (f *field) bound(tag string) (float64, bool) {
@@ -375,7 +374,7 @@ func (f *field) parse(text string) error {
 	return nil
 }
 
-// setEntry adds an entry to a copy of a map.
+// setEntry parses an entry KEY=NUMBER and adds the entry to a copy of the map.
 func (f *field) setEntry(text string) error {
 	at := strings.LastIndexByte(text, '=')
 	if at < 1 {
@@ -430,7 +429,6 @@ func (f *field) allows(v float64) bool {
 		(!hasAbove || v > above) && (!hasBelow || v < below)
 }
 
-// allowedValues describes the allowed values.
 func (f *field) allowedValues() string {
 	if text := f.tag.Get("wants"); text != "" {
 		return text
