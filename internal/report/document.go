@@ -10,7 +10,7 @@ import (
 )
 
 // Document is a report: lines, facts and sections in the order of the text output. The zero value
-// is an empty report. An HTML page starts with Title, Lead and Figures, and shows lines and facts
+// is an empty report. An HTML page starts with Title, Intro and Metrics, and shows lines and facts
 // in a section named Summary.
 type Document struct {
 	Title    string   // title of the page; default the command
@@ -64,7 +64,7 @@ func (d *Document) AddFact(name, format string, args ...any) {
 	d.elements = append(d.elements, element{name: name, text: fmt.Sprintf(format, args...)})
 }
 
-// AddMetric adds a figure.
+// AddMetric adds a metric.
 func (d *Document) AddMetric(name, value, note string) {
 	d.Metrics = append(d.Metrics, Metric{name, value, note})
 }
@@ -72,7 +72,8 @@ func (d *Document) AddMetric(name, value, note string) {
 // AddSection adds a section.
 func (d *Document) AddSection(s Section) { d.elements = append(d.elements, element{Section: &s}) }
 
-// AddTable adds a section with a table. A page shows the heading as text if it differs from the title.
+// AddTable adds a section with a table. A page shows the heading as text if it differs from the
+// title.
 func (d *Document) AddTable(title, heading string, t *Table) {
 	s := Section{Title: title, Heading: heading, Table: t}
 	if heading != title {
@@ -116,7 +117,7 @@ func (d *Document) String() string {
 	return b.String()
 }
 
-// Sections returns the sections of the HTML page, and sets an empty Lead to the first line. The
+// Sections returns the sections of the HTML page, and sets an empty Intro to the first line. The
 // first section contains the other lines and the facts.
 func (d *Document) Sections() []*Section {
 	summary, all := &Section{Title: "Summary"}, []*Section(nil)

@@ -32,7 +32,6 @@ type Span struct {
 	Effect      float64
 }
 
-// cssClass returns the CSS class of a highlighted part.
 func (p Span) cssClass() string {
 	if p.Effect > 0 {
 		return "for"
@@ -40,14 +39,14 @@ func (p Span) cssClass() string {
 	return "against"
 }
 
-// CollapsibleTable is a collapsible table.
+// CollapsibleTable is a table that can be collapsed. Open is the initial state.
 type CollapsibleTable struct {
 	Title string
 	Open  bool
 	Table *Table
 }
 
-// StyleSheet is the style sheet.
+// StyleSheet is the style sheet of HTML pages.
 //
 //go:embed page.css
 var StyleSheet string
@@ -55,8 +54,8 @@ var StyleSheet string
 //go:embed page.js
 var script string
 
-// securityPolicy returns a content security policy that forbids external resources, and scripts other than
-// the page's script.
+// securityPolicy returns a content security policy that forbids external resources, and scripts
+// other than the page's script.
 func securityPolicy() string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; "+
@@ -72,7 +71,7 @@ func WriteHTML(w io.Writer, command string, r Report) error {
 
 // WriteHTML writes the document as a page.
 func (d *Document) WriteHTML(w io.Writer) error {
-	sections := d.Sections() // Sections sets Lead
+	sections := d.Sections() // Sections sets Intro
 	var b bytes.Buffer
 	writedocument(&b, d, sections)
 	_, err := b.WriteTo(w)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// ConfusionMatrix is a confusion matrix.
+// ConfusionMatrix is a confusion matrix with the documents of its cells.
 type ConfusionMatrix struct {
 	ClassNames []string       // class names; classes that can be predicted come first
 	Counts     [][]int        // number of documents by true class and predicted class
@@ -42,7 +42,6 @@ type cell struct {
 // isDense reports whether there are too many classes for numbers in cells.
 func (m *ConfusionMatrix) isDense() bool { return len(m.ClassNames) > maxNumberedClasses }
 
-// predictedNames returns the titles of the columns.
 func (m *ConfusionMatrix) predictedNames() []string {
 	if len(m.Counts) == 0 {
 		return nil
@@ -93,8 +92,8 @@ func (m *ConfusionMatrix) jsonData() string {
 	return string(data)
 }
 
-// shownDocuments returns excerpts of the documents on the page. All cells have the same maximum number of
-// documents, as large as the total limit allows.
+// shownDocuments returns excerpts of the documents on the page. All cells have the same maximum
+// number of documents, as large as the total limit allows.
 func (m *ConfusionMatrix) shownDocuments() []CellDocument {
 	of := map[[2]int]int{}
 	for _, d := range m.Documents {
@@ -135,13 +134,13 @@ func Truncate(text string) string {
 	return Excerpt(text, maxExcerptLength)
 }
 
-// Excerpt returns the beginning of a text, with white space collapsed. The result has at most most
+// Excerpt returns the beginning of a text, with white space collapsed. The result has at most limit
 // characters.
-func Excerpt(text string, most int) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 8*most)], "")
+func Excerpt(text string, limit int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 8*limit)], "")
 	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most-1]) + "…"
+	if utf8.RuneCountInString(text) > limit {
+		text = string([]rune(text)[:limit-1]) + "…"
 	}
 	return text
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// Report is the result of a command. JSON output contains the report's exported fields. Describe
-// adds the text to a document.
+// Report is the result of a command. Describe adds the report to a document.
 type Report interface {
 	Describe(d *Document)
 }
