@@ -11,14 +11,14 @@ import (
 // MemoryLimit is the memory that a process can still allocate, and the source of this limit.
 type MemoryLimit struct {
 	FreeBytes int64
-	// source of the limit: "the machine", "ulimit -v", "memory.max of a control group", …; "" for no limit
+	// source of the limit: "the machine", "ulimit -v", "memory.max of a control group", …; "" for
+	// no limit
 	Source     string
 	TotalBytes int64 // limit in bytes, including used memory; 0 for the host
 }
 
 var noMemoryLimit = MemoryLimit{FreeBytes: math.MaxInt64}
 
-// min returns the smaller of two bounds, or b if they are equal.
 func (b MemoryLimit) min(other MemoryLimit) MemoryLimit {
 	if other.FreeBytes < b.FreeBytes {
 		return other
@@ -59,13 +59,13 @@ func availableMemory(root fs.FS) MemoryLimit {
 const (
 	arenaBytes        = 64 << 20
 	threadBytes       = 72 << 20
-	maxRuntimeThreads = 8 // maximum number of other threads, which belong to the runtime or are in system calls
+	maxRuntimeThreads = 8 // maximum number of threads that belong to the runtime or are in system calls
 	statusPath        = "proc/self/status"
 )
 
-// processMemory returns the memory left below the limits of the process (ulimit -v and -d), minus the
-// memory that the runtime reserves. The result may be negative. running is the number of threads
-// that run Go code, and cThreads reports whether the C library creates threads.
+// processMemory returns the memory left below the limits of the process (ulimit -v and -d), minus
+// the memory that the runtime reserves. The result may be negative. running is the number of
+// threads that run Go code, and cThreads reports whether the C library creates threads.
 func processMemory(root fs.FS, running int, cThreads bool) MemoryLimit {
 	least := noMemoryLimit
 	overhead := int64(2 * arenaBytes)

@@ -12,8 +12,8 @@ type MemoryError struct {
 	Source                string // source of documents being read, or file:line; "" for other computations
 	NeedBytes, LimitBytes int64  // required and allowed memory in bytes
 	LimitSource           string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
-	IsSystemLimit         bool   // Limit is the memory left by the host, the container or a process limit (ulimit)
-	IsTotalNeed           bool   // Need suffices for the whole computation, not only for one step
+	IsSystemLimit         bool   // LimitBytes is the memory left by the host, the container or a process limit (ulimit)
+	IsTotalNeed           bool   // NeedBytes suffices for the whole computation, not only for one step
 }
 
 // Error names the computation, the required memory and the limit.
@@ -30,8 +30,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs %s%s of memory, but %s", e.Computation, more, FormatBytesCeil(e.NeedBytes), limit)
 }
 
-// CheckMemory returns a MemoryError if need, which suffices for the whole work, exceeds limit. A limit of
-// 0 means none. what describes the work, with the package name.
+// CheckMemory returns a MemoryError if need, which suffices for the whole work, exceeds limit. A
+// limit of 0 means none. what describes the work, with the package name.
 func CheckMemory(need, limit int64, what string, args ...any) error {
 	if limit == 0 || need <= limit {
 		return nil

@@ -31,7 +31,7 @@ func NewPanicError(what string, v any) *PanicError {
 	return &PanicError{Function: what, Value: v, Stack: debug.Stack()}
 }
 
-// Error returns What and the value in one line, for users. The verb %+v also prints Stack, for the
+// Error returns Function and Value in one line, for users. The verb %+v also prints Stack, for the
 // program's authors.
 func (e *PanicError) Error() string { return fmt.Sprintf("%s panicked: %v", e.Function, e.Value) }
 

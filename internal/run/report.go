@@ -30,7 +30,7 @@ type Reporter struct {
 // overlap. If report is nil, the reporter only counts.
 //
 // If report panics or calls runtime.Goexit, it isn't called again, and the returned context is
-// cancelled with a [PanicError] whose What is name. Finish also cancels this context.
+// cancelled with a [PanicError] whose Function is name. Finish also cancels this context.
 func StartReporter(ctx context.Context, name string, report func(done int64)) (context.Context, *Reporter) {
 	r := &Reporter{stop: make(chan struct{})}
 	if report == nil {

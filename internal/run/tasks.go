@@ -10,10 +10,10 @@ import (
 // Tasks calls work(ctx, worker, task) once for each 0 <= task < tasks, on up to workers goroutines.
 // It returns when all calls have returned.
 //
-// Tasks are started in order, one at a time per worker. If the cost of a task decreases with its
-// number, as for panels of a symmetric matrix, the last tasks are the smallest and all workers stay
-// busy until the end. Concurrent calls have different workers, 0 <= worker < workers, so that each
-// worker may own scratch memory.
+// Tasks are started in order, one at a time per worker. If the run time of a task decreases with
+// its number, as for panels of a symmetric matrix, the last tasks are the smallest and all workers
+// stay busy until the end. Concurrent calls have different workers, 0 <= worker < workers, so that
+// each worker may own scratch memory.
 //
 // After the first error no further task starts, and Tasks returns that error. When ctx is done, it
 // returns the cause of ctx; tasks should watch their ctx. If a task panics or calls runtime.Goexit,
@@ -67,12 +67,12 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 	return context.Cause(ctx)
 }
 
-// workerHookKey is the context key of OnWorker.
+// workerHookKey is the context key of WithWorkerHook.
 type workerHookKey struct{}
 
-// WithWorkerHook returns a context for [Tasks]: each worker's goroutine calls begin before its first
-// task, and the returned function end after its last task, for example to pin workers to CPUs.
-// Nested calls of Tasks don't call begin. begin may be called concurrently.
+// WithWorkerHook returns a context for [Tasks]: each worker's goroutine calls begin before its
+// first task, and the returned function end after its last task, for example to pin workers to
+// CPUs. Nested calls of Tasks don't call begin. begin may be called concurrently.
 func WithWorkerHook(ctx context.Context, begin func(worker int) (end func())) context.Context {
 	return context.WithValue(ctx, workerHookKey{}, begin)
 }
