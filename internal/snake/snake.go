@@ -88,7 +88,6 @@ func convert(v reflect.Value) any {
 	return v.Interface()
 }
 
-// fieldsByKey returns the fields of a struct by key.
 func fieldsByKey(v reflect.Value) map[string]any {
 	out, own := map[string]any{}, map[string]any{}
 	for i := range v.NumField() {
@@ -125,7 +124,8 @@ func hasKeyTag(v reflect.Value) bool {
 	return false
 }
 
-// embeddedFields returns the fields of an embedded struct without a tag. A nil pointer has none.
+// embeddedFields returns the fields of an embedded struct without a tag. A nil pointer has no
+// fields.
 func embeddedFields(field reflect.StructField, v reflect.Value) (map[string]any, bool) {
 	if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); !field.Anonymous || name != "" {
 		return nil, false
