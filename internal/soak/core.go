@@ -38,7 +38,6 @@ func (c *core) pinnedContext(ctx context.Context, pinned bool) context.Context {
 	})
 }
 
-// compute runs a task on the core. It may be called concurrently.
 func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) error {
 	ctx = c.pinnedContext(ctx, pin)
 	if t.computeTiles != nil {
@@ -50,7 +49,6 @@ func (c *core) compute(ctx context.Context, pin bool, t *task, out []float32) er
 // bitsOf returns the bits of a value, which also distinguish NaN values, and 0 from -0.
 func bitsOf(v float32) uint32 { return math.Float32bits(v) }
 
-// differingIndices returns the indices at which the values have different bits.
 func differingIndices(want, got []float32) (at []int) {
 	for i, w := range want {
 		if bitsOf(w) != bitsOf(got[i]) {

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowedCPUs returns the logical CPUs that the process may use.
 func allowedCPUs() (ids []int, err error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// allowedCPUs returns the logical CPUs that the process may use.
 func allowedCPUs() ([]int, error) { return run.Range(0, runtime.NumCPU()), nil }
 
 // pinThread returns an error, because pinning needs Linux.

@@ -26,7 +26,7 @@ import (
 // Options are the options of [Run].
 type Options struct {
 	Duration           time.Duration // duration; 0 for no limit
-	MaxRounds          int           // maximum number of turns; in a turn every core runs all tasks; 0 for no limit
+	MaxRounds          int           // maximum number of rounds; in a round every core runs all tasks; 0 for no limit
 	SingleCoreFraction float64       // fraction of the time with a single busy core, below 1; default 0
 	CorpusBytes        int64         // size of the largest corpus in bytes; default larger than the last-level cache
 	ISAs               []asm.ISA     // instruction sets; default all available
@@ -42,7 +42,7 @@ type Report struct {
 	StartTime          string       `json:"began"`
 	Seconds            float64      `json:"seconds"`
 	Interrupted        bool         `json:"interrupted"`
-	Rounds             int          `json:"turns"` // number of started turns
+	Rounds             int          `json:"turns"` // number of started rounds
 	Pinned             bool         `json:"pinned"`
 	SingleCoreFraction float64      `json:"alone_share"`  // fraction of the time with a single busy core
 	CorpusBytes        int64        `json:"corpus_bytes"` // size of the largest corpus
@@ -72,8 +72,8 @@ type Difference struct {
 	Error        string  `json:"error,omitempty"`
 	AfterSeconds float64 `json:"after_seconds"`
 
-	// The task is repeated three times on the same core and on another core, Other. Again and
-	// Elsewhere count the repetitions with differences.
+	// The task is repeated three times on the same core, and three times on core OtherCoreID.
+	// SameCoreRepeats and OtherCoreRepeats count the repetitions with differences.
 	SameCoreRepeats  int `json:"again_here"`
 	OtherCoreRepeats int `json:"again_elsewhere"`
 	OtherCoreID      int `json:"elsewhere_core"`
@@ -108,8 +108,8 @@ type state struct {
 	report *Report
 }
 
-// Run repeats the tasks until the time is over or ctx is done. It sets Report.Interrupted if ctx is
-// done.
+// Run repeats the tasks until a limit in o is reached or ctx is done. It sets Report.Interrupted if
+// ctx is done.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.OnStage == nil {
 		o.OnStage = func(string) {}
@@ -141,7 +141,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return s.finish(ctx), nil
 }
 
-// isRunning reports whether the run continues: the time limit isn't reached and ctx isn't done.
 func (s *state) isRunning(ctx context.Context) bool {
 	return ctx.Err() == nil && (s.o.Duration == 0 || time.Since(s.startTime) < s.o.Duration)
 }
@@ -170,8 +169,8 @@ func (s *state) chooseCores() error {
 	return nil
 }
 
-// computeFirst computes each task on the first core and again on the last core, so that a wrong first
-// result is detected.
+// computeFirst computes each task on the first core and again on the last core, so that a wrong
+// first result is detected.
 func (s *state) computeFirst(ctx context.Context) error {
 	for i, t := range s.tasks {
 		s.o.OnStage(fmt.Sprintf("first results, %d of %d", i+1, len(s.tasks)))
@@ -184,9 +183,9 @@ func (s *state) computeFirst(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runRound runs all tasks on all cores at once. Cores start with different tasks, so that they share no
-// cached blocks of the largest corpus. Then single cores run all tasks, for the fraction Alone of
-// the time.
+// runRound runs all tasks on all cores at once. Cores start with different tasks, so that they
+// share no cached blocks of the largest corpus. Then single cores run all tasks, one core at a
+// time, for the fraction SingleCoreFraction of the time.
 func (s *state) runRound(ctx context.Context) {
 	s.o.OnStage(fmt.Sprintf("turn %d, all cores, %d differences", s.report.Rounds+1, s.report.DifferenceCount))
 	begin := time.Now()

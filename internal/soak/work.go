@@ -24,7 +24,7 @@ type task struct {
 	lowerTriangle bool      // values are a lower triangle: row i has columns 0 to i
 	want          []float32 // first result
 	computeTiles  func(ctx context.Context, out []float32) error
-	compute       func(out []float32) // used if tiles is nil; runs on the calling goroutine
+	compute       func(out []float32) // used if computeTiles is nil; runs on the calling goroutine
 }
 
 const (
@@ -92,7 +92,8 @@ func newTasks(ctx context.Context, sets []asm.ISA, docs int64, seed uint64) (lis
 	return list, nil
 }
 
-// newTileTask computes c of all pairs of documents, tile by tile.
+// newTileTask returns a task that computes the cosine distance c of all pairs of documents, tile by
+// tile.
 func newTileTask(e *engine.Engine, isa asm.ISA, n int) *task {
 	return &task{kind: kindTile, size: fmt.Sprintf("%d documents", n), isa: isa, values: rowStart(n), lowerTriangle: true,
 		computeTiles: func(ctx context.Context, out []float32) error {
@@ -136,7 +137,7 @@ func newMapTasks(k *asm.Kernels, n int, seed uint64) (list []*task) {
 	return list
 }
 
-// block is a block of documents with a panel, as for asm.Kernels.PanelDot.
+// block holds arguments of asm.Kernels.PanelDot: a panel and a block of documents.
 type block struct {
 	panel   []float32
 	docs    []uint8
@@ -150,8 +151,8 @@ func (b *block) computeDot(k *asm.Kernels, out []float32) {
 	k.PanelDot(out, b.panel, b.starts, b.docs, b.offsets, b.values)
 }
 
-// newPanelTask computes dot products of a panel and documents. most is the maximum number of values
-// per document.
+// newPanelTask returns a task that computes dot products of a panel and documents with at most most
+// values each.
 func newPanelTask(k *asm.Kernels, most int, seed uint64) *task {
 	b := newBlock(k, most, seed)
 	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
@@ -162,8 +163,9 @@ func newPanelTask(k *asm.Kernels, most int, seed uint64) *task {
 // memory.
 func corpusBytes(cache, memory int64) int64 { return min(max(cache+cache/2, 64<<20), memory/8) }
 
-// newCorpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus. Each
-// task has a part of the blocks, and combines their results into digests: h ← 31h + bits.
+// newCorpusTasks returns tasks that compute dot products of a panel with the blocks of a corpus.
+// Each task has a part of the blocks, and combines the results of these blocks into digests: h ←
+// 31h + bits.
 func newCorpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	const longest, part = 300, 64 << 20
 	first := newBlock(k, longest, seed)
@@ -191,16 +193,16 @@ func newCorpusTasks(k *asm.Kernels, bytes int64, seed uint64) (list []*task) {
 	return list
 }
 
-// newBlock returns a block of random documents, each with at most most values.
-func newBlock(k *asm.Kernels, most int, seed uint64) *block {
+// newBlock returns a block of random documents, each with at most maxValues values.
+func newBlock(k *asm.Kernels, maxValues int, seed uint64) *block {
 	const terms = 400
-	r := rand.New(rand.NewPCG(seed, uint64(most)))
+	r := rand.New(rand.NewPCG(seed, uint64(maxValues)))
 	panel, counts := make([]float32, terms*k.PanelWidth), make([]int, sparse.BlockSize)
 	for i := range panel {
 		panel[i] = r.Float32()
 	}
 	for i := range counts {
-		counts[i] = r.IntN(most + 1)
+		counts[i] = r.IntN(maxValues + 1)
 	}
 	slices.Sort(counts) // required by PanelDot
 	doc, start := make([]uint8, sparse.BlockSize), []int64{0}
