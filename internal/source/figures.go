@@ -9,7 +9,7 @@ import (
 )
 
 // Metrics are the scores of predictions. Fields that don't apply are nil. Classification has the
-// fields up to ECE, with Hamming only for label sets. Regression has the other fields.
+// fields up to ECE, with HammingLoss only for label sets. Regression has the other fields.
 type Metrics struct {
 	Accuracy    *float64 `json:"accuracy,omitempty"` // for label sets: fraction of documents with all labels correct
 	MicroF1     *float64 `json:"micro_f1,omitempty"`
@@ -23,7 +23,7 @@ type Metrics struct {
 	SquaredCorrelation *float64 `json:"squared_correlation,omitempty"`
 }
 
-// NewMetrics returns the figures of a regression, of independent labels, or of a classification.
+// NewMetrics returns the metrics of a regression, of independent labels, or of a classification.
 func NewMetrics(s *score.Score, regression, labels bool) (f Metrics) {
 	of := func(v float64) *float64 { return new(v) }
 	if regression {
@@ -40,7 +40,7 @@ func NewMetrics(s *score.Score, regression, labels bool) (f Metrics) {
 	return f
 }
 
-// DescribeAll adds the figures over all documents, except the accuracy, to a report.
+// DescribeAll adds the metrics over all documents, except the accuracy, to a report.
 func (f *Metrics) DescribeAll(d *report.Document) {
 	text := f.FormatLosses()
 	if f.HammingLoss != nil {

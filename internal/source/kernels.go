@@ -41,7 +41,8 @@ func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	})
 }
 
-// Parse returns the kernels selected by the flags, or the kernels of fallback if there are none.
+// Parse returns the kernels selected by the flags, or the kernels specified by fallback if -kernel
+// isn't set.
 func (k *Kernels) Parse(fallback ...string) ([]kernel.Kernel, error) {
 	specs := []string(k.Specs)
 	if len(specs) == 0 {
@@ -73,7 +74,8 @@ func VariantSpecs() []string {
 		"compose(0.5*linear + rbf,arccos:n=1)", "power(rbf):p=0.5", "centred(ned)"}
 }
 
-// ExampleSpecs returns the specifications of all examples in the catalogue, followed by [VariantSpecs].
+// ExampleSpecs returns the specifications of all examples in the catalogue, followed by
+// [VariantSpecs].
 func ExampleSpecs() []string {
 	var specs []string
 	for _, info := range kernel.Catalogue() {
@@ -91,8 +93,8 @@ func WarnIndefinite(e *cli.Env, k kernel.Kernel) {
 	}
 }
 
-// WarnZeroDiagonal warns about documents whose k(x, x) underflows to 0, because kernel values of these
-// documents are nearly 0.
+// WarnZeroDiagonal warns about documents whose k(x, x) underflows to 0, because kernel values of
+// these documents are nearly 0.
 func WarnZeroDiagonal(e *cli.Env, eng *engine.Engine, k kernel.Kernel) error {
 	if kernel.IsPrecomputed(k) {
 		return nil

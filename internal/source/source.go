@@ -36,10 +36,10 @@ type Documents struct {
 	text textFlags
 
 	Tokenizer       *corpus.Tokenizer           // tokenizer to use instead of the flags; nil for none
-	KeepTexts       int64                       // see corpus.Options
-	KeepRows        int64                       // see corpus.Options
-	TrainingForm    corpus.FormatOptions        // form of a model's training documents, see corpus.Options.TrainingForm
-	Need            func(corpus.Size) int64     // see corpus.Options
+	KeepTexts       int64                       // see corpus.Options.KeepTextBytes
+	KeepRows        int64                       // see corpus.Options.KeepRowBytes
+	TrainingForm    corpus.FormatOptions        // format of a model's training documents, see corpus.Options.TrainingFormat
+	Need            func(corpus.Size) int64     // see corpus.Options.EstimateMemory
 	OtherBytes      int64                       // other memory in use while documents are read, in bytes
 	Vocabulary      []string                    // terms of the training documents; nil if unknown
 	VocabularyLater func() ([]string, error)    // returns the vocabulary after text is counted; nil for none
@@ -50,7 +50,7 @@ type Documents struct {
 
 const topicName = "sources"
 
-// Argument declares the source as a positional argument.
+// Argument is the positional argument for the source.
 var Argument = cli.Argument{Flag: "in", ValueName: "source"}
 
 // Topic is the help topic about sources.
@@ -119,7 +119,8 @@ func (d *Documents) DeclareInput(f *cli.Flags, fallback string, limits *backend.
 	})
 }
 
-// WithTermsOf returns the flags for reading source with the terms of train. The labels come from source.
+// WithTermsOf returns the flags for reading source with the terms of train. The labels come from
+// source.
 func (d *Documents) WithTermsOf(source string, train *corpus.Corpus) *Documents {
 	o := *d
 	o.Source, o.MinDF, o.MaxDF, o.text.labels = source, 0, 0, ""
@@ -147,7 +148,8 @@ func (d *Documents) Files(source *string) func(ctx context.Context) []string {
 	}
 }
 
-// MissingSourceError returns the error for a missing source. what names the purpose, such as "train on".
+// MissingSourceError returns the error for a missing source. what names the purpose, such as "train
+// on".
 func MissingSourceError(what string) error {
 	return cli.Usagef(
 		"no documents to %s: set -in to a file such as train.svm, a folder with one subfolder per class "+
@@ -192,7 +194,8 @@ func (d *Documents) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*cor
 	return c, nil
 }
 
-// ReadWithNGrams reads the corpus with other n-grams, in the syntax of -ngrams, and without warnings.
+// ReadWithNGrams reads the corpus with other n-grams, in the syntax of -ngrams, and without
+// warnings.
 func (d *Documents) ReadWithNGrams(ctx context.Context, p *cli.Progress, ngrams string) (*corpus.Corpus, error) {
 	own := *d
 	own.text.ngrams = ngrams
@@ -271,8 +274,8 @@ func nameFlags(err error) error {
 // minReadBytes is the number of bytes to read before the memory for the whole source is estimated.
 const minReadBytes = 1 << 20
 
-// ReadLimitBytes returns the memory limit for reading: the budget minus the memory of the program; 0 for
-// none.
+// ReadLimitBytes returns the memory limit for reading: the budget minus the memory of the program;
+// 0 for none.
 func (d *Documents) ReadLimitBytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
@@ -281,8 +284,8 @@ func (d *Documents) ReadLimitBytes() int64 {
 	return max(limit-backend.RuntimeBytes-d.OtherBytes, minReadBytes)
 }
 
-// RaiseToTotalNeed increases the need in a memory error of a step to the estimated need of the whole
-// computation, if this estimate is larger.
+// RaiseToTotalNeed increases the need in a memory error of a step to the estimated need of the
+// whole computation, if this estimate is larger.
 func (d *Documents) RaiseToTotalNeed(err error, c *corpus.Corpus) error {
 	if memory := (*corpus.MemoryError)(nil); d.Need != nil && errors.As(err, &memory) && memory.LimitSource == "" {
 		held := d.limits.Budget() - memory.LimitBytes
@@ -314,8 +317,8 @@ func NewSummary(c *corpus.Corpus) Summary {
 	return l
 }
 
-// SetTargetRange sets Targets to the range of the labels if regression is set. All labels must be
-// numbers.
+// SetTargetRange sets TargetRange to the range of the labels if regression is set. All labels must
+// be numbers.
 func (l *Summary) SetTargetRange(c *corpus.Corpus, regression bool) {
 	if !regression || len(c.Classes) == 0 {
 		return
@@ -328,7 +331,8 @@ func (l *Summary) SetTargetRange(c *corpus.Corpus, regression bool) {
 	l.TargetRange = fmt.Sprintf("%.6g to %.6g", low, high)
 }
 
-// minScriptShare is the minimum fraction of letters in a script for text reports to name the script.
+// minScriptShare is the minimum fraction of letters in a script for text reports to name the
+// script.
 const minScriptShare = 0.01
 
 func (l Summary) String() string {
@@ -359,7 +363,8 @@ func DocumentName(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// DisplayName returns document i's file name or JSON name for tables, or its number, counted from 1.
+// DisplayName returns document i's file name or JSON name for tables, or its number, counted from
+// 1.
 func DisplayName(c *corpus.Corpus, i int) string {
 	return cmp.Or(DocumentName(c, i), strconv.Itoa(i+1))
 }
@@ -414,8 +419,8 @@ func EngineBytes(s corpus.Size, workers int) int64 {
 	return engine.EstimatedBytes(s.Documents, s.Terms+1, s.Values, s.LongestRow, workers)
 }
 
-// ScratchBytes returns the peak memory in bytes, in addition to the documents, while the documents are
-// embedded and while the engine is made.
+// ScratchBytes returns the peak memory in bytes, in addition to the documents, while the documents
+// are embedded and while the engine is made.
 func ScratchBytes(s corpus.Size) (embedded, inEngine int64) {
 	return sparse.EmbeddedBytes(s.Documents, s.Values), engine.MaxEngineBytes(s.Documents, s.Terms+1, s.Values)
 }

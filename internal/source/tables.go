@@ -9,14 +9,15 @@ import (
 	"github.com/gramengine/gram/internal/table"
 )
 
-// NeighbourPair is a pair of documents, I and its neighbour Of, with the kernel value or c.
+// NeighbourPair is a document and one of its neighbours, with the kernel value or cosine distance
+// of the pair.
 type NeighbourPair struct {
 	Document, Neighbour int
 	Value               float64
 }
 
-// NeighbourColumns returns the columns of a table of neighbours: the names of both documents, the value
-// and, if texts is set, the starts of both texts.
+// NeighbourColumns returns the columns of a table of neighbours: the names of both documents, the
+// value and, if texts is set, the starts of both texts.
 func NeighbourColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[NeighbourPair] {
 	all := []table.Column[NeighbourPair]{
 		table.TextColumn("document", func(r *NeighbourPair) string { return DisplayName(rows, r.Document) }),
@@ -30,8 +31,8 @@ func NeighbourColumns(rows, columns *corpus.Corpus, value string, texts bool) []
 	return all
 }
 
-// NeighbourPairs iterates over the neighbours of each document in order of distance. The first document of
-// near has the number first.
+// NeighbourPairs iterates over the neighbours of each document in order of distance. The first
+// document of near has the index first.
 func NeighbourPairs(near *engine.Neighbours, first int) iter.Seq[NeighbourPair] {
 	return func(yield func(NeighbourPair) bool) {
 		for i := range near.Len() {
@@ -50,8 +51,8 @@ type GroupMember struct {
 	Keep            bool
 }
 
-// GroupMemberColumns returns the columns of a table of groups: group number, document, keep or drop and,
-// if texts is set, the start of the text.
+// GroupMemberColumns returns the columns of a table of groups: group number, document, keep or drop
+// and, if texts is set, the start of the text.
 func GroupMemberColumns(c *corpus.Corpus, texts bool) []table.Column[GroupMember] {
 	all := []table.Column[GroupMember]{
 		table.IntColumn("group", func(r *GroupMember) int { return r.Group }),

@@ -16,7 +16,7 @@ import (
 // textFlags holds the flags for reading and tokenising text.
 type textFlags struct {
 	digitsByDefault bool                 // keep digits by default
-	form            corpus.FormatOptions // form of the text; Format and ZeroBased aren't used
+	form            corpus.FormatOptions // format of the text; Format and ZeroBased aren't used
 	labels          string
 	strict          bool
 
@@ -150,7 +150,6 @@ func (t *textFlags) tokenizerWithoutStopWords() (corpus.Tokenizer, error) {
 // maxStopWords is the maximum size of a file of stop words in bytes.
 const maxStopWords = 16 << 20
 
-// tokenizer returns the tokenizer with stop words.
 func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	out, err := t.tokenizerWithoutStopWords()
 	if err != nil || t.stopWords == "" {

@@ -102,8 +102,8 @@ func stepSignIndex(s string) int {
 	return -1
 }
 
-// roundedSequence returns value(0), …, value(n-1), rounded to twelve digits, so that 0.30000000000000004
-// becomes 0.3.
+// roundedSequence returns value(0), …, value(n-1), rounded to twelve digits, so that
+// 0.30000000000000004 becomes 0.3.
 func roundedSequence(n int, value func(i float64) float64) []float64 {
 	var out []float64
 	for i := range n {
@@ -125,8 +125,9 @@ func ParseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// ExpandAlternatives expands lists of values in a kernel specification, such as diffusion:t=0.1|0.5|1, to
-// all combinations. It fails if a value is empty or if there are more than MaxValues.
+// ExpandAlternatives expands lists of values in a kernel specification, such as
+// diffusion:t=0.1|0.5|1, to all combinations. It fails if a value is empty or if there are more
+// than MaxValues combinations.
 func ExpandAlternatives(spec string) ([]string, error) {
 	at := strings.IndexByte(spec, '|')
 	if at < 0 {
