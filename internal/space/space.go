@@ -19,7 +19,7 @@ type Space struct {
 	Columns    *sparse.CSR // documents to which the embedding is fitted
 	Rows       *sparse.CSR // documents to compare with Columns; nil to compare Columns with each other
 	TermCount  int         // number of fitted columns
-	BlankCount int         // number of texts without terms that have a nonzero weight
+	BlankCount int         // number of texts without any term of nonzero weight
 }
 
 // New fits an embedding to the documents of columns, for comparison with the documents of rows. If
@@ -81,8 +81,8 @@ func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, 
 	return s, nil
 }
 
-// countBlanks sets Blank to the number of texts without terms. If apart is set, it adds a column for
-// each distinct text without terms, so that different texts are orthogonal.
+// countBlanks sets BlankCount to the number of texts without terms. If apart is set, it adds a
+// column for each distinct text without terms, so that different texts are orthogonal.
 func (s *Space) countBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart bool) error {
 	cols := documents[0].Cols
 	type text struct {
@@ -144,8 +144,8 @@ func (s *Space) countBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart
 	return err
 }
 
-// shareColumns maps the documents of two corpora to common columns. For text, the columns are the sorted
-// terms of both corpora.
+// shareColumns maps the documents of two corpora to common columns. For text, the columns are the
+// sorted terms of both corpora.
 func shareColumns(all []*corpus.Corpus, documents []*sparse.CSR) error {
 	a, b := all[0], all[1]
 	if (a.Vocabulary == nil) != (b.Vocabulary == nil) {
