@@ -16,14 +16,14 @@ import (
 // Spec describes random documents. They are the same on every platform and for any number of
 // workers.
 //
-// The number of words in a document is uniformly distributed between Length/2 and 3·Length/2. In
-// class c, each word is drawn independently from
+// The number of words in a document is uniformly distributed between MeanLength/2 and
+// 3·MeanLength/2. In class c, each word is drawn independently from
 //
-//	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., Terms−1
+//	p_c(t) = ¾ z(rank(t)) + ¼ z(rank_c(t)),  z(r) ∝ 1/(r + 2.7),  r = 0, 1, ..., TermCount−1
 //
 // where z is the Zipf-Mandelbrot law (Mandelbrot 1953; 2.7 is the usual offset for English),
 // rank(t) = t for all classes, and rank_c is a random order for class c. Document i has class i mod
-// Classes. Drawing uses integers only, with weights 2⁴⁰/(10 r + 27), so that no platform rounds
+// ClassCount. Drawing uses integers only, with weights 2⁴⁰/(10 r + 27), so that no platform rounds
 // differently.
 type Spec struct {
 	DocumentCount int    // parameter docs, default 2000
@@ -32,9 +32,9 @@ type Spec struct {
 	ClassCount    int    // parameter classes, default 10
 	Seed          uint64 // parameter seed, default 1
 
-	// CopiesPerThousand is the number of copies in each thousand documents, evenly spaced. A copy is a random
-	// earlier document in which 0 to Changed words, uniformly, are redrawn. The class of a copy
-	// follows from the copy's index.
+	// CopiesPerThousand is the number of copies in each thousand documents, evenly spaced. A copy
+	// is a random earlier document in which 0 to MaxChangedWords words, uniformly, are redrawn. The
+	// class of a copy follows from the copy's index.
 	CopiesPerThousand int // parameter copies, default 0
 	MaxChangedWords   int // parameter changed, default 2
 }
@@ -122,7 +122,6 @@ func randomOrder(n int, d randomSource) []uint32 {
 	return order
 }
 
-// isCopy reports whether document i is a copy.
 func (s *Spec) isCopy(i int) bool { return i > 0 && i*s.CopiesPerThousand%1000 < s.CopiesPerThousand }
 
 // Document draws document i. It stores the count of each term in count, whose elements must be 0
@@ -182,7 +181,8 @@ func (s Spec) Vocabulary() []string {
 	return vocabulary
 }
 
-// randomSource draws bounded integers from a generator whose output is the same in every Go version.
+// randomSource draws bounded integers from a generator whose output is the same in every Go
+// version.
 type randomSource struct{ *rand.PCG }
 
 // uint64n draws an integer below n, with a bias below n/2⁶⁴.
@@ -207,8 +207,8 @@ func mix64(x uint64) uint64 {
 // aliasTable draws from a fixed distribution in constant time, in integer arithmetic (Walker 1977,
 // Vose 1991).
 type aliasTable struct {
-	columnWeight uint64   // columnWeight weight of a column
-	thresholds   []uint64 // part of total for which column k yields k
+	columnWeight uint64   // weight of a column: the sum of all weights
+	thresholds   []uint64 // part of columnWeight for which column k yields k
 	aliases      []uint32 // result of column k otherwise
 }
 

@@ -21,9 +21,9 @@ func documents(t *testing.T, s Spec) []map[uint32]float64 {
 	return list
 }
 
-// TestLaw compares frequencies in a drawn corpus with the documented distribution. The
-// frequency of N independent words of probability p has standard deviation √(p(1−p)/N); the
-// tolerance is 6 of these.
+// TestLaw compares frequencies in a drawn corpus with the documented distribution. The frequency of
+// N independent words of probability p has standard deviation √(p(1−p)/N); the tolerance is 6 of
+// these.
 func TestLaw(t *testing.T) {
 	s := Spec{DocumentCount: 4000, TermCount: 50, MeanLength: 100, ClassCount: 2, Seed: 5}
 	count := make([][]float64, s.ClassCount)
@@ -83,8 +83,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The number of copies is as specified; each differs from an earlier document by at most Changed
-// words. Other documents are the same as without copies.
+// The number of copies is as specified; each differs from an earlier document by at most
+// MaxChangedWords words. Other documents are the same as without copies.
 func TestCopies(t *testing.T) {
 	s := Spec{DocumentCount: 400, TermCount: 5000, MeanLength: 50, ClassCount: 3, Seed: 5, CopiesPerThousand: 100,
 		MaxChangedWords: 3}
