@@ -43,7 +43,7 @@ func FloatColumn[R any](name string, of func(r *R) float64) Column[R] {
 	return Column[R]{Name: name, Float: func(r *R) (float64, bool) { return of(r), true }}
 }
 
-// Float32Column returns a column of float32 numbers, written as by [ShortestFloat64].
+// Float32Column returns a column of float32 numbers, converted by [ShortestFloat64].
 func Float32Column[R any](name string, of func(r *R) float32) Column[R] {
 	return FloatColumn(name, func(r *R) float64 { return ShortestFloat64(of(r)) })
 }
@@ -71,8 +71,8 @@ func FormatOf(path string) string {
 	return ""
 }
 
-// rowsPerGroup is the number of rows in a Parquet row group. A row group is kept in memory until it is
-// written.
+// rowsPerGroup is the number of rows in a Parquet row group. A row group is kept in memory until it
+// is written.
 const rowsPerGroup = 1 << 14
 
 // Write writes a table as csv (RFC 4180), tsv (with TABs instead of commas), jsonl (one JSON object
@@ -228,8 +228,8 @@ func newJSONLinesWriter[R any](w io.Writer, columns []Column[R]) func(r *R) erro
 	}
 }
 
-// newCSVWriter writes a header. It returns a function that writes a row and a function that ends the
-// file.
+// newCSVWriter writes a header. It returns a function that writes a row and a function that ends
+// the file.
 func newCSVWriter[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
 	out, record := csv.NewWriter(w), make([]string, len(columns))
 	out.Comma = comma
