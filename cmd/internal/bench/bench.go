@@ -85,14 +85,12 @@ type bench struct {
 	heldBytes int64 // memory of documents, engines and the matrix, in bytes
 }
 
-// engineConfig is the configuration of an engine.
 type engineConfig struct {
 	embedding          sparse.Embedding
 	isa                asm.ISA
 	workers, headTerms int
 }
 
-// environment describes the computer, the program and the number of rounds.
 type environment struct {
 	CPU       string `json:"cpu"`
 	Go        string `json:"go"`
@@ -192,7 +190,8 @@ type spec struct {
 // pass computes tiles, a digest or neighbours of all pairs. It doesn't store the matrix.
 type pass func(ctx context.Context, e *engine.Engine, k kernel.Kernel) error
 
-// passes lists the passes, each with its kernel: c, or a kernel that decreases with c.
+// passes lists the passes, each with its kernel: the cosine distance c, or a kernel that decreases
+// with c.
 var passes = []struct {
 	name, kernel string
 	pass         pass
@@ -210,7 +209,6 @@ var passes = []struct {
 	}},
 }
 
-// parseKernels parses the kernels of -kernel, or the default kernels.
 func (b *bench) parseKernels() (out []spec, err error) {
 	names := b.Specs
 	if len(names) == 0 {
@@ -262,8 +260,8 @@ func (b *bench) engine(ctx context.Context, s engineConfig) (e *engine.Engine, x
 	return e, x, b.reserve("the engines for "+report.FormatDocuments(x.Rows()), e.Info().Bytes)
 }
 
-// allocate allocates float32 values. It touches every page, so that the measured times don't include
-// page faults.
+// allocate allocates float32 values. It touches every page, so that the measured times don't
+// include page faults.
 func (b *bench) allocate(what string, floats int) ([]float32, error) {
 	if err := b.reserve(what, 4*int64(floats)); err != nil {
 		return nil, err
@@ -273,7 +271,7 @@ func (b *bench) allocate(what string, floats int) ([]float32, error) {
 	return buffer, nil
 }
 
-// reserve adds bytes to the memory in use. It fails if the memory exceeds the limit.
+// reserve adds bytes to the memory in use. It fails if the sum exceeds the memory limit.
 func (b *bench) reserve(what string, bytes int64) error {
 	b.heldBytes += bytes
 	if err := b.CheckMemory(what, b.heldBytes); err != nil {

@@ -21,7 +21,7 @@ type headsReport struct {
 	AboveBest     float64   `json:"chosen_above_best_percent"`
 }
 
-// headRow describes a head size, measured with one worker.
+// headRow is the measurement of one head size (see [engine.Head]), with one worker.
 type headRow struct {
 	NumTerms    int     `json:"head_terms"`
 	NumSegments int     `json:"segments"`
@@ -43,7 +43,7 @@ type headRound struct {
 	RatioToBest float64 `json:"ratio_to_best"`
 }
 
-// thinHeads reduces heads to about the given number. It keeps the first head, the last head, the chosen
+// thinHeads reduces heads to about most heads. It keeps the first head, the last head, the chosen
 // head and its neighbours, and further heads at even intervals.
 func thinHeads(heads []engine.Head, chosen, most int) []engine.Head {
 	step := max((len(heads)+most-4)/(most-3), 1)

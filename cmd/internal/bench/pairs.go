@@ -65,7 +65,7 @@ type pairsRow struct {
 	numValues   int64          // number of stored values
 	mapped      bool           // true if a kernel function is applied to c
 
-	fewestWorkers, merge *pairsRow // rows to compare with: first number of workers, and baseline
+	fewestWorkers, merge *pairsRow // rows to compare with: same kernel with the first number of workers, and baseline
 	memory               *memoryRow
 	rounds               []pairsRound
 }
@@ -202,7 +202,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	}
 	row.PanelSize, row.NumRecomputed = row.kernels.PanelWidth, did.RecomputedPairs
 	row.NumBelowLimit, row.NumInserted = did.NeighbourCandidates, did.NeighbourInsertions
-	// the same in every round
+	// The operation counts are the same in every round.
 	row.OperationCounts = instrument.NewOperationCounts(did, row.PanelSize, row.usefulMadds, row.numValues)
 	workers := float64(row.Workers)
 	to.HeadPerS = workers * report.Ratio(float64(row.HeadMadds), did.HeadTime.Seconds())
@@ -227,7 +227,6 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 // pairsPerSecondTitle is the title of a table and of the chart of its values.
 const pairsPerSecondTitle = "Pairs per second"
 
-// summarise sets the medians and shares.
 func (row *pairsRow) summarise() {
 	least, most := instrument.MinMax(row.rounds)
 	row.pairsRound, row.MinPairsPerS, row.MaxPairsPerS = instrument.Medians(row.rounds), least.PairsPerS, most.PairsPerS
@@ -297,7 +296,6 @@ func (r *pairsReport) Describe(d *report.Document) {
 	d.AddChart(pairsPerSecondTitle, r.chart(), "as in the table")
 }
 
-// chart plots pairs/s by kernel and instruction set.
 func (r *pairsReport) chart() *chart.Chart {
 	n := len(r.Rows) / r.numKernels // rows per kernel
 	var kernels, sets []string

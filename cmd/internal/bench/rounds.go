@@ -26,7 +26,7 @@ func (b *bench) runRounds(n int, name func(i int) string, measure func(i int) er
 	return nil
 }
 
-// timeRun returns the time of run, and the engine's work during the run. e may be nil.
+// timeRun returns the time of run in seconds, and the statistics of e during the run. e may be nil.
 func timeRun(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {

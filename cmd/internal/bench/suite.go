@@ -36,7 +36,6 @@ The output file has the format of Go benchmarks, with a line per round. To compa
 versions, run benchstat a.txt b.txt (go install golang.org/x/perf/cmd/benchstat@latest).`,
 	Declare: func(f *cli.Flags) { (&suite{}).declare(f) }}
 
-// workloads returns a line of text per workload.
 func workloads() string {
 	var b strings.Builder
 	for _, w := range instrument.Workloads {
@@ -60,7 +59,7 @@ func (s *suite) declare(f *cli.Flags) {
 	f.OutputVar(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
 }
 
-// checkSuite returns a usage error if -suite is combined with flags that don't apply to it.
+// checkSuite returns a usage error if -suite is combined with flags that don't apply to -suite.
 func (b *bench) checkSuite() error {
 	switch {
 	case b.suite.size == "" && b.suite.out != "":
@@ -141,7 +140,8 @@ func (s *suiteReport) Describe(d *report.Document) {
 		report.FormatCountOf(len(s.Rows), "interval", "intervals"))
 }
 
-// expandRanges replaces "..." between two numbers with doublings of the first number, up to the second.
+// expandRanges replaces "..." between two numbers with doublings of the first number, up to the
+// second.
 func expandRanges(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {
