@@ -50,7 +50,8 @@ func ColumnTable(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// FormatColumn formats the name, [FormatValue] and note of a column, as in "price = 3 (missing)".
+// FormatColumn formats a column's name, value (as by [FormatValue]) and note, as in "price = 3
+// (missing)".
 func FormatColumn(c learn.ColumnEffect, most int) string {
 	name := strings.TrimSuffix(c.Column+" = "+FormatValue(c.Value, most), " = ")
 	if c.Note != "" {
@@ -68,8 +69,8 @@ func FormatValue(value string, most int) string {
 	return report.Excerpt(value, most)
 }
 
-// SupportTable returns a table of support vectors and their contributions. If texts isn't nil, the table
-// also shows the beginning of each support vector's text.
+// SupportTable returns a table of support vectors and their contributions. If texts isn't nil, the
+// table also shows the beginning of each support vector's text.
 func SupportTable(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.SupportVectors, func(s learn.SupportVectorEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "favours", "text"}
