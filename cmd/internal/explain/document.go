@@ -34,7 +34,6 @@ type documentReport struct {
 // engineMemoryFactor is the memory for explaining a prediction, in multiples of the model's memory.
 const engineMemoryFactor = 4
 
-// explainDocument explains the model's prediction for one document.
 func (r *explainFlags) explainDocument(ctx context.Context, e *cli.Env, m learn.Model) error {
 	p := e.NewProgress(false)
 	defer p.Clear()
@@ -121,8 +120,8 @@ func (r *explainFlags) read(
 	return c, r.document - 1, nil
 }
 
-// highlightedText returns the text with its words highlighted as in x.Marks. Control characters except line
-// breaks and tabs become spaces.
+// highlightedText returns the text with its words highlighted as in x.Marks. Control characters
+// except line breaks and tabs become spaces.
 func (x *documentReport) highlightedText() string {
 	var b strings.Builder
 	clean := func(text string) {

@@ -56,7 +56,6 @@ gram train -type logistic mail/ && gram explain mail.model`,
 	},
 }
 
-// explainFlags holds the flags of explain.
 type explainFlags struct {
 	source.Documents
 	limits                   backend.Limits
@@ -129,7 +128,6 @@ func (r *explainFlags) run(ctx context.Context, e *cli.Env) error {
 	return report.Write(e.Stdout, out, r.f.JSON)
 }
 
-// valueName returns the name of the reported values: mean effect or weight.
 func (x *modelReport) valueName() string {
 	if x.DocumentCount > 0 {
 		return "mean effect"
@@ -137,7 +135,6 @@ func (x *modelReport) valueName() string {
 	return "weight"
 }
 
-// functionTitle returns the name of a decision function.
 func functionTitle(r *learn.FunctionExplanation) string {
 	if r.NegativeClass == "" {
 		return r.Class
