@@ -141,7 +141,6 @@ func (r *computerReport) Describe(d *report.Document) {
 	d.AddTable("", "", t)
 }
 
-// gpuText describes the GPU, or the reason why there is none.
 func (r *computerReport) gpuText() string {
 	d := r.Device
 	if d == nil {
