@@ -35,8 +35,8 @@ func (m *trainingFlags) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts makes the reader keep rows for automatic selection. It also keeps texts, unless flags
-// determine the terms.
+// keepTexts makes the reader keep rows for automatic selection. The reader also keeps texts, unless
+// flags determine the terms.
 func (m *trainingFlags) keepTexts() {
 	if !learn.SelectsParameters(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -85,22 +85,23 @@ func vocabularyFlags(found *learn.SearchResult) []string {
 	return flags
 }
 
-// addLinearHint adds a hint that recommends a linear SVM. v is the linear SVM's validation; nil for no
-// hint.
-func (r *choiceReport) addLinearHint(v *learn.Validation, cut []string) {
+// addLinearHint adds a hint that recommends a linear SVM. v is the linear SVM's validation; nil for
+// no hint. termFlags are the flags that set the terms.
+func (r *choiceReport) addLinearHint(v *learn.Validation, termFlags []string) {
 	if v == nil {
 		return
 	}
 	r.LinearScore = v.Mean
 	words := []string{"-type", "linear"}
-	for _, w := range cut {
+	for _, w := range termFlags {
 		words = append(words, quote(w))
 	}
 	r.Hint = fmt.Sprintf("a linear SVM reaches %s %s on the same folds and needs much less time and memory: %s",
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// newChoiceReport reports an automatic selection. ngrams has an n-gram range per tokenizer, or is nil.
+// newChoiceReport reports an automatic selection. ngrams has an n-gram range per tokenizer, or is
+// nil.
 func (m *trainingFlags) newChoiceReport(found *learn.SearchResult, ngrams []string) *choiceReport {
 	if c := found.Choice; c != nil && c.Reason != "" {
 		return &choiceReport{Reason: c.Reason}
@@ -151,7 +152,8 @@ type choiceReport struct {
 	TrainCommand string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// maxShownPoints limits the number of points in the text report, and shownOfRound the number per round.
+// maxShownPoints limits the number of points in the text report, and maxShownPerRound the number
+// per round.
 const maxShownPoints, maxShownPerRound = 10, 5
 
 // Describe adds the best points of each round and the train command.

@@ -43,7 +43,6 @@ gram cv -s 3 -t 2 -g 0.5 -p 0.01 numbers.svm      regression`,
 	},
 }
 
-// cvFlags holds the flags of cv.
 type cvFlags struct {
 	*trainingFlags
 	folds int
@@ -81,7 +80,6 @@ func (v *cvFlags) checkFolds() error {
 	return nil
 }
 
-// run reads the documents, cross-validates and reports.
 func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
 	p := e.NewProgress(true)
 	defer p.Clear()

@@ -114,7 +114,6 @@ func (r *cvReport) Describe(d *report.Document) {
 		r.Seconds, report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 
-// table returns a table with a row per fold.
 func (r *cvReport) table() *report.Table {
 	figure := func(title, format string, factor float64, has bool, of func(row foldRow) *float64) report.Column[foldRow] {
 		return report.NewColumn(title, func(row foldRow) string {
@@ -143,7 +142,6 @@ func (r *cvReport) table() *report.Table {
 		figure(">squared correlation", "%.4f", 1, true, func(row foldRow) *float64 { return row.SquaredCorrelation }))
 }
 
-// writeMean adds a line with the mean and the standard deviation over the folds.
 func writeMean(d *report.Document, m tune.Measure, mean, sd float64) {
 	d.AddLinef("%s %s, standard deviation %s over the folds", meanTitle(m), m.Format(mean), m.Format(sd))
 }
@@ -158,7 +156,6 @@ func (r *cvReport) writeLines(d *report.Document) {
 	d.AddLinef("Cross Validation Accuracy = %.6g%%", 100**r.Accuracy)
 }
 
-// meanTitle returns "mean" and the name of the measure.
 func meanTitle(m tune.Measure) string {
 	if m == tune.MeanSquaredError { // the measure itself is a mean
 		return m.String()

@@ -93,7 +93,6 @@ type evaluateReport struct {
 	predictions      *predictions
 }
 
-// run predicts the documents, scores the predictions, writes files and reports.
 func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	begin := time.Now()
 	p := e.NewProgress(false)
@@ -111,7 +110,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		appendFlags([]string{r.f.ProgramName, "evaluate"}, r.f, "in", "model"), quote(r.Source), quote(r.model)), " ")}
-	out.fill(&x.about, &r.predict, x.predictor) // must precede explanations, which compute more dot products
+	out.fill(&x.about, &r.predict, x.predictor) // called before explanations, which compute more dot products
 	held := heldBytes(x)
 	var training *sparse.CSR
 	if r.training != "" {
@@ -159,7 +158,6 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	e.Warnf("the texts of %s do not fit in a quarter of -m, so mistakes are explained without their text", r.Source)
 }
 
-// write writes the predictions and the report page.
 func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *predictions) error {
 	if r.out != "" {
 		rows := make([]learn.PredictionRow, len(out.Outcomes))
@@ -242,7 +240,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 				"values of the training documents. If both come from the same distribution, the shares match " +
 				"the expected shares.",
 			Table: r.noveltyTable()})
-		d.AddPageSection(r.maxNovelSection())
+		d.AddPageSection(r.novelSection())
 	}
 	if len(r.Importances) > 0 {
 		d.AddSection(r.importanceSection())
@@ -298,8 +296,8 @@ func topTerms(x *learn.DocumentExplanation, most int) string {
 	return strings.Join(terms, ", ")
 }
 
-// topColumns lists the columns with the largest positive effects on the prediction, up to a
-// given number. It also lists all columns with a note, such as a missing value.
+// topColumns lists the columns with the largest positive effects on the prediction, up to a given
+// number. topColumns also lists all columns with a note, such as a missing value.
 func topColumns(columns []learn.ColumnEffect, most int) string {
 	var parts []string
 	for _, c := range columns {

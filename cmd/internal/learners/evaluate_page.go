@@ -73,7 +73,6 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 	}
 }
 
-// scoreFigures adds accuracy and F1.
 func scoreFigures(d *report.Document, s *score.Score) {
 	low, high := s.AccuracyInterval()
 	d.AddMetric("Accuracy", formatPercent(s.Accuracy), fmt.Sprintf("95%% interval %.2f to %s", 100*low,
@@ -82,7 +81,6 @@ func scoreFigures(d *report.Document, s *score.Score) {
 	d.AddMetric("Macro F1", fmt.Sprintf("%.4f", s.MacroF1), fmt.Sprintf("micro %.4f", s.MicroF1))
 }
 
-// confusionMatrix returns the confusion matrix of a score.
 func confusionMatrix(s *score.Score) *report.ConfusionMatrix {
 	m := &report.ConfusionMatrix{Counts: s.Confusion}
 	for _, k := range s.Classes {
@@ -107,7 +105,6 @@ func (r *evaluateReport) pageMatrix() *report.ConfusionMatrix {
 	return m
 }
 
-// formatConfidence formats the confidence of a prediction.
 func (r *evaluateReport) formatConfidence(x *learn.Outcome) string {
 	text := fmt.Sprintf("decision value %.3g", x.Margin)
 	if x.Probability != nil {
@@ -158,7 +155,7 @@ func curvesSection(curves []learn.Curve) report.Section {
 	return s
 }
 
-// noveltyTable returns a table with the number of documents per interval of ranks.
+// noveltyTable returns a table with the number of documents per interval of novelty ranks.
 func (r *evaluateReport) noveltyTable() *report.Table {
 	t := report.NewTable(">rank above", ">up to", ">documents", ">share", ">expected", ">correct")
 	above, all := 0.0, 0
@@ -178,8 +175,8 @@ func (r *evaluateReport) noveltyTable() *report.Table {
 	return t
 }
 
-// maxNovelSection returns a table of the documents with the lowest ranks.
-func (r *evaluateReport) maxNovelSection() report.Section {
+// novelSection returns a table of the documents with the lowest novelty ranks.
+func (r *evaluateReport) novelSection() report.Section {
 	s := report.Section{Title: "The most novel documents",
 		Text: fmt.Sprintf("Up to %d documents with the lowest ranks.", maxNovel)}
 	order := run.Range(0, len(r.Outcomes))
@@ -196,7 +193,6 @@ func (r *evaluateReport) maxNovelSection() report.Section {
 	return s
 }
 
-// percentTicks holds the ticks of an axis in percent.
 var percentTicks = []float64{0, 20, 40, 60, 80, 100}
 
 // charts draws error rate against coverage and, if there are probabilities, a reliability diagram.

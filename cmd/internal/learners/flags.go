@@ -98,7 +98,6 @@ func (m *trainingFlags) check() error {
 	return err
 }
 
-// requireSource fails if no source is set.
 func (m *trainingFlags) requireSource() error {
 	if m.Source == "" {
 		return source.MissingSourceError("learn from")

@@ -213,7 +213,6 @@ func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	return errors.Join(g.PrintReport(e, g.f, r), err)
 }
 
-// gridProgress tracks the progress of a search.
 type gridProgress struct {
 	totalPoints int
 
@@ -223,7 +222,6 @@ type gridProgress struct {
 	start      time.Time // start of the first training run
 }
 
-// addPoint records a completed point.
 func (w *gridProgress) addPoint(p *learn.Validation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

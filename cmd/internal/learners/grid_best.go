@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// search runs the search. If a model is to be trained, it also returns the corpus.
+// search runs the search. If a model is to be trained, it returns the corpus as kept.
 func (g *grid) search(
 	ctx context.Context, j *trainingJob, points *learn.Grid,
 ) (_ *learn.SearchResult, kept *corpus.Corpus, err error) {
@@ -65,7 +65,6 @@ func formatDifference(m tune.Measure, difference float64) string {
 	return text
 }
 
-// writeModel adds a line about the trained model.
 func (r *gridReport) writeModel(d *report.Document) {
 	if r.File != "" {
 		which := "the best"

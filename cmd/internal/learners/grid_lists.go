@@ -43,7 +43,7 @@ func (g *gridLists) Set(v string) error {
 	return err
 }
 
-// appendList splits values at commas and appends them to list.
+// appendList splits values at commas, and appends the parts to list.
 func appendList(list *[]string, name, values string) error {
 	if *list != nil {
 		return fmt.Errorf("%s occurs twice; put all values in one list", name)
@@ -104,7 +104,8 @@ func (l log2Flag) String() string { return "" }
 
 func (l log2Flag) Set(v string) error { return l.lists.add(parseLog2List(l.name, v)) }
 
-// parseLog2List parses BEGIN,END,STEP, a list of exponents of 2, as in -log2c and -log2g of grid.py.
+// parseLog2List parses BEGIN,END,STEP, a list of exponents of 2, as in -log2c and -log2g of
+// grid.py.
 func parseLog2List(name, s string) (kernel.ParamGrid, error) {
 	var numbers []float64
 	for part := range strings.SplitSeq(s, ",") {

@@ -299,7 +299,6 @@ func (row *gridRow) learnerName() string {
 	return describeKernel(row.Kernel, row.Embedding)
 }
 
-// writeBest adds a line with the best point's score.
 func (r *gridReport) writeBest(d *report.Document, name string) {
 	all := ""
 	if r.Best.convergenceLine != nil {
@@ -310,7 +309,6 @@ func (r *gridReport) writeBest(d *report.Document, name string) {
 	d.AddFact("best", "%s: %s %s%s", name, r.Measure, r.formatScore(r.Best), all)
 }
 
-// formatScore formats the mean and standard deviation of a row's score.
 func (r *gridReport) formatScore(row *gridRow) string {
 	return r.Measure.Format(row.Mean) + " ± " + strings.TrimSuffix(r.Measure.Format(row.SD), "%")
 }
@@ -347,7 +345,6 @@ func sortByScore(rows []gridRow, m tune.Measure) []gridRow {
 	return rows
 }
 
-// pointsTable returns a table of points with settings and scores.
 func pointsTable(rows []gridRow, m tune.Measure) *report.Table {
 	number := func(v float64) string {
 		if v == 0 {

@@ -37,7 +37,7 @@ func warnLabels(e *cli.Env, c *corpus.Corpus) {
 }
 
 // similarLabels reports whether a and b differ only by case, one letter or two swapped adjacent
-// letters. Labels that differ in digits or punctuation are never near.
+// letters. Labels that differ in digits or punctuation are never similar.
 func similarLabels(a, b string) bool {
 	if strings.EqualFold(a, b) {
 		return a != b

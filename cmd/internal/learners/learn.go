@@ -38,7 +38,7 @@ type parameterFlag struct {
 	text       string // value, or the default until the flag is set
 }
 
-// assigned is a parameter set by a flag or in -type. place is the flag as on the command line.
+// assigned is a parameter set by a flag or in -type. origin is the flag as on the command line.
 type assigned struct{ flag, name, text, origin string }
 
 func (p *parameterFlag) String() string { return p.text }
@@ -57,7 +57,6 @@ func (m *trainingFlags) assign(flag, name, text, place string) {
 	m.assigned = append(m.assigned, assigned{flag, name, text, place})
 }
 
-// repeatableFlag is a repeatable parameter flag.
 type repeatableFlag struct{ *parameterFlag }
 
 func (repeatableFlag) Several() {}
@@ -114,7 +113,8 @@ func (s assignmentFlag) Set(text string) error {
 	return nil
 }
 
-// collectAssigned records which flag sets each parameter. It fails if two flags set different values.
+// collectAssigned records which flag sets each parameter. It fails if two flags set different
+// values.
 func (m *trainingFlags) collectAssigned() error {
 	_, list, _ := strings.Cut(m.learnerType, ":")
 	own, err := params.Split(list)
@@ -149,7 +149,6 @@ func (m *trainingFlags) collectAssigned() error {
 	return nil
 }
 
-// conflictError returns an error for a parameter that is set in two places.
 func conflictError(name, one, other string) error {
 	return cli.Usagef("%s is set by both %s and %s", name, one, other)
 }

@@ -23,8 +23,8 @@ type loadedModel struct {
 	err       error
 }
 
-// engineMemoryFactor is the estimated memory of a prediction, in multiples of the model file's size.
-// textBytes is the estimated memory of texts, in bytes per stored value of the documents.
+// engineMemoryFactor is the estimated memory of a prediction, in multiples of the model file's
+// size. bytesPerText is the estimated memory of texts, in bytes per stored value of the documents.
 const engineMemoryFactor, bytesPerText = 5, 10
 
 // load reads the model and the documents concurrently, because decompression uses only one CPU. The

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// kernelRows removes serial numbers and keeps values, for any bytes.
+// toKernelRows removes serial numbers and keeps values, for any bytes.
 func FuzzKernelRows(f *testing.F) {
 	f.Add("1 0:1 1:0.5 2:0\n-1 0:2 1:-1 2:1\n")
 	f.Add("1 0:0 3:1\n2 1:1\n")

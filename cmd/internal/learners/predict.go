@@ -106,7 +106,6 @@ func (r *predict) requireInputs(what string) error {
 // keepTexts limits the memory of texts to a quarter of -m.
 func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.ReadLimitBytes()/4, math.MaxInt64) }
 
-// outputValues lists the values of -output.
 var outputValues = []string{"labels", "probabilities", "decisions"}
 
 func (r *predict) check() error {
@@ -153,7 +152,6 @@ type predictions struct {
 	report     *predictReport
 }
 
-// predict reads the model and the documents, and predicts.
 func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*predictions, error) {
 	begin := time.Now()
 	loaded, corpus, err := r.load(ctx, e, p)
@@ -267,8 +265,8 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 // prediction.
 func heldBytes(x *predictions) int64 { return predictionBytes(&x.about) + x.corpus.Bytes() }
 
-// addNovelty ranks the documents by similarity to the training documents. If training is nil, it
-// uses the documents stored in the model.
+// addNovelty ranks the documents by similarity to the training documents. If training is nil,
+// addNovelty uses the documents stored in the model.
 func (r *predict) addNovelty(
 	ctx context.Context, p *cli.Progress, x *predictions, training *sparse.CSR, held int64,
 ) error {
@@ -282,7 +280,8 @@ func (r *predict) addNovelty(
 	return errors.Join(n.Annotate(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
-// convertKernelRows converts documents to rows of kernel values if the model was trained on such rows.
+// convertKernelRows converts documents to rows of kernel values if the model was trained on such
+// rows.
 func (r *predict) convertKernelRows(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
 	if of.About().Kernel == model.Precomputed {
 		return c, toKernelRows(c)

@@ -24,7 +24,6 @@ type predictionObject struct {
 	Decisions     []float64 `json:"decisions,omitempty"`
 }
 
-// predictionObjects converts predictions to JSON objects.
 func predictionObjects(l *learn.PredictionWriter) []predictionObject {
 	out := make([]predictionObject, l.DocumentCount())
 	for i := range out {

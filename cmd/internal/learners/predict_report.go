@@ -19,7 +19,7 @@ import (
 )
 
 type predictReport struct {
-	Corpus        source.Summary `json:"corpus"` // description without Terms and Digest
+	Corpus        source.Summary `json:"corpus"` // summary without TermCount and Digest
 	Model         string         `json:"model"`
 	Type          string         `json:"type"`
 	Kernel        string         `json:"kernel,omitempty"` // empty if the learner has no kernel
@@ -55,7 +55,6 @@ type predictReport struct {
 	linkedMatrix *report.ConfusionMatrix // confusion matrix with the documents of each cell, for pages
 }
 
-// classTable returns a table of scores per class.
 func classTable(rows []score.ClassScore) *report.Table {
 	t := report.NewTable("class", ">documents", ">predicted", ">correct", ">precision", ">recall", ">F1")
 	for _, k := range rows {
@@ -148,7 +147,6 @@ type rejection struct {
 // maxConfusions is the maximum number of confused pairs in the report.
 const maxConfusions = 10
 
-// containsAny reports whether any of names is in known.
 func containsAny(known, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }
@@ -257,8 +255,8 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.AddLine("")
 }
 
-// weightedMean returns weighted means of precision, recall and F1 over the classes that occur in labels or
-// predictions.
+// weightedMean returns weighted means of precision, recall and F1 over the classes that occur in
+// labels or predictions.
 func (r *predictReport) weightedMean(weight func(k score.ClassScore) float64) (out score.ClassScore) {
 	sum := 0.0
 	for _, k := range r.Rows {

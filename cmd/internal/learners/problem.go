@@ -18,10 +18,10 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// trainingJob is a training job: a corpus and the options to train on it.
+// trainingJob is a corpus with the options for training.
 type trainingJob struct {
 	flags      *trainingFlags
-	corpus     *corpus.Corpus // documents; nil after handOver if the learner is an SVM
+	corpus     *corpus.Corpus // documents; nil after releaseCorpus if the learner is an SVM
 	names      *corpus.Corpus // names of documents and terms for error messages
 	options    learn.Options
 	corpusLine source.Summary // description of the corpus before training
@@ -32,16 +32,16 @@ type trainingJob struct {
 	readSeconds, prepareSeconds float64
 }
 
-// prepare reads the documents, and checks that their labels suit the learner. If may is set, the
-// default kernel and embedding may depend on the documents.
+// prepare reads the documents, and checks that their labels suit the learner. If adaptive is set,
+// the default kernel and embedding may depend on the documents.
 func (m *trainingFlags) prepare(
-	ctx context.Context, e *cli.Env, p *cli.Progress, may bool, numCs, folds int,
+	ctx context.Context, e *cli.Env, p *cli.Progress, adaptive bool, numCs, folds int,
 ) (*trainingJob, error) {
 	j := &trainingJob{flags: m, begin: time.Now()}
 	m.Need = func(s corpus.Size) int64 {
 		return m.learner.EstimateMemory(m.learner.trainer, s, numCs, folds, m.Workers)
 	}
-	corpus, err := m.readVectors(ctx, e, p, may)
+	corpus, err := m.readVectors(ctx, e, p, adaptive)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,6 @@ func (m *trainingFlags) prepare(
 	return j, j.setSVMOptions(e, p)
 }
 
-// setSVMOptions sets the options for support vector machines.
 func (j *trainingJob) setSVMOptions(e *cli.Env, p *cli.Progress) (err error) {
 	m := j.flags
 	var choosing time.Time
@@ -128,7 +127,6 @@ func (j *trainingJob) releaseCorpus() *corpus.Corpus {
 	return c
 }
 
-// annotateError adds names of documents and terms to a learner's error.
 func (j *trainingJob) annotateError(err error) error { return j.names.DescribeError(err) }
 
 // checkLabels checks that the labels suit the learner, and that texts have terms. It warns about

@@ -47,7 +47,8 @@ func (l *settingsLine) setBackend(m interface{ Reason() string }, j *trainingJob
 	l.ISA, l.BackendReason, l.Workers = e.Info().Backend, m.Reason(), e.Info().Workers
 }
 
-// format describes the model in one line. It inserts the given texts before the engine's description.
+// format describes the model in one line. It inserts the given texts before the engine's
+// description.
 func (l *settingsLine) format(others ...string) string {
 	what := l.Type
 	switch {
@@ -95,8 +96,8 @@ func (l *solverLine) describe(d *report.Document) {
 	d.AddLinef("%s, %s", report.FormatCountOf(l.DotProducts, "dot product", "dot products"), kept)
 }
 
-// warnUnconverged warns about classifiers that stopped before convergence. It returns the number of such
-// classifiers.
+// warnUnconverged warns about classifiers that stopped before convergence. It returns the number of
+// such classifiers.
 func warnUnconverged(e *cli.Env, d learn.Convergence) int {
 	if d.UnfinishedCount > 0 {
 		e.Warnf("%s", d)
@@ -104,7 +105,6 @@ func warnUnconverged(e *cli.Env, d learn.Convergence) int {
 	return d.UnfinishedCount
 }
 
-// describeKernel returns a kernel's name together with its embedding.
 func describeKernel(kernel, embedding string) string {
 	if strings.Contains(kernel, "embed=") || kernel == model.Precomputed {
 		return kernel
@@ -125,7 +125,6 @@ func formatParameters(what string, c, nu, epsilon float64) string {
 	return what
 }
 
-// describeThresholds adds a line about label thresholds, if there are any.
 func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	if t == nil {
 		return
@@ -141,7 +140,6 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
 }
 
-// describeCalibration adds lines about calibrated probabilities, if there are any.
 func describeCalibration(d *report.Document, r *svm.Report) {
 	c := r.Calibration
 	if c == nil {

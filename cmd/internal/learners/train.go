@@ -61,7 +61,6 @@ type train struct {
 	folds       int // value of -v
 }
 
-// modelFormats lists the values of -to.
 var modelFormats = []string{"gram", "libsvm", "libsvm-precomputed"}
 
 func (t *train) check() error {
@@ -132,7 +131,6 @@ func (t *train) newValidation() *cvFlags {
 	return &cvFlags{trainingFlags: &t.trainingFlags, folds: t.folds}
 }
 
-// run reads the documents, trains, writes the model and reports.
 func (t *train) run(ctx context.Context, e *cli.Env) error {
 	if t.f.IsSet("v") {
 		return t.newValidation().run(ctx, e)
@@ -174,7 +172,6 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	return t.PrintReport(e, t.f, r)
 }
 
-// write writes the model and returns the file size.
 func (t *train) write(ctx context.Context, e *cli.Env, m learn.Model) (int64, error) {
 	return matrixio.WriteFile(t.out, func(w io.Writer) error {
 		own, _ := learn.KernelMachineOf(m)

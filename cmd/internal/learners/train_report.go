@@ -74,8 +74,8 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *trainingJ
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// fillSVM sets the fields for support vector machines. The corpus digest is taken from the
-// model, because handOver has dropped the corpus.
+// fillSVM sets the fields for support vector machines. The corpus digest is taken from the model,
+// because releaseCorpus has dropped the corpus.
 func (r *trainReport) fillSVM(t *train, m *model.Model, found *learn.TrainingResult, j *trainingJob) {
 	r.Corpus.Digest = hex.EncodeToString(m.Digest[:])
 	if t.isPrecomputed() {
@@ -99,7 +99,6 @@ func (r *trainReport) fillSVM(t *train, m *model.Model, found *learn.TrainingRes
 	r.Rows = functionRows(m)
 }
 
-// functionRows returns a row for each decision function of a model.
 func functionRows(m *model.Model) []any {
 	rows := []any{}
 	add := func(i int, class, against string) {

@@ -29,7 +29,6 @@ func (r *cvReport) describePage(d *report.Document) {
 	}
 }
 
-// curveSection returns a table and a chart of the learning curve.
 func (r *cvReport) curveSection() report.Section {
 	t := report.NewTable("share of training", ">documents", ">mean "+r.Measure.String(), ">± over folds", ">s")
 	p := chart.New("Learning curve", "training documents", r.Measure.String()+", %")

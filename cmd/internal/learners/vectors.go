@@ -28,8 +28,8 @@ func (m *trainingFlags) applyScale() error {
 	return nil
 }
 
-// usesDefaultKernel reports whether the default kernel may depend on the documents, because no flag sets the
-// kernel or the embedding. For SVMs, -scale may be set.
+// usesDefaultKernel reports whether the default kernel may depend on the documents, because no flag
+// sets the kernel or the embedding. For SVMs, -scale may be set.
 func (m *trainingFlags) usesDefaultKernel() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")
@@ -46,13 +46,13 @@ func (m *trainingFlags) kernelSpecs() []string {
 }
 
 // readVectors reads the documents. Numbers in a table become values if the kernel or the embedding
-// needs vectors. If may is set, the reader accepts negative values. Vectors that aren't counts then
-// have separate default options.
+// needs vectors. If adaptive is set, the reader accepts negative values, and vectors that aren't
+// counts have separate default options.
 func (m *trainingFlags) readVectors(
-	ctx context.Context, e *cli.Env, p *cli.Progress, may bool,
+	ctx context.Context, e *cli.Env, p *cli.Progress, adaptive bool,
 ) (*corpus.Corpus, error) {
 	signed := m.Signed
-	m.Signed = signed || may
+	m.Signed = signed || adaptive
 	if learn.NeedsVectors(m.kernelSpecs(), m.Embedding) {
 		m.KeepRows = math.MaxInt64
 	}
@@ -66,7 +66,7 @@ func (m *trainingFlags) readVectors(
 		m.vectors = learn.VectorDefaultsOf(c)
 		return c, nil
 	}
-	if err != nil || !may || c.Vocabulary != nil {
+	if err != nil || !adaptive || c.Vocabulary != nil {
 		return c, err
 	}
 	m.vectors = learn.VectorDefaultsOf(c)
