@@ -67,7 +67,6 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 	},
 }
 
-// corpusFlags holds the flags of the command corpus.
 type corpusFlags struct {
 	source.Documents
 	source.Kernels // flag -embed
@@ -97,7 +96,7 @@ type corpusReport struct {
 	NumUnlabelled     int              `json:"documents_without_class"`
 	NumMultiLabelled  int              `json:"documents_of_several_classes"`
 	ValuesPerDocument quantiles        `json:"values_per_document"`
-	NumMatches        int64            `json:"matching_terms"` // sum over all pairs of the number of common terms
+	NumMatches        int64            `json:"matching_terms"` // number of common terms, summed over all pairs
 	MatchesPerPair    float64          `json:"matching_terms_per_pair"`
 	Warnings          []corpus.Warning `json:"warnings"`
 	Rows              []classRow       `json:"rows"`

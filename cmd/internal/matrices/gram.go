@@ -102,7 +102,6 @@ func (r *gramRow) Describe(d *report.Document) {
 		backend.WithReason(r.ISA, r.BackendReason), r.Seconds, report.FormatBytes(r.PeakBytes))
 }
 
-// gramFlags holds the flags of the command matrix.
 type gramFlags struct {
 	source.Documents
 	source.Kernels
@@ -198,17 +197,15 @@ func (g *gramFlags) requiredBytes(s corpus.Size) int64 {
 	return max(inEngine, source.EngineBytes(s, g.NumWorkers())+partsBytes(64, s.Documents))
 }
 
-// describeGram describes the matrix of n documents, for error messages.
 func describeGram(n int) string {
 	return fmt.Sprintf("a Gram matrix of %s", report.FormatDocuments(n))
 }
 
-// maxWholeBytes is the maximum size in bytes of a matrix that is computed before it is written. Larger
-// matrices are written during the computation. This saves memory and costs little time, because the
-// disk is slower than the engine.
+// maxWholeBytes is the maximum size in bytes of a matrix that is computed before it is written.
+// Larger matrices are written during the computation. This saves memory and costs little time,
+// because the disk is slower than the engine.
 const maxWholeBytes = 256 << 20
 
-// write computes the matrix, and writes it to -o.
 func (g *gramFlags) write(
 	ctx context.Context, e *cli.Env, p *cli.Progress, x *sparse.Embedded, k kernel.Kernel, f *matrixFile,
 ) ([]gramRow, error) {
@@ -286,7 +283,8 @@ func (g *gramFlags) rowsPerPart(eng *engine.Engine, rows int, what string, need 
 // partsBytes returns the memory of two parts in bytes, for computing one and writing the other.
 func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
 
-// computeInParts computes an m x n matrix in parts of rows, and writes each part while computing the next.
+// computeInParts computes an m x n matrix in parts of rows, and writes each part while computing
+// the next.
 func computeInParts(
 	ctx context.Context, m, n, rows int, compute func(ctx context.Context, first int, part *engine.Dense) error,
 	writeRow func([]float32) error,

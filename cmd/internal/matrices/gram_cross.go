@@ -43,7 +43,8 @@ func (g *gramFlags) readTest(
 	return test, nil
 }
 
-// newMatrixFile returns the description of the matrix. If -o-labels is set, it writes the label file.
+// newMatrixFile returns the description of the matrix. If -o-labels is set, it writes the label
+// file.
 func (g *gramFlags) newMatrixFile(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
 	f := &matrixFile{test: test, header: matrixio.Header{Rows: train.Documents.Rows(),
 		Comment: fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))}}
@@ -67,7 +68,6 @@ func (g *gramFlags) newMatrixFile(e *cli.Env, k kernel.Kernel, train, test *corp
 	return f, err
 }
 
-// checkDiskSpace returns an error if the disk has less free space than the matrix needs.
 func (g *gramFlags) checkDiskSpace(path string, h matrixio.Header) error {
 	need := h.MinBytes(g.format)
 	if free, ok := matrixio.FreeSpace(path); ok && need > free {
@@ -112,8 +112,8 @@ func testBytes(docs, others *sparse.CSR) int64 {
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes returns an upper bound of the memory in bytes for a part of the matrix: its embedded
-// test documents, the engine's copy of these documents, and two parts of the matrix.
+// crossBytes returns an upper bound of the memory in bytes for a part of the matrix: the embedded
+// test documents of the part, the engine's copy of these documents, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)
 	for first := 0; first < docs.Rows(); first += rows {

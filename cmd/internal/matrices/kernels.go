@@ -58,8 +58,8 @@ arccos.
 
 gram kernels NAME shows one kernel in detail.`
 
-// protectMinus inserts -- before a specification that begins with a negative weight, such as -1*c, so
-// that it isn't parsed as a flag. No flag begins with a digit.
+// protectMinus inserts -- before a specification that begins with a negative weight, such as -1*c,
+// so that it isn't parsed as a flag. No flag begins with a digit.
 func protectMinus(args []string) ([]string, error) {
 	var out []string
 	for i, a := range args {
@@ -210,7 +210,6 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 }
 
-// definiteness describes the definiteness, with its condition and source.
 func (v kernelSpec) definiteness() string {
 	text := v.Definiteness.String()
 	if v.Condition != "" {

@@ -40,9 +40,9 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOfDocuments returns the number of each document's class. For an unlabelled document it returns
-// none, or fails if none is "". It also fails if a document has several classes.
-func numbersOfDocuments(c *corpus.Corpus, numbers []string, none string) ([]string, error) {
+// numbersOfDocuments returns the number of each document's class. For an unlabelled document it
+// returns missing, or fails if missing is "". It also fails if a document has several classes.
+func numbersOfDocuments(c *corpus.Corpus, numbers []string, missing string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil
 	}
@@ -52,8 +52,8 @@ func numbersOfDocuments(c *corpus.Corpus, numbers []string, none string) ([]stri
 		switch {
 		case len(of) == 1:
 			labels[i] = numbers[of[0]]
-		case len(of) == 0 && none != "":
-			labels[i] = none
+		case len(of) == 0 && missing != "":
+			labels[i] = missing
 		default:
 			return nil, fmt.Errorf("%s has %s, but the libsvm format allows only one label per row",
 				c.DocumentName(i), report.FormatCountOf(len(of), "class", "classes"))
