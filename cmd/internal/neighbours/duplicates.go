@@ -94,7 +94,7 @@ type duplicatesReport struct {
 	section  report.Section // page section with groups or pairs
 }
 
-// groupSize is the number of groups with From to To documents.
+// groupSize counts the groups with MinDocuments to MaxDocuments documents.
 type groupSize struct{ MinDocuments, MaxDocuments, NumGroups int }
 
 func (s groupSize) String() string {
@@ -245,7 +245,6 @@ func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
 	return r
 }
 
-// vectorExtensions lists extensions of vector and matrix files.
 var vectorExtensions = []string{".svm", ".libsvm", ".mtx", ".npy", ".npz"}
 
 // find returns the groups of near-duplicates, and records details of the search in r.
@@ -371,7 +370,7 @@ func groupBytes(s corpus.Size) int64 {
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))
 }
 
-// findLeaks finds pairs of near-duplicates between docs and others, and writes them.
+// findLeaks finds pairs of near-duplicates between docs and others, and writes the pairs.
 func (d *duplicates) findLeaks(ctx context.Context, e *cli.Env, p *cli.Progress, docs, others *corpus.Corpus) error {
 	r := d.newReport(docs, others)
 	need := int64(backend.RuntimeBytes)

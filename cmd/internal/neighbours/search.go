@@ -76,7 +76,6 @@ func (s *search) keepTexts(always bool) {
 	}
 }
 
-// checkTexts fails if -texts is set and c has no texts.
 func (s *search) checkTexts(c *corpus.Corpus) error {
 	if s.texts && !c.HasRaw() {
 		return fmt.Errorf("-texts: %s contains no text", c.Source)
@@ -84,8 +83,8 @@ func (s *search) checkTexts(c *corpus.Corpus) error {
 	return nil
 }
 
-// describePlan describes the search for pairs: the method, the reason for the method, and the number of
-// pairs.
+// describePlan describes the search for pairs: the method, the reason for the method, and the
+// number of pairs.
 func describePlan(p *engine.JoinPlan) string {
 	counted := ""
 	if p.DistinctDocuments > 0 {
@@ -138,7 +137,8 @@ func (o *outcome) writeLine(d *report.Document, what string) {
 		o.SearchSeconds, o.Seconds, report.FormatPeakMemory(o.PeakBytes, o.limitBytes))
 }
 
-// writeTable writes the table file. It also records the file size, the time and the peak memory.
+// writeTable writes the table file. writeTable also records the file size, the time and the peak
+// memory.
 func writeTable[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
 	o.FileBytes, err = matrixio.WriteFile(o.File, func(w io.Writer) error {
 		return table.Write(ctx, w, o.Format, rows, columns...)
