@@ -21,7 +21,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// maxTexts limits the number of texts in a request. maxNamed limits the parameter n. maxExplained
+// maxTexts limits the number of texts in a request. maxN limits the parameter n. maxExplained
 // limits the size in bytes of a text to explain.
 const maxTexts, maxN, maxExplained = 1000, 1000, 64 << 10
 
@@ -119,7 +119,6 @@ func (q *request) parse(body []byte) error {
 	return nil
 }
 
-// parseN parses the number of terms or neighbours.
 func (q *request) parseN(value []byte) error {
 	var n *float64
 	if json.Unmarshal(value, &n) != nil || n == nil {
@@ -228,12 +227,12 @@ type predictionObject struct {
 	NumKnownWords int      `json:"words_known"`
 	NumWords      int      `json:"words"`
 	Note          string   `json:"note,omitempty"` // remark, for example that the text has no known word
-	// Threshold is set if the prediction is rejected. Probability then refers to Second.
+	// Threshold is set if the prediction is rejected. Probability then refers to SecondClass.
 	Threshold float64 `json:"threshold,omitempty"`
 }
 
-// batchSize is the number of texts predicted at a time. It is small, because decision values for many
-// classes need more memory than the texts.
+// batchSize is the number of texts predicted at a time. It is small, because decision values for
+// many classes need more memory than the texts.
 const batchSize = 64
 
 func predict(ctx context.Context, l *loadedModel, q *request, out *response) error {
@@ -308,8 +307,8 @@ func (l *loadedModel) prediction(p *gram.Predictions, i int) predictionObject {
 	return out
 }
 
-// rejectionReason returns the reason for rejecting a prediction, or "". It rounds the probability down and
-// the threshold up, so that the printed probability is below the threshold.
+// rejectionReason returns the reason for rejecting a prediction, or "". It rounds the probability
+// down and the threshold up, so that the printed probability is below the threshold.
 func (p *predictionObject) rejectionReason() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""

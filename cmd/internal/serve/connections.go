@@ -30,8 +30,8 @@ func (c *connections) count() int64 {
 // closedLogInterval is the minimum time between log lines about too many connections.
 const closedLogInterval = time.Minute
 
-// trackConnection is the callback [http.Server.ConnState]. If a new connection exceeds the limit, it
-// closes the connection that has been idle longest.
+// trackConnection is the callback [http.Server.ConnState]. If a new connection exceeds the limit,
+// trackConnection closes the connection that has been idle longest.
 func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 	c := &s.conns
 	c.mu.Lock()

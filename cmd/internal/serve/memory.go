@@ -32,14 +32,15 @@ func (h *memoryShare) free() {
 	h.n = 0
 }
 
-// The first freePart bytes of an output count as memory of the connection, so that errors and
-// /healthz can be answered when no memory is left. Further parts have up to maxPart bytes.
+// The first uncountedBytes bytes of an output count as memory of the connection, so that errors and
+// /healthz can be answered when no memory is left. Further parts of the output have up to
+// maxPartBytes bytes.
 const uncountedBytes, maxPartBytes = 4 << 10, 64 << 10
 
 // response is a response in memory. Its memory is counted until the response has been sent.
 type response struct {
-	contentType string // content type
-	err         error  // error that the response reports
+	contentType string
+	err         error // error that the response reports
 	parts       [][]byte
 	size        int
 	held        memoryShare

@@ -52,7 +52,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		f.InputVar(&r.model, "model", "serve the model in `FILE`")
 		f.StringVar(&r.textsSource, "of", "", "search neighbours among the texts of `SOURCE` (default: none)")
 		f.RegisterInput(&r.textsSource, "of", func(ctx context.Context) []string {
-			files, _ := corpus.Files(ctx, r.textsSource) // reading the texts reports the same error
+			files, _ := corpus.Files(ctx, r.textsSource) // an error occurs again when the texts are read
 			return files
 		})
 		f.SetArguments(cli.Argument{Flag: "model", ValueName: "model"})
@@ -68,7 +68,6 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 	},
 }
 
-// serveFlags holds the flags of serve.
 type serveFlags struct {
 	model, textsSource, addr string
 	maxBody                  cli.ByteSize
@@ -91,7 +90,8 @@ func (r *serveFlags) check() error {
 	return nil
 }
 
-// shutdownTimeout is the time limit for pending requests after ^C. It is shorter than [cli.GracePeriod].
+// shutdownTimeout is the time limit for pending requests after ^C. It is shorter than
+// [cli.GracePeriod].
 const shutdownTimeout = 500 * time.Millisecond
 
 // run serves until ctx is done.
@@ -126,7 +126,7 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 	} else {
 		e.Warnf("-addr %s: the model is accessible from the network without authentication or encryption", r.addr)
 	}
-	tell := func(format string, args ...any) { // e.Say would print a repeated text only once
+	tell := func(format string, args ...any) { // e.Infof would print a repeated text only once
 		if !e.Quiet {
 			fmt.Fprintf(e.Stderr, "%s: %s\n", e.ProgramName, fmt.Sprintf(format, args...))
 		}
@@ -200,7 +200,7 @@ func (w *watcher) recordState() {
 }
 
 // isReplaced reports whether the file has been replaced since it was read, and is complete. A file
-// counts as complete if it hasn't changed since the previous call. For a pipe, replaced returns
+// counts as complete if it hasn't changed since the previous call. For a pipe, isReplaced returns
 // false.
 func (w *watcher) isReplaced() bool {
 	now, _ := os.Stat(w.file)
@@ -216,9 +216,9 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// setMemoryLimit sets the memory limit for connections and requests. The limit is three quarters of the
-// memory that the model doesn't use. The other quarter is for garbage. bound fails if a request of
-// -max-body bytes may need more than the limit.
+// setMemoryLimit sets the memory limit for connections and requests. The limit is three quarters of
+// the memory that the model doesn't use. The other quarter is for garbage. setMemoryLimit fails if
+// a request of -max-body bytes may need more than the limit.
 func (r *serveFlags) setMemoryLimit(s *service) error {
 	budget := r.limits.Budget()
 	if budget == 0 {
@@ -300,7 +300,6 @@ func (r *serveFlags) load(ctx context.Context) (*loadedModel, error) {
 	return out, nil
 }
 
-// description describes the model in one line.
 func (l *loadedModel) description() string {
 	a := l.model.About()
 	words := []string{cmp.Or(a.Kernel, a.Type), report.FormatCountOf(len(a.Vocabulary), "term", "terms")}

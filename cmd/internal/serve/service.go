@@ -26,15 +26,16 @@ import (
 
 const (
 	maxConnections  = 4096
-	connectionBytes = 32 << 10 // memory for buffers, stacks, and a response of up to freePart bytes
+	connectionBytes = 32 << 10 // memory for buffers, stacks, and a response of up to uncountedBytes bytes
 	unboundedBytes  = 1 << 30  // default memory limit for connections and requests
 )
 
-// Memory in bytes per byte of a request body: bodyTimes to read and parse the body, and workTimes
+// Memory in bytes per byte of a request body: bodyFactor to read and parse the body, and workFactor
 // more to answer the request.
 const bodyFactor, workFactor = 5, 27
 
-// latencyBuckets holds the bounds of latency histograms in seconds. Predicting a text takes about 0.5 ms.
+// latencyBuckets holds the bounds of latency histograms in seconds. Predicting a text takes about
+// 0.5 ms.
 var latencyBuckets = metrics.ExponentialBuckets(0.0005, 2, 15)
 
 // service is the state that all handlers share.
@@ -211,7 +212,7 @@ func statusErrorOf(err error) *statusError {
 }
 
 // compute reads the body, waits for a slot, and calls work. Explanations also wait for a slot in
-// s.reasons.
+// s.explanationSlots.
 func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	work func(ctx context.Context, body []byte, l *loadedModel) error,
 ) error {
@@ -250,8 +251,8 @@ func (s *service) compute(w http.ResponseWriter, r *http.Request, explains bool,
 	return work(ctx, body, s.current.Load())
 }
 
-// bodyReadError returns the failure for a body that can't be read. If the cause is unknown, the status is
-// 400.
+// bodyReadError returns the error for a body that can't be read. If the cause is unknown, the
+// status is 400.
 func bodyReadError(err error) error {
 	if f := statusErrorOf(err); f.status != http.StatusInternalServerError {
 		return f
@@ -273,7 +274,6 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// health describes the current model.
 func (s *service) health(_ http.ResponseWriter, _ *http.Request, out *response) error {
 	l := s.current.Load()
 	return out.writeJSON(map[string]any{"status": "ok", "model": l.name, "kind": l.description(),
