@@ -50,7 +50,6 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 	},
 }
 
-// soakFlags holds the flags of soak.
 type soakFlags struct {
 	f       *cli.Flags
 	options soak.Options
