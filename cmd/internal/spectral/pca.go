@@ -72,7 +72,6 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 	},
 }
 
-// pcaFlags holds the flags of pca.
 type pcaFlags struct {
 	source.Documents
 	source.Kernels
@@ -357,7 +356,6 @@ func (c *pcaFlags) fit(
 	return found, err
 }
 
-// setComponents sets the fields that describe the components.
 func (r *componentsReport) setComponents(c *pca.Components) {
 	r.MatrixStored, r.NumBasis, r.Trace = c.MatrixStored, c.BasisSize, c.Total
 	r.NumLandmarks, r.LostVariance = c.NumLandmarks, c.Residual/c.Total

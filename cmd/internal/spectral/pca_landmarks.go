@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// fitLandmarks computes components from landmarks.
 func (c *pcaFlags) fitLandmarks(
 	ctx context.Context, e *cli.Env, p *cli.Progress, documents *corpus.Corpus, held int64,
 ) (*projection, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-const plotWidth = 15 // plotWidth of a plot in centimetres
+const plotWidth = 15 // width of a plot in centimetres
 
 // maxPlotPoints is the maximum number of documents in a plot. More points would overlap.
 const maxPlotPoints = 5000

@@ -35,7 +35,6 @@ func (c *pcaFlags) coordinatesOf(f *projection, of *corpus.Corpus) coordinatesFu
 	}
 }
 
-// selectRows returns a copy of the listed rows of z.
 func selectRows(z *mat.Dense, rows []int) *mat.Dense {
 	_, cols := z.Dims()
 	out := mat.NewDense(len(rows), cols, nil)

@@ -22,7 +22,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxFullDocuments is the maximum number of documents for which all eigenvalues are computed by default.
+// maxFullDocuments is the maximum number of documents for which all eigenvalues are computed by
+// default.
 const maxFullDocuments = 1000
 
 // Command is the command spectrum, which computes eigenvalues of Gram matrices.
@@ -59,7 +60,6 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 	},
 }
 
-// spectrumFlags holds the flags of spectrum.
 type spectrumFlags struct {
 	source.Documents
 	source.Kernels
@@ -158,7 +158,6 @@ func (c *spectrumFlags) run(ctx context.Context, e *cli.Env) error {
 	return c.PrintReport(e, c.f, r)
 }
 
-// describeTask describes the computation for error messages.
 func (c *spectrumFlags) describeTask(n int) string {
 	of := " eigenvalues of a Gram matrix of " + report.FormatDocuments(n)
 	if c.allValues {
@@ -171,7 +170,8 @@ func (c *spectrumFlags) options() spectrum.Options {
 	return spectrum.Options{K: c.k, WithSmallest: true, MaxVectors: c.steps, Seed: 1}
 }
 
-// requiredBytes returns the minimum memory for the eigenvalues in bytes, excluding documents and engine.
+// requiredBytes returns the minimum memory for the eigenvalues in bytes, excluding documents and
+// engine.
 func (c *spectrumFlags) requiredBytes(n int) int64 {
 	if c.allValues {
 		return 4*int64(n)*int64(n) + spectrum.EigenvaluesBytes(n)
@@ -212,7 +212,6 @@ func (c *spectrumFlags) measure(
 	return r, nil
 }
 
-// computeAll computes all eigenvalues.
 func (c *spectrumFlags) computeAll(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, k kernel.Kernel, held int64, r *spectrumRow,
 ) error {
@@ -244,8 +243,8 @@ func (c *spectrumFlags) computeAll(
 	return nil
 }
 
-// computeExtremes computes the largest and smallest eigenvalues with Lanczos. The matrix is stored if
-// there is enough memory.
+// computeExtremes computes the largest and smallest eigenvalues with Lanczos. The matrix is stored
+// if there is enough memory.
 func (c *spectrumFlags) computeExtremes(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 	r *spectrumRow,
