@@ -19,9 +19,9 @@ type closestPairList struct {
 	identical []closePair
 }
 
-// addRow adds the values of row i right of the diagonal. The list may grow to twice its limit before
-// [closestPairList.trim], so that the list is rarely sorted. NaN counts as small, so that NaN is
-// compared with the reference.
+// addRow adds the values of row i right of the diagonal. The list may grow to twice its limit
+// before [closestPairList.trim], so that the list is rarely sorted. NaN counts as small, so that
+// NaN is compared with the reference.
 func (l *closestPairList) addRow(i int, c []float32) {
 	for d, v := range c {
 		if v >= l.bound {
@@ -40,10 +40,10 @@ func (l *closestPairList) addRow(i int, c []float32) {
 	}
 }
 
-// addRows adds the values of every share-th row that are right of the diagonal.
-func (l *closestPairList) addRows(ctx context.Context, eng *engine.Engine, c kernel.Kernel, share int) error {
+// addRows adds the values right of the diagonal, of every step-th row.
+func (l *closestPairList) addRows(ctx context.Context, eng *engine.Engine, c kernel.Kernel, step int) error {
 	var rows []int
-	for i := 0; i < eng.Len(); i += share {
+	for i := 0; i < eng.Len(); i += step {
 		rows = append(rows, i)
 	}
 	for part := range slices.Chunk(rows, chunkRows) {

@@ -22,8 +22,8 @@ import (
 // size, so that two or four workers end at the same time.
 const chunkRows = 256
 
-// orthogonalTolerance is the maximum |1-c| in the reference for documents without common terms. For such
-// pairs 1-c is only rounding error, so a relative error is meaningless.
+// orthogonalTolerance is the maximum |1-c| in the reference for documents without common terms. For
+// such pairs 1-c is only rounding error, so a relative error is meaningless.
 const orthogonalTolerance = 1e-14
 
 // comparison is the result of comparing one kernel on one back end with the reference.
@@ -139,8 +139,8 @@ func (v *verifier) compare(
 	return found, nil
 }
 
-// chunkBuffers is memory for comparing a chunk of rows. It is reused, because mapping new pages would take
-// a tenth of the running time.
+// chunkBuffers is memory for comparing a chunk of rows. It is reused, because mapping new pages
+// would take a tenth of the running time.
 type chunkBuffers struct {
 	got  []float32
 	want [chunkRows]expectedRow
@@ -157,7 +157,6 @@ func (c *chunkBuffers) resize(rows, columns int) (*engine.Dense, []expectedRow) 
 // expectedRow holds the reference values of a row, which all instruction sets share.
 type expectedRow []float64
 
-// fill computes the reference values of a row.
 func (e *expectedRow) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) {
 	*e = (*e)[:0]
 	for at, c := range row.c {
@@ -165,7 +164,6 @@ func (e *expectedRow) fill(k kernel.Kernel, x *sparse.Embedded, row *sampleRow) 
 	}
 }
 
-// compareRow compares a computed row with the reference.
 func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []float32, want expectedRow) rowResult {
 	res := newRowResult()
 	r := &s.rows[row]

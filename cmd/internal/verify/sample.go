@@ -30,7 +30,7 @@ type sample struct {
 	n            int         // number of documents
 	rows         []sampleRow // rows of the sample, in ascending order
 	closest      []closePair
-	groups       []int32 // groups index, equal for identical documents; -1 for unique documents
+	groups       []int32 // group index of each document, equal for identical documents; -1 for unique documents
 	numIdentical int64   // number of pairs of identical documents in the corpus
 }
 
@@ -63,8 +63,8 @@ type closePair struct {
 	c    float32
 }
 
-// chooseSample returns the sample. It finds the closest pairs by computing c for all pairs or, if few
-// closest pairs are needed, for every eighth row. The sample of a small corpus has all rows.
+// chooseSample returns the sample. It finds the closest pairs by computing c for all pairs or, if
+// few closest pairs are needed, for every eighth row. The sample of a small corpus has all rows.
 // Otherwise the sample has random rows, and further rows for the closest pairs.
 func (v *verifier) chooseSample(
 	ctx context.Context, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel, backends int,
@@ -131,10 +131,10 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 	return rows
 }
 
-// subsample returns a sample with every share-th whole row, and the closest pairs of the other rows. If
-// the sample contains all pairs, part returns s.
-func (s *sample) subsample(share int) *sample {
-	if s.n <= allPairsUpTo || share == 1 {
+// subsample returns a sample with every step-th whole row, and the closest pairs of the other rows.
+// If the sample contains all pairs, subsample returns s.
+func (s *sample) subsample(step int) *sample {
+	if s.n <= allPairsUpTo || step == 1 {
 		return s
 	}
 	near := map[int32][]int32{}
@@ -146,7 +146,7 @@ func (s *sample) subsample(share int) *sample {
 	whole := 0
 	for _, r := range s.rows {
 		if r.columns == nil {
-			if whole++; whole%share != 1 {
+			if whole++; whole%step != 1 {
 				columns := slices.Sorted(slices.Values(near[int32(r.document)]))
 				c := make([]float64, len(columns))
 				for k, j := range columns {
@@ -162,8 +162,8 @@ func (s *sample) subsample(share int) *sample {
 	return &out
 }
 
-// vertexCover returns documents such that every pair contains one of them. It repeatedly chooses the
-// document with the most uncovered pairs.
+// vertexCover returns documents such that every pair contains one of them. It repeatedly chooses
+// the document with the most uncovered pairs.
 func vertexCover(pairs []closePair) []int {
 	var rows []int
 	left := slices.Clone(pairs)
@@ -252,9 +252,9 @@ func (s *sample) numPairs() int64 {
 	return n
 }
 
-// comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines. It is the
-// memory of the reference's c, plus the larger of two sizes: the reference's scratch memory, and
-// the memory for expected values, computed values and the symmetry check.
+// comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines.
+// It is the memory of the reference's c, plus the larger of two sizes: the reference's scratch
+// memory, and the memory for expected values, computed values and the symmetry check.
 func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

@@ -84,11 +84,11 @@ type verifier struct {
 	heldBytes  int64           // memory in use in bytes: program, corpus, embedded documents and engines
 }
 
-// defaultRowStep is the value of share if -kernel isn't set.
+// defaultRowStep is the value of rowStep if -kernel isn't set.
 const defaultRowStep = 8
 
-// reducedKernels returns the kernels that are compared on one eighth of the rows: the variants, and the
-// example whose reference computes an integral for each pair.
+// reducedKernels returns the kernels that are compared on one eighth of the rows: the variants, and
+// the example whose reference computes an integral for each pair.
 func reducedKernels() map[string]bool {
 	few := map[string]bool{}
 	for _, spec := range append(source.VariantSpecs(), "arccos:n=0,bias=0.3") {
@@ -275,7 +275,7 @@ func (v *verifier) newBackends(ctx context.Context, x *sparse.Embedded, bytes in
 	if budget := v.Budget(); budget > 0 && v.heldBytes+int64(len(list))*bytes > budget {
 		parallel = 1
 	}
-	var mu sync.Mutex // guards v.held
+	var mu sync.Mutex // guards v.heldBytes
 	err := run.Tasks(ctx, parallel, len(list), func(_ context.Context, _, i int) error {
 		mu.Lock()
 		err := v.CheckMemory("an engine for each instruction set", v.heldBytes+bytes)
