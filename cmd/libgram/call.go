@@ -133,9 +133,9 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("gram: a fault: %v\n\n%s", p.value, p.stack) }
 
-// recoverPanic calls f on a new goroutine, and converts a panic to an error. On the calling goroutine,
-// which is locked to the caller's thread, each wait would cost a thread switch. This would double
-// the time for computing a Gram matrix of two documents.
+// recoverPanic calls f on a new goroutine, and converts a panic to an error. On the calling
+// goroutine, which is locked to the caller's thread, each wait would cost a thread switch. This
+// would double the time for computing a Gram matrix of two documents.
 func (c *call) recoverPanic(f function, a *arguments) (o object, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -251,8 +251,8 @@ func (c *call) callBack(callback func()) {
 	}
 }
 
-// progress reports p to the caller. It repeats the report at intervals of everyTell until progress
-// is called again.
+// progress reports p to the caller. It repeats the report at intervals of repeatInterval until
+// progress is called again.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return

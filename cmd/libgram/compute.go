@@ -135,8 +135,8 @@ func sameTokenizer(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }
 
-// corpusPair converts two sets of documents to corpora. If the second set is nil, columns is nil. Unless
-// read.MinDF is 1, terms that occur in only one text of the second set are removed from both
+// corpusPair converts two sets of documents to corpora. If the second set is nil, columns is nil.
+// Unless read.MinDF is 1, terms that occur in only one text of the second set are removed from both
 // corpora.
 func (c *call) corpusPair(
 	x, of *documents, name string, read gram.ReadOptions,
@@ -164,7 +164,6 @@ func (c *call) corpusPair(
 	return withoutTerms(rows, rare), withoutTerms(columns, rare), nil
 }
 
-// withoutTerms returns a copy of c without the given terms.
 func withoutTerms(c *corpus.Corpus, terms map[string]bool) *corpus.Corpus {
 	out, m := *c, c.Documents
 	out.Documents = &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}

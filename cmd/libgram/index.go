@@ -42,7 +42,6 @@ func newIndex(c *call, a *arguments, o *gram.IndexOptions) (object, error) {
 	return &index{x}, err
 }
 
-// indexArguments decodes the index and the texts in the arguments.
 func (c *call) indexArguments(a *arguments) (*index, []string, error) {
 	x, err := objectOf[*index](c, a.object)
 	if err != nil {
@@ -145,7 +144,6 @@ func loadBytes(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return c.loadFrom(bytes.NewReader(slices.Clone(b)))
 }
 
-// loadFrom reads a model or an index.
 func (c *call) loadFrom(r io.Reader) (object, error) {
 	in := bufio.NewReader(r)
 	if begin, _ := in.Peek(len(indexMagic)); string(begin) == indexMagic {

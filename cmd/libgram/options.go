@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/internal/snake"
 )
 
-// parsers maps types of options that JSON encodes as strings to their parsers.
+// parsers holds the parsers of option types that JSON encodes as strings.
 var parsers = map[reflect.Type]func(string) (any, error){
 	reflect.TypeFor[corpus.Tokenizer]():   func(s string) (any, error) { return parseTokenizer(s) },
 	reflect.TypeFor[corpus.TermOptions](): func(s string) (any, error) { return corpus.ParseTermOptions(s) },
@@ -91,7 +91,8 @@ func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 	}
 }
 
-// describeType describes the JSON values for an option of type t. It returns "" if t has no JSON form.
+// describeType describes the JSON values for an option of type t. It returns "" if t has no JSON
+// form.
 func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -144,7 +145,6 @@ func setOption(field reflect.Value, value json.RawMessage) error {
 	return err
 }
 
-// truncateValue truncates a JSON value for use in a message.
 func truncateValue(value []byte) string {
 	const most = 60
 	if short := truncate(string(bytes.TrimSpace(value)), most); len(short) < len(value) {
