@@ -38,7 +38,7 @@ type Documents struct {
 	Tokenizer       *corpus.Tokenizer           // tokenizer to use instead of the flags; nil for none
 	KeepTexts       int64                       // see corpus.Options.KeepTextBytes
 	KeepRows        int64                       // see corpus.Options.KeepRowBytes
-	TrainingForm    corpus.FormatOptions        // format of a model's training documents, see corpus.Options.TrainingFormat
+	TrainingForm    corpus.FormatOptions        // see corpus.Options.TrainingFormat
 	Need            func(corpus.Size) int64     // see corpus.Options.EstimateMemory
 	OtherBytes      int64                       // other memory in use while documents are read, in bytes
 	Vocabulary      []string                    // terms of the training documents; nil if unknown
