@@ -130,7 +130,6 @@ func (b *browser) eval(value any, script string, args ...any) {
 	b.call("POST", "/execute/sync", map[string]any{"script": script, "args": args}, value)
 }
 
-// element returns the element with a CSS selector.
 func (b *browser) element(selector string) string {
 	b.t.Helper()
 	var found map[string]string
@@ -147,7 +146,6 @@ func (b *browser) click(selector string) {
 	b.call("POST", b.element(selector)+"/click", map[string]any{}, nil)
 }
 
-// press sends keys to an element.
 func (b *browser) press(selector, keys string) {
 	b.t.Helper()
 	b.call("POST", b.element(selector)+"/value", map[string]string{"text": keys}, nil)

@@ -214,7 +214,6 @@ func checkPictures(t *testing.T, b *browser, name string) {
 	}
 }
 
-// checkRequests checks the requests of the browser.
 func checkRequests(t *testing.T, b *browser) {
 	t.Helper()
 	files := 0

@@ -58,7 +58,7 @@ func TestNamedMemorySuffices(t *testing.T) {
 		case strings.Contains(line, "-choose-time"):
 			in = text
 		case strings.Contains(line, "duplicates"), strings.HasSuffix(line, "linear") && strings.Contains(line, "-type"),
-			strings.HasSuffix(line, "logistic"), strings.HasSuffix(line, "knn"): // they need little memory
+			strings.HasSuffix(line, "logistic"), strings.HasSuffix(line, "knn"): // these learners need little memory
 			in = "synthetic:docs=12000,terms=5000,length=60,classes=4"
 		case strings.Contains(line, "-steps"): // Lanczos is for larger corpora
 			in = "synthetic:docs=1100,terms=500,length=20"
