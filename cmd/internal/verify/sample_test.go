@@ -48,8 +48,8 @@ func TestChooseRows(t *testing.T) {
 	}
 }
 
-// A part contains a fraction of the whole rows, with all their values, and all closest pairs of the
-// sample.
+// A subsample contains a fraction of the whole rows, with all their values, and all closest pairs
+// of the sample.
 func TestSamplePart(t *testing.T) {
 	const n = 3000
 	closest := []closePair{{i: 5, j: 9}, {i: 5, j: 2000}, {i: 5, j: 8}, {i: 100, j: 200}, {i: 7, j: 300}}
