@@ -72,7 +72,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that decoding the result of given yields the same options.
+// FuzzDecode checks that decoding the result of nonzeroOptions yields the same options.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{`{}`, `null`,
 		`{"kernel": "ngd", "c": 1e-3, "terms": "words:1..2 + chars:2..5", "workers": 2}`,
