@@ -10,14 +10,13 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// some is a minimal report.
 type some struct {
 	Rows int `json:"rows"`
 }
 
 func (s *some) Describe(d *report.Document) { d.AddLinef("rows %d", s.Rows) }
 
-// The times follow the text of a report, and are included in its JSON object.
+// The kernel times follow the text of a report, and are included in its JSON object.
 func TestTimes(t *testing.T) {
 	r := &timedReport{&some{3}, []cuda.KernelTime{{Kernel: "panels", Launches: 1200, Seconds: 0.5}}}
 	text := report.Text(r)
