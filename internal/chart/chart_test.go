@@ -76,7 +76,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// wellFormed reads XML to its end.
+// wellFormed checks that a text is well-formed XML.
 func wellFormed(t *testing.T, text string) {
 	t.Helper()
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {
