@@ -65,7 +65,8 @@ func TestWork(t *testing.T) {
 				for _, j := range order[:max(head, 0)] {
 					inHead[j] = true
 				}
-				// The Useful counts are of common terms of pairs, tailSelf is of single documents.
+				// headUseful and tailUseful count common terms of pairs i < j. tailSelf counts tail
+				// terms of single documents.
 				var headUseful, tailUseful, tailSelf int64
 				values := make([]int64, n) // number of values of each document in the head
 				for i := range n {
