@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A document has text output and an HTML page: its first line is the page's lead, facts and other
+// A document has text output and an HTML page: its first line is the page's intro, facts and other
 // lines are in the summary, and tables are sections.
 func TestDocument(t *testing.T) {
 	named, headed, plain, brief := NewTable("isa"), NewTable("isa"), NewTable("part"), NewTable("all")
