@@ -43,10 +43,10 @@ type headRound struct {
 	RatioToBest float64 `json:"ratio_to_best"`
 }
 
-// thinHeads reduces heads to about most heads. It keeps the first head, the last head, the chosen
-// head and its neighbours, and further heads at even intervals.
-func thinHeads(heads []engine.Head, chosen, most int) []engine.Head {
-	step := max((len(heads)+most-4)/(most-3), 1)
+// thinHeads returns about limit elements of heads. It keeps the first head, the last head, the
+// chosen head and its neighbours, and further heads at even intervals.
+func thinHeads(heads []engine.Head, chosen, limit int) []engine.Head {
+	step := max((len(heads)+limit-4)/(limit-3), 1)
 	var out []engine.Head
 	for i, h := range heads {
 		if i == 0 || i == len(heads)-1 || (i-chosen)%step == 0 || i == chosen-1 || i == chosen+1 {
