@@ -50,10 +50,10 @@ func ColumnTable(columns []learn.ColumnEffect) *report.Table {
 	return t
 }
 
-// FormatColumn formats a column's name, value (as by [FormatValue]) and note, as in "price = 3
-// (missing)".
-func FormatColumn(c learn.ColumnEffect, most int) string {
-	name := strings.TrimSuffix(c.Column+" = "+FormatValue(c.Value, most), " = ")
+// FormatColumn formats a column's name, its value with at most limit characters (see
+// [FormatValue]), and its note, as in "price = 3 (missing)".
+func FormatColumn(c learn.ColumnEffect, limit int) string {
+	name := strings.TrimSuffix(c.Column+" = "+FormatValue(c.Value, limit), " = ")
 	if c.Note != "" {
 		name += " (" + c.Note + ")"
 	}
@@ -61,12 +61,12 @@ func FormatColumn(c learn.ColumnEffect, most int) string {
 }
 
 // FormatValue formats a field of a table. A number with a decimal point is rounded to 6 significant
-// digits. Any other text is truncated to the given maximum number of characters.
-func FormatValue(value string, most int) string {
+// digits. Any other text is truncated to limit characters.
+func FormatValue(value string, limit int) string {
 	if x, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
 		return fmt.Sprintf("%.6g", x)
 	}
-	return report.Excerpt(value, most)
+	return report.Excerpt(value, limit)
 }
 
 // SupportTable returns a table of support vectors and their contributions. If texts isn't nil, the
