@@ -282,13 +282,12 @@ func (r *evaluateReport) mistakesTable() (title string, t *report.Table) {
 	return title, t
 }
 
-// topTerms lists the terms with the largest positive effects on the prediction, up to a given
-// number.
-func topTerms(x *learn.DocumentExplanation, most int) string {
+// topTerms lists up to limit terms with the largest positive effects on the prediction.
+func topTerms(x *learn.DocumentExplanation, limit int) string {
 	var terms []string
 	if x != nil {
 		for _, e := range x.Terms {
-			if e.Effect > 0 && len(terms) < most {
+			if e.Effect > 0 && len(terms) < limit {
 				terms = append(terms, e.Term)
 			}
 		}
@@ -296,12 +295,12 @@ func topTerms(x *learn.DocumentExplanation, most int) string {
 	return strings.Join(terms, ", ")
 }
 
-// topColumns lists the columns with the largest positive effects on the prediction, up to a given
-// number. topColumns also lists all columns with a note, such as a missing value.
-func topColumns(columns []learn.ColumnEffect, most int) string {
+// topColumns lists up to limit columns with the largest positive effects on the prediction, and all
+// columns with a note, such as a missing value.
+func topColumns(columns []learn.ColumnEffect, limit int) string {
 	var parts []string
 	for _, c := range columns {
-		if c.Effect > 0 && len(parts) < most || c.Note != "" {
+		if c.Effect > 0 && len(parts) < limit || c.Note != "" {
 			parts = append(parts, effects.FormatColumn(c, 24))
 		}
 	}

@@ -31,7 +31,7 @@ type trainingFlags struct {
 	seed           uint64
 	libsvmFlags
 
-	learner learner // learner set by -type
+	learner learner
 
 	chooseTime float64 // time budget for automatic selection, in multiples of a training run's time
 
@@ -63,7 +63,6 @@ func (m *trainingFlags) declare(f *cli.Flags) {
 	f.AddCheck(m.check)
 }
 
-// check validates the flags, before documents are read.
 func (m *trainingFlags) check() error {
 	var err error
 	if m.learner.Learner, m.learner.trainer, err = learn.Parse(m.learnerType); err != nil {
@@ -105,7 +104,7 @@ func (m *trainingFlags) requireSource() error {
 	return nil
 }
 
-// kernelsOf returns the kernels set by flags, or a default kernel. The default gamma of -t is 1
+// kernelsOf returns the kernels set by flags, or a default kernel. With -t, the default gamma is 1
 // divided by the number of columns of c, as in svm-train. c may be nil during flag checks.
 func (m *trainingFlags) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	if m.isPrecomputed() {

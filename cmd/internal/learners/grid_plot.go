@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// plotParameter returns the parameter on the x axis: the parameter with the longest list, by default C.
+// plotParameter returns the parameter on the x axis: the parameter with the longest list, by
+// default C.
 func (r *gridReport) plotParameter() string {
 	name, most := "C", 1
 	for _, list := range r.searchGrid.Lists {

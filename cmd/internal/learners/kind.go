@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// prepareModel prepares a model for predictions. held is the memory in use in bytes, excluding the engine.
+// prepareModel prepares a model for predictions. held is the memory in use in bytes, excluding the
+// engine.
 func (r *predict) prepareModel(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *pendingCount, held int64,
 ) (learn.Predictor, error) {
@@ -33,8 +34,8 @@ func (r *predict) prepareModel(
 	return learn.NewPredictor(ctx, m, o)
 }
 
-// setComputation sets the fields that describe the computation: instruction set or GPU, workers, and dot
-// products.
+// setComputation sets the fields that describe the computation: instruction set or GPU, workers,
+// and dot products.
 func (r *predictReport) setComputation(run *predict, p learn.Predictor) {
 	r.ISA, r.Workers = run.ISA, run.NumWorkers()
 	own, computing := p.(learn.EnginePredictor)

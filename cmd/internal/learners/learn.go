@@ -50,20 +50,20 @@ func (p *parameterFlag) Set(text string) error {
 }
 
 // assign records a parameter, which is set after -type is parsed.
-func (m *trainingFlags) assign(flag, name, text, place string) {
+func (m *trainingFlags) assign(flag, name, text, origin string) {
 	if name == "weight" && text == "balanced" {
 		name, text = "balanced", "true"
 	}
-	m.assigned = append(m.assigned, assigned{flag, name, text, place})
+	m.assigned = append(m.assigned, assigned{flag, name, text, origin})
 }
 
 type repeatableFlag struct{ *parameterFlag }
 
 func (repeatableFlag) Several() {}
 
-// parameterFlags lists the flags for SVM parameters. letter is the flag of svm-train, if any. of is
-// the learner that determines the default of the flag.
-var parameterFlags = []struct{ name, letter, of, value, usage string }{
+// parameterFlags lists the flags for SVM parameters. letter is the flag of svm-train, if any. owner
+// is the learner that determines the default of the flag.
+var parameterFlags = []struct{ name, letter, owner, value, usage string }{
 	{"scheme", "", "", "SCHEME", "one-vs-one, one-vs-rest or labels (a classifier per label)"},
 	{"c", "", "c_svc", "C", "regularization parameter; larger values fit the data more closely"},
 	{"nu", "n", "nu_svc", "NU", "bound on the fraction of errors, for nu_svc, one_class, nu_svr"},
@@ -79,17 +79,17 @@ var parameterFlags = []struct{ name, letter, of, value, usage string }{
 func (m *trainingFlags) declareParameters(names ...string) {
 	for _, p := range parameterFlags {
 		if slices.Contains(names, p.name) {
-			m.declareParameter(p.name, p.name, p.of, fmt.Sprintf("`%s`: %s", p.value, p.usage))
+			m.declareParameter(p.name, p.name, p.owner, fmt.Sprintf("`%s`: %s", p.value, p.usage))
 		}
 	}
 }
 
-// declareParameter declares a flag for a parameter. of names the learner that determines the
-// default of the flag. If of is "", there is no default.
-func (m *trainingFlags) declareParameter(flag, name, of, usage string) {
+// declareParameter declares a flag for a parameter. owner is the learner that determines the
+// default of the flag; "" for no default.
+func (m *trainingFlags) declareParameter(flag, name, owner, usage string) {
 	p := &parameterFlag{flags: m, flag: flag, name: name}
-	if of != "" {
-		_, t, _ := learn.Parse(of)
+	if owner != "" {
+		_, t, _ := learn.Parse(owner)
 		p.text = params.Default(t, name)
 	}
 	if name == "weight" {

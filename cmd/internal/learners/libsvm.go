@@ -49,7 +49,7 @@ func (m *trainingFlags) declareLIBSVM(f *cli.Flags) {
 	m.declareParameters("tolerance", "shrinking")
 	for _, p := range parameterFlags {
 		if p.letter != "" {
-			m.declareParameter(p.letter, p.name, p.of, fmt.Sprintf("`%s`: same as -%s", p.value, p.name))
+			m.declareParameter(p.letter, p.name, p.owner, fmt.Sprintf("`%s`: same as -%s", p.value, p.name))
 		}
 	}
 	f.RewriteArgs = m.rewriteArgs
@@ -125,8 +125,8 @@ func (m *trainingFlags) libsvmKernel(c *corpus.Corpus) string {
 	return kernelNames[m.kernelNumber] + ":" + strings.Join(parameters, ",")
 }
 
-// rewriteArgs converts svm-train's flags that package flag can't parse: -wCLASS WEIGHT, and -h, which
-// means help unless 0 or 1 follows.
+// rewriteArgs converts svm-train's flags that package flag can't parse: -wCLASS WEIGHT, and -h,
+// which means help unless 0 or 1 follows.
 func (m *trainingFlags) rewriteArgs(args []string) ([]string, error) {
 	var out []string
 	for i := 0; i < len(args); i++ {

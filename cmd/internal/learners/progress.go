@@ -36,8 +36,8 @@ func progressDetails(s svm.Progress) []string {
 	return parts
 }
 
-// remainingTime estimates the remaining time of a stage. Before 3% of the stage is done, it returns nil,
-// because the time of the first items includes the preparation for all items.
+// remainingTime estimates the remaining time of a stage. Before 3% of the stage is done, it returns
+// nil, because the time of the first items includes the preparation for all items.
 func remainingTime(begin time.Time, s svm.Progress) []string {
 	const says = 0.03
 	if s.Done <= 0 || float64(s.Done) < says*float64(s.Total) || s.Total <= s.Done {
