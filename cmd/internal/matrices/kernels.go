@@ -221,7 +221,7 @@ func (v kernelSpec) definiteness() string {
 	return text
 }
 
-// properties describes the other known properties.
+// properties describes the known properties except definiteness.
 func (v kernelSpec) properties() string {
 	text := "; of the cosine alone"
 	if v.UsesNorms {
