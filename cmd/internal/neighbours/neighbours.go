@@ -300,7 +300,8 @@ func (n *neighbours) embed(
 	return source.EmbedTogether(ctx, columns, rows, n.kernel.Embedding(), !kernel.UsesNorms(n.kernel), n.Workers)
 }
 
-// find returns the nearest neighbours in x of each document of test (of x if test is nil).
+// find returns, for each document of test, the nearest neighbours in x. If test is nil, it returns
+// the neighbours of the documents of x.
 func (n *neighbours) find(
 	ctx context.Context, p *cli.Progress, x, test *sparse.Embedded, k kernel.Kernel, r *neighboursReport,
 ) (*engine.Neighbours, error) {

@@ -137,8 +137,7 @@ func (o *outcome) writeLine(d *report.Document, what string) {
 		o.SearchSeconds, o.Seconds, report.FormatPeakMemory(o.PeakBytes, o.limitBytes))
 }
 
-// writeTable writes the table file. writeTable also records the file size, the time and the peak
-// memory.
+// writeTable writes the table file, and records the file size, the time and the peak memory in o.
 func writeTable[R any](ctx context.Context, o *outcome, rows iter.Seq[R], columns []table.Column[R]) (err error) {
 	o.FileBytes, err = matrixio.WriteFile(o.File, func(w io.Writer) error {
 		return table.Write(ctx, w, o.Format, rows, columns...)
