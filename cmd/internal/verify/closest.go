@@ -9,9 +9,9 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// closestPairList holds up to limit pairs with the smallest c. At most half of the pairs are
-// identical documents, because other pairs are harder to compute and should be included even if the
-// corpus has many duplicates. Ties are broken by row and column.
+// closestPairList holds up to limit pairs with the smallest cosine distances c. At most half of the
+// pairs are identical documents, because other pairs are harder to compute and should be included
+// even if the corpus has many duplicates. Ties are broken by row and column.
 type closestPairList struct {
 	limit     int
 	bound     float32 // pairs with c >= bound are skipped

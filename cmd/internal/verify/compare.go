@@ -53,7 +53,7 @@ func (e *maxError) update(err float64, row, col int, got, want float64) {
 	}
 }
 
-// Kinds of errors.
+// Kinds of errors, which are indices of rowResult.maxErrors.
 const (
 	absoluteError = iota
 	relativeError
@@ -66,8 +66,8 @@ type rowResult struct {
 	maxErrors    [numErrors]maxError
 	firstFailure maxError // first value outside its tolerance
 	numFailures  int64
-	numIdentical int64 // number of pairs of identical documents
-	numNonzero   int64 // number of identical pairs with a nonzero value
+	numIdentical int64 // number of compared pairs of identical documents, including (i, i)
+	numNonzero   int64 // number of these pairs with a nonzero value
 }
 
 func newRowResult() rowResult {

@@ -152,8 +152,8 @@ func (r *verifyReport) writeChecks(d *report.Document) {
 	}
 }
 
-// writeMaxErrors prints the pair with the largest error relative to its tolerance. For each failed row
-// it also prints the first value out of tolerance.
+// writeMaxErrors prints the pair with the largest error relative to its tolerance. For each failed
+// row it also prints the first value out of tolerance.
 func (r *verifyReport) writeMaxErrors(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0

@@ -57,7 +57,7 @@ func documentsOf(rows []sampleRow) []int {
 	return out
 }
 
-// closePair is a pair of documents i < j with its c.
+// closePair is a pair of documents i < j with its cosine distance c.
 type closePair struct {
 	i, j int32
 	c    float32

@@ -1,8 +1,8 @@
 // Package verify implements the command verify, which compares every back end and kernel with the
 // float64 reference.
 //
-// For each kernel and back end it compares a sample of pairs, see comparison. The other checks are
-// in bits.go.
+// For each kernel and back end, verify compares a sample of pairs, see [comparison]. The other
+// checks are in bits.go.
 package verify
 
 import (
@@ -145,7 +145,7 @@ func (v *verifier) run(ctx context.Context, e *cli.Env) (err error) {
 }
 
 // groupByEmbedding groups kernels by embedding, in order of first occurrence and without
-// duplicates. Each group starts with c.
+// duplicates. Each group starts with the kernel c, the cosine distance.
 func groupByEmbedding(kernels []kernel.Kernel) [][]kernel.Kernel {
 	var groups [][]kernel.Kernel
 	seen := map[string]bool{}
@@ -184,7 +184,7 @@ type rowSource interface {
 	Rows(ctx context.Context, k kernel.Kernel, q engine.Request, to *engine.Dense) (*engine.Dense, error)
 }
 
-// verifyEmbedding verifies the kernels of one embedding. The first kernel is c.
+// verifyEmbedding verifies the kernels of one embedding. The first kernel must be c.
 func (v *verifier) verifyEmbedding(ctx context.Context, kernels []kernel.Kernel) (err error) {
 	emb := kernels[0].Embedding()
 	embedded, inEngine := source.ScratchBytes(v.corpus.Size())
