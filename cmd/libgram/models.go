@@ -22,8 +22,8 @@ type model struct {
 	prepared map[string]*preparedModel // models prepared for predictions, indexed by options
 }
 
-// preparedModel is a model that is prepared for predictions with certain options. Concurrent calls share
-// the model, and each call receives the progress and warnings of all calls.
+// preparedModel is a model that is prepared for predictions with certain options. Concurrent calls
+// share the model, and each call receives the progress and warnings of all calls.
 type preparedModel struct {
 	*gram.Model
 	mu    sync.Mutex
@@ -99,8 +99,8 @@ func (m *model) arrays() map[string]arrayMaker {
 	return withNames(all, "vocabulary", m.About().Vocabulary)
 }
 
-// trainingCorpus returns the documents to train on. If o.Terms is set, texts are tokenised now, otherwise
-// during training.
+// trainingCorpus returns the documents to train on. If o.Terms is set, texts are tokenised now,
+// otherwise during training.
 func (c *call) trainingCorpus(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
 	if fixed { // tokenise now, so that warnings refer to these terms
@@ -224,8 +224,8 @@ func (c *call) predictions(m *gram.Model, x *documents) (*gram.Predictions, erro
 	return m.Predict(c.ctx, in)
 }
 
-// predictionCorpus returns documents to predict. Texts and tables aren't tokenised here, because the
-// model tokenises them.
+// predictionCorpus returns documents to predict. Texts and tables aren't tokenised here, because
+// the model tokenises them.
 func (c *call) predictionCorpus(x *documents) (*corpus.Corpus, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err

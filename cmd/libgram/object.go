@@ -41,7 +41,8 @@ func existingArray[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }
 
-// rowsMaker returns an arrayMaker for rows of equal length. Without rows, the arrayMaker returns nil.
+// rowsMaker returns an arrayMaker for rows of equal length. Without rows, the arrayMaker returns
+// nil.
 func rowsMaker(rows [][]float64) arrayMaker {
 	return func(*call) (*array, error) {
 		if len(rows) == 0 {
