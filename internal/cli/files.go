@@ -96,8 +96,8 @@ func Extension(path string) string {
 	return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 }
 
-// CheckTableExtension returns an error if a file's extension is in tables but not in written.
-// others is a hint at the end of the error.
+// CheckTableExtension returns an error if a file's extension is in tableExtensions but not in
+// written. others is a hint at the end of the error.
 func CheckTableExtension(flag, path, others string, written ...string) error {
 	ending := Extension(path)
 	if slices.Contains(written, ending) || !slices.Contains(tableExtensions, ending) {

@@ -37,7 +37,7 @@ type Flags struct {
 	Usage, Help, Examples string // texts that depend on the arguments; default the command's texts
 
 	groups       []*group
-	currentGroup *group // current group of declarations
+	currentGroup *group // group of the flags that are declared next
 	grouped      map[string]bool
 	choices      map[string][]string // values of flags for completion
 	checks       []func() error
