@@ -13,7 +13,7 @@ import (
 // Probe measures the computer's peak rates, for comparison with kernels. Each measurement takes
 // some milliseconds per worker. Workers run concurrently, and their rates are added.
 type Probe struct {
-	BestKernels *asm.Kernels // kernels with the fastest reads, which measure bandwidth for all instruction sets
+	BestKernels *asm.Kernels // kernels that read fastest; they measure bandwidth for all instruction sets
 	Buffer      []float32    // buffer of length BufferLen, with every page touched
 }
 
@@ -39,7 +39,8 @@ func TouchPages(s []float32) {
 	}
 }
 
-// PeakMaddRate returns the workers' multiply-adds per second in registers.
+// PeakMaddRate returns the peak rate of multiply-adds on values in registers, per second and summed
+// over the workers.
 func (m *Probe) PeakMaddRate(k *asm.Kernels, workers int) float64 {
 	return measureRate(workers, func(int) func() float64 {
 		sum := make([]float32, asm.PeakSums)
