@@ -9,9 +9,9 @@ import (
 	"math"
 )
 
-// SparseMatrix is a sparse matrix that is written row by row. Row returns the column indices of row i
-// in ascending order, and their values, which must be finite. Both slices are valid until the next
-// call of Row.
+// SparseMatrix is a sparse matrix that is written row by row. Row returns the column indices of row
+// i in ascending order, and their values, which must be finite. Both slices are valid until the
+// next call of Row.
 type SparseMatrix struct {
 	Rows, Cols int
 	Row        func(i int) (columns []uint32, values []float32)

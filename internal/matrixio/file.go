@@ -47,8 +47,8 @@ func Create(path string) (*File, error) {
 	return &File{target: t, buffer: bufio.NewWriterSize(t, 1<<20)}, nil
 }
 
-// FreeSpace returns the free disk space for a file in bytes. ok is false if the free space is unknown or
-// path is a stream.
+// FreeSpace returns the free disk space for a file in bytes. ok is false if the free space is
+// unknown or path is a stream.
 func FreeSpace(path string) (free int64, ok bool) {
 	if IsStream(path) {
 		return 0, false

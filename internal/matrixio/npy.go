@@ -7,9 +7,9 @@ import (
 	"math"
 )
 
-// npyWriter writes NumPy's format, version 1.0: magic string, version number, header length, header, then
-// the values row by row as little-endian float32. The header ends at a multiple of 64 bytes, so
-// that numpy.load can map the file into memory. Source: NumPy Enhancement Proposal 1.
+// npyWriter writes NumPy's format, version 1.0: magic string, version number, header length,
+// header, then the values row by row as little-endian float32. The header ends at a multiple of 64
+// bytes, so that numpy.load can map the file into memory. Source: NumPy Enhancement Proposal 1.
 type npyWriter struct {
 	w   io.Writer
 	buf []byte

@@ -60,7 +60,7 @@ func (s *stream) Write(p []byte) (int, error) { return s.file.Write(p) }
 // Sync does nothing, because the reader consumes a stream's data.
 func (s *stream) Sync() error { return nil }
 
-// Commit ends the stream.
+// Commit closes the stream, unless it is standard output.
 func (s *stream) Commit() error {
 	s.done = true
 	if IsStdout(s.path) {
