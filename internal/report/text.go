@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Integer is an integer type.
+// Integer is the constraint for integers.
 type Integer interface{ ~int | ~int64 | ~int32 }
 
 // FormatCount formats an integer with commas between groups of three digits.
@@ -93,7 +93,8 @@ func FormatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) 
 // FormatPercent formats a fraction as a percentage with one decimal.
 func FormatPercent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// FormatPeakMemory formats the peak memory of a command and the limit of -m; a limit of 0 means none.
+// FormatPeakMemory formats the peak memory of a command and the limit of -m; a limit of 0 means
+// none.
 func FormatPeakMemory(peak, limit int64) string {
 	text := "peak memory " + FormatBytes(peak)
 	if limit > 0 {
