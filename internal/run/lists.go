@@ -21,7 +21,8 @@ func Select[T any](list []T, at []int) []T {
 	return out
 }
 
-// ClosestWord returns the known word that is most similar to a mistyped word, or "" if none is similar.
+// ClosestWord returns the known word that is most similar to a mistyped word, or "" if none is
+// similar.
 func ClosestWord(word string, known []string) (best string) {
 	least := 1 + len(word)/3
 	for _, k := range known {
@@ -32,8 +33,8 @@ func ClosestWord(word string, known []string) (best string) {
 	return best
 }
 
-// editDistance returns the Levenshtein distance of two words: the number of insertions, deletions and
-// replacements that turn b into a.
+// editDistance returns the Levenshtein distance of two words: the number of insertions, deletions
+// and replacements that turn b into a.
 func editDistance(a, b string) int {
 	row := Range(0, len(b)+1)
 	for i := range len(a) {

@@ -7,9 +7,9 @@ import (
 
 const copyBufferBytes = 256 << 10
 
-// ContextReader returns a reader of r's data. Reads fail with the cause of ctx once ctx is done, without
-// waiting for a call of r.Read that blocks. A panic of r becomes an error with the given name. The
-// caller must call stop at the end, to release r.
+// ContextReader returns a reader of r's data. Reads fail with the cause of ctx once ctx is done,
+// without waiting for a call of r.Read that blocks. A panic of r becomes an error with the given
+// name. The caller must call stop at the end, to release r.
 func ContextReader(ctx context.Context, name string, r io.Reader) (in io.Reader, stop func()) {
 	end, begin := io.Pipe()
 	release := context.AfterFunc(ctx, func() { begin.CloseWithError(context.Cause(ctx)) })

@@ -15,9 +15,10 @@ import (
 // stay busy until the end. Concurrent calls have different workers, 0 <= worker < workers, so that
 // each worker may own scratch memory.
 //
-// After the first error no further task starts, and Tasks returns that error. When ctx is done, it
-// returns the cause of ctx; tasks should watch their ctx. If a task panics or calls runtime.Goexit,
-// Tasks returns a [PanicError], which takes precedence over other errors. It fails if workers < 1.
+// After the first error no further task starts, and Tasks returns that error. When ctx is done,
+// Tasks returns the cause of ctx; tasks should watch their ctx. If a task panics or calls
+// runtime.Goexit, Tasks returns a [PanicError], which takes precedence over other errors. Tasks
+// fails if workers < 1.
 //
 // Each goroutine first calls the function added by [WithWorkerHook].
 func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Context, worker, task int) error) error {
