@@ -151,11 +151,11 @@ func (b *block) computeDot(k *asm.Kernels, out []float32) {
 	k.PanelDot(out, b.panel, b.starts, b.docs, b.offsets, b.values)
 }
 
-// newPanelTask returns a task that computes dot products of a panel and documents with at most most
-// values each.
-func newPanelTask(k *asm.Kernels, most int, seed uint64) *task {
-	b := newBlock(k, most, seed)
-	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", most), isa: k.ISA,
+// newPanelTask returns a task that computes dot products of a panel and documents with at most
+// maxValues values each.
+func newPanelTask(k *asm.Kernels, maxValues int, seed uint64) *task {
+	b := newBlock(k, maxValues, seed)
+	return &task{kind: kindPanel, size: fmt.Sprintf("of up to %d values", maxValues), isa: k.ISA,
 		values: sparse.BlockSize * k.PanelWidth, columns: k.PanelWidth, compute: func(out []float32) { b.computeDot(k, out) }}
 }
 
