@@ -139,7 +139,7 @@ func (m *CSR) DocumentFrequency() []int32 {
 }
 
 // BlockSize is the number of documents whose dot products are computed together. Column ranges of a
-// Gram matrix start at multiples of Block.
+// Gram matrix start at multiples of BlockSize.
 const BlockSize = 128
 
 // MaxCols is the maximum number of columns of a matrix.
@@ -155,8 +155,8 @@ func (m *CSR) Validate() error {
 	return m.checkRows(m.validateRow)
 }
 
-// validateShape checks the lengths, the first and last offset, and the number of columns, without a
-// pass over the values.
+// validateShape checks the lengths, the first and last offset, the number of columns and the views,
+// in constant time.
 func (m *CSR) validateShape() error {
 	switch {
 	case m == nil:
@@ -297,7 +297,6 @@ func newTermTable(terms []uint32, nnz int64) *termTable {
 	return t
 }
 
-// find returns the index of a term, or false if the term isn't in the list.
 func (t *termTable) find(term uint32) (uint32, bool) {
 	if t.contiguous {
 		return term, int64(term) < int64(len(t.terms))

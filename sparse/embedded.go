@@ -6,15 +6,15 @@ import (
 )
 
 // Embedded holds documents as unit vectors, and the vectors' norms before normalisation to length
-// 1. If the pairing isn't the dot product, rows are histograms θ with Σθ = 1 instead. The norms are
-// then 1, because the pairing is an inner product of unit vectors.
+// 1. If the pairing isn't [Cosine], rows are histograms θ with Σθ = 1 instead. The norms are then
+// 1, because the pairing is an inner product of unit vectors.
 //
-// [Embedded.Unit64] computes a row in float64 from Raw and Divisors. Values holds the row rounded
-// to float32. An Embedded is immutable and may be used concurrently.
+// [Embedded.UnitVector64] computes a row in float64 from RawValues and Divisors. Values holds the
+// row rounded to float32. An Embedded is immutable and may be used concurrently.
 type Embedded struct {
 	CSR                  // unit rows in float32, with the columns of Embedder and without stored zeros
 	Embedder   *Embedder // embedder of the documents
-	SourceRows []int     // row i was embedded from row From[i] of the matrix; nil if From[i] = i
+	SourceRows []int     // row i was embedded from row SourceRows[i] of the matrix; nil if SourceRows[i] = i
 	Norms      []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
 	RawValues  []float32 // raw value of each entry, such as a count
 	// Divisor of each row's weighted values v: Σ|v| with a square root and for histograms, ‖v‖₂
@@ -74,7 +74,7 @@ func (f *Embedder) damp(v float64) float64 {
 
 // norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. Points
 // on the sphere and histograms have norm 1, even for an empty row. Other empty rows have norm 0.
-// The power must be 0 or Root.
+// The power must be 0 or SquareRoot.
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Cosine, f.Power == SquareRoot && f.Norm == NormL1:
@@ -87,14 +87,18 @@ func (f *Embedder) norm(l1, l2 float64) float64 {
 	return l2 / f.divisor(l1, l2)
 }
 
-// divisor returns the norm n by which the weighted values are divided.
+// divisor returns the norm of the weighted values that f.Norm selects, or 1 for [NormNone].
 func (f *Embedder) divisor(l1, l2 float64) float64 {
 	return [...]float64{NormNone: 1, NormL1: l1, NormL2: l2}[f.Norm]
 }
 
-// UnitVector64 returns row i in float64, parallel to the columns of Row(i): v/‖v‖₂, or √(v/Σv) with a
-// square root, or (v/max v)^p / √Σ (v/max v)^2p with another power p, or v/Σv for histograms. It
-// writes to dst, which grows if necessary.
+// UnitVector64 returns row i in float64, parallel to the columns of Row(i). It writes to dst, which
+// grows if necessary. For weighted values v, the result is
+//
+//	v/‖v‖₂                          without a power
+//	√(v/Σv)                         with a square root
+//	(v/max v)^p / √Σ (v/max v)^2p   with another power p
+//	v/Σv                            for histograms
 //
 // A value has at most 2 roundings in addition to the roundings of the divisor, or an error of at
 // most 4+2p ulp for a power p. Documents with proportional counts have equal values with a power
@@ -123,10 +127,8 @@ func (f *Embedder) normalize(values []float64, d float64) {
 	}
 }
 
-// signedRoot returns the square root of |v| with the sign of v.
 func signedRoot(v float64) float64 { return math.Copysign(math.Sqrt(math.Abs(v)), v) }
 
-// weightedRow writes the weighted values of row i to dst, which grows if necessary.
 func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
 	lo, hi := x.Offsets[i], x.Offsets[i+1]
 	if dst = dst[:0]; cap(dst) < int(hi-lo) {
@@ -139,7 +141,7 @@ func (x *Embedded) weightedRow(i int, dst []float64) []float64 {
 	return dst
 }
 
-// weighter computes the weighted values of a row.
+// weighter computes weighted values and caches damped counts.
 type weighter struct {
 	f    *Embedder
 	damp valueCache
@@ -159,7 +161,6 @@ func (f *Embedder) isUnweighted() bool {
 	return len(f.Weights) == 0 && f.vectorColumns == nil && !f.Weighting.DampsCounts()
 }
 
-// factors is like [Embedder.Factors], but caches damped counts.
 func (w *weighter) factors(column uint32, raw float32) (v, weight float64) {
 	f := w.f
 	if !f.Weighting.DampsCounts() || int(column) >= len(f.Terms) || f.isVector(column) {
@@ -175,14 +176,15 @@ func (w *weighter) factors(column uint32, raw float32) (v, weight float64) {
 	return *damped, f.Weights[column]
 }
 
-// valueCache caches a result per raw value, because a row has few distinct counts. Computing logarithms
-// and powers takes most of the time of embedding.
+// valueCache caches a result per raw value, because a row has few distinct counts. Computing
+// logarithms and powers takes most of the embedding time.
 type valueCache [64]struct {
 	raw   float32
 	value float64
 }
 
-// lookup returns a pointer to the cached result for a raw value; the result is 0 if it isn't cached.
+// lookup returns a pointer to the cached result for a raw value. The result is 0 if it isn't cached
+// yet.
 func (m *valueCache) lookup(raw float32) *float64 {
 	at := &m[math.Float32bits(raw)*0x9e3779b1>>26] // Fibonacci hashing
 	if at.raw != raw {
@@ -214,7 +216,7 @@ func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.RawValues)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }
 
-// EmbeddedBytes returns [Embedded.Bytes] for the given numbers of rows and values, at most
+// EmbeddedBytes returns [Embedded.Bytes] for the given numbers of rows and values. It saturates at
 // [math.MaxInt64].
 func EmbeddedBytes(rows int, values int64) int64 {
 	if values > math.MaxInt64/64 || int64(rows) > math.MaxInt64/64 {
@@ -248,7 +250,7 @@ func (x *Embedded) IsEmptyRow(i int) bool {
 //
 // Without a normalisation, values are weighted values or their square roots, each rounded once. For
 // another power p, the error is at most 4+2p ulp. With a normalisation, each value has at most one
-// rounding in addition to the roundings of [Embedded.Unit64] and of the norm.
+// rounding in addition to the roundings of [Embedded.UnitVector64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	f, norm := x.Embedder, x.Norms[i]
 	if f.Norm != NormNone || norm == 0 {
@@ -284,7 +286,6 @@ func (x *Embedded) Validate() error {
 	return x.checkRows(x.validateUnit)
 }
 
-// validateUnit checks that row i is a unit vector or a histogram.
 func (x *Embedded) validateUnit(i int) error {
 	if err := x.validateRow(i); err != nil {
 		return err
@@ -310,7 +311,6 @@ func (x *Embedded) validateUnit(i int) error {
 	return nil
 }
 
-// validateShape checks the embedder and the lengths of the slices.
 func (x *Embedded) validateShape() error {
 	if x == nil {
 		return fmt.Errorf("sparse: embedded documents are nil")

@@ -9,8 +9,9 @@ import (
 //
 // The columns are the terms of the training documents in ascending order, and one column for
 // documents without any of these terms (see [Embedder.Transform]). An Embedder is immutable and may
-// be used concurrently. [Embedding.Fit], [Embedding.FitLabels] and [RestoreEmbedder] return
-// embedders. Methods of other embedders return errors.
+// be used concurrently. Embedders are made by [Embedding.Fit], [Embedding.FitLabels] and
+// [RestoreEmbedder]. If the fields were set directly, [Embedder.Validate] and [Embedder.Transform]
+// fail.
 type Embedder struct {
 	Embedding
 	Documents int       // number of training documents, D
@@ -18,7 +19,7 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Trailing  int       // number of columns of the training matrix after the column of the last term
 	Weights   []float64 // Weights[j] is the weight of column j; nil if all are 1, see [Embedding.Weighted]
-	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; for Standard and Range
+	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; nil unless [Embedding.Scales]
 
 	Views []View // column blocks of the training documents that are embedded separately; nil for none
 
@@ -29,7 +30,7 @@ type Embedder struct {
 	Open bool
 
 	termIndex     *termTable // index of Terms; nil if the fields were set directly
-	vectorColumns []bool     // set of the columns of vector views; nil if there are none
+	vectorColumns []bool     // whether a column belongs to a vector view; nil if no view is a vector view
 	filledTerms   []uint32   // terms whose zeros become nonzero by scaling, ascending
 	err           error      // error of Fit
 }
@@ -115,15 +116,15 @@ func (f *Embedder) Bytes() int64 {
 }
 
 // RestoreEmbedder returns the embedder with the exported fields of from, which were stored earlier.
-// It embeds documents bit for bit like the original. It retains the slices, which must not be
-// changed. It fails if the fields are inconsistent.
+// The result embeds documents bit for bit like the original. It retains the slices, which must not
+// be changed. RestoreEmbedder fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
 	f.termIndex, f.vectorColumns, f.filledTerms, f.err = nil, nil, nil, nil
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
-	const valuesPerTerm = 16 // assumed mean frequency of a term, because the training documents are unknown here
+	const valuesPerTerm = 16 // assumed mean document frequency, because the training documents are unknown here
 	f.termIndex = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
 	f.findVectors()
 	f.findFilled()
@@ -183,7 +184,6 @@ func (f *Embedder) validateLengths() error {
 	return validateViews(f.Views, math.MaxUint32)
 }
 
-// validateFields checks the embedding and the elements of the slices.
 func (f *Embedder) validateFields() error {
 	if err := f.validateLengths(); err != nil {
 		return err

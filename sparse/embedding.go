@@ -49,30 +49,30 @@ const (
 // vectors. Results about functions of an inner product therefore apply to functions of s.
 type Pairing uint8
 
-// The pairings. All except the dot product compare histograms θ: documents normalised by NormL1,
-// without a power and without negative values. Chi-square and Jensen-Shannon are inner products:
-// Hein and Bousquet, AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
+// The pairings. All except the cosine compare histograms θ: documents normalised by NormL1, without
+// a power and without negative values. Chi-square and Jensen-Shannon are inner products: Hein and
+// Bousquet, AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
 const (
 	Cosine        Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
 	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
 	JensenShannon                // s = 1 - JS/ln 2, JS = ½ Σ θ ln(2θ/(θ+θ′)) + ½ Σ θ′ ln(2θ′/(θ+θ′))
 )
 
-// MinHistogramValue is the smallest value of a histogram in float32. Smaller values are rounded up to
-// MinShare, so that no pairing divides by 0. The effect on a similarity is negligible.
+// MinHistogramValue is the smallest value of a histogram in float32. Smaller values are rounded up
+// to it, so that no pairing divides by 0. The effect on a similarity is negligible.
 const MinHistogramValue = 0x1p-60
 
 // Embedding describes the map from counts to a vector: counts are weighted, normalised, and raised
-// to Power elementwise. The power [SquareRoot] maps an L1-normalised document to the unit sphere. The
-// zero value leaves raw counts unchanged. Two embeddings are the same map if and only if they are
-// equal (==).
+// to Power elementwise. The power [SquareRoot] maps an L1-normalised document to the unit sphere.
+// The zero value leaves raw counts unchanged. Two embeddings are the same map if and only if they
+// are equal (==).
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
 	Power     float64 // from MinPower to MaxPower, except 1; 0 for none
 	Pairing   Pairing
 
-	Lower, Upper float64 // bounds of Range with Lower < Upper, both from -MaxBound to MaxBound; otherwise 0
+	Lower, Upper float64 // bounds of [MinMaxScaling], Lower < Upper, from -MaxBound to MaxBound; 0 for other weightings
 }
 
 // SquareRoot is the exponent of the square root.
@@ -82,7 +82,7 @@ const SquareRoot = 0.5
 // float64.
 const MinPower, MaxPower = 0.01, 8
 
-// SphereEmbedding is the embedding for the kernels of information geometry: θ = counts / total, a = √θ.
+// SphereEmbedding maps counts to √(counts / total), for the kernels of information geometry.
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.2.
 var SphereEmbedding = Embedding{Norm: NormL1, Power: SquareRoot}
 
@@ -141,8 +141,8 @@ func Embeddings() []Embedding {
 // ParseEmbedding parses "tf", "tfidf", "logtf", "logtfidf" or "tfkl", optionally followed by "-l1"
 // or "-l2", and then by "-sqrt" or "-pow" with a number from MinPower to MaxPower, as in
 // "tf-l1-pow0.75". "-pow0.5" means "-sqrt", and "-pow1" means no power. "-chi2" or "-js" after
-// "-l1" selects [ChiSquare] or [JensenShannon]. "standard" selects [StandardScaling], and "scale" with two
-// numbers, as in "scale-1..1", selects [MinMaxScaling].
+// "-l1" selects [ChiSquare] or [JensenShannon]. "standard" selects [StandardScaling], and "scale"
+// with two numbers, as in "scale-1..1", selects [MinMaxScaling].
 func ParseEmbedding(s string) (Embedding, error) {
 	if bounds, ok := strings.CutPrefix(s, weightingNames[MinMaxScaling]); ok {
 		return parseRange(bounds)
@@ -171,7 +171,6 @@ func ParseEmbedding(s string) (Embedding, error) {
 			"and scale takes a range, as in scale-1..1", s, strings.Join(names, ", "), powerSuffix)
 }
 
-// isKnown reports whether weighting, normalisation and pairing are valid.
 func (e Embedding) isKnown() bool {
 	return int(e.Weighting) < len(weightingNames) && int(e.Norm) < len(normNames) && int(e.Pairing) < len(pairingNames)
 }

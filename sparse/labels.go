@@ -11,8 +11,8 @@ type Labels struct {
 	IDs     []int32 // class indices
 }
 
-// Classes returns the classes of document i, which the caller must not change. It returns nil for zero
-// Labels.
+// Classes returns the classes of document i, which the caller must not change. It returns nil if l
+// is the zero value.
 func (l Labels) Classes(i int) []int32 {
 	if len(l.Offsets) == 0 {
 		return nil

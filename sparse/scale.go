@@ -10,14 +10,16 @@ import (
 // MaxBound is the maximum absolute value of a bound of [MinMaxScaling].
 const MaxBound = 1e6
 
-// Scales reports whether the embedding is [StandardScaling] or [MinMaxScaling], which are for measurements. For
-// each column, a shift s and a weight w are computed from the training documents, and x becomes (x
-// - s)·w. Absent values are zeros. A column that is constant in training becomes 0.
+// Scales reports whether the embedding scales columns of measurements, by [StandardScaling] or
+// [MinMaxScaling]. For each column, a shift s and a weight w are computed from the training
+// documents. A value x becomes (x-s)·w. Absent values are zeros. A column that is constant in
+// training becomes 0.
 //
-//   - Standard: s is the mean and w = 1/σ, where σ² is the mean squared deviation from the mean. If
-//     fewer than half of the documents have a value in a column, s is 0, so that zeros stay zeros.
-//   - Range: the training minimum becomes Lower and the maximum Upper, as in LIBSVM's svm-scale.
-//     Zeros stay zeros if Lower is 0 and the column has no negative values in training.
+//   - StandardScaling: s is the mean and w = 1/σ, where σ² is the mean squared deviation from the
+//     mean. If fewer than half of the documents have a value in a column, s is 0, so that zeros stay
+//     zeros.
+//   - MinMaxScaling: the training minimum becomes Lower and the maximum Upper, as in LIBSVM's
+//     svm-scale. Zeros stay zeros if Lower and the training minimum are 0.
 func (e Embedding) Scales() bool {
 	return e.Weighting == StandardScaling || e.Weighting == MinMaxScaling
 }
@@ -53,8 +55,8 @@ func parseRange(s string) (Embedding, error) {
 	return e, e.validate()
 }
 
-// columnStats holds a column's df and sum over nonzero values, and its minimum, maximum and sum of
-// squared deviations from the mean over all values.
+// columnStats holds a column's document frequency and sum, and its minimum, maximum and sum of
+// squared deviations from the mean. Absent values are zeros.
 type columnStats struct {
 	df                              int32
 	sum, min, max, squaredDeviation float64
@@ -108,7 +110,6 @@ func (f *Embedder) fitScale(train *CSR) {
 	f.findFilled()
 }
 
-// findFilled sets f.filled to the terms whose zeros become nonzero by scaling.
 func (f *Embedder) findFilled() {
 	for j, s := range f.Shifts {
 		if s != 0 && f.Weights[j] != 0 {
@@ -117,11 +118,11 @@ func (f *Embedder) findFilled() {
 	}
 }
 
-// FilledCount returns the number of columns whose zeros become nonzero by scaling. Embedding adds at
-// most this number of values to a document.
+// FilledCount returns the number of columns whose zeros become nonzero by scaling. Embedding adds
+// at most this number of values to a document.
 func (f *Embedder) FilledCount() int { return len(f.filledTerms) }
 
-// scaledRow returns row i of m with scaled views, including zeros that become nonzero by scaling.
+// scaledRow returns row i of m with balanced views, or with explicit zeros for f.filledTerms.
 func (f *Embedder) scaledRow(m *CSR, i int) ([]uint32, []float32) {
 	terms, values := m.Row(i)
 	if len(f.Views) > 1 {

@@ -9,19 +9,19 @@ import (
 )
 
 // Transform embeds documents. Let v be the weighted values of a document (raw values times
-// weights), n their norm as selected by Norm, and x = v/n, or x = (v/n)^p with a power p. Row i of
-// the result is x/‖x‖₂, and Norms[i] is ‖x‖₂. If the pairing isn't the dot product, row i is the
-// histogram x, and Norms[i] is 1.
+// weights), n the norm of v that Norm selects, and x = v/n, or x = (v/n)^p with a power p. Row i of
+// the result is x/‖x‖₂, and Norms[i] is ‖x‖₂. If the pairing isn't [Cosine], row i is the histogram
+// x, and Norms[i] is 1.
 //
 // Terms outside the training documents are dropped, unless the embedder is Open. Values of weight 0
 // are also dropped, such as a term in every document with tfidf. In scaled columns, zeros are
 // scaled, too. A document without remaining terms becomes the unit vector of the last column, which
 // only such documents use. Its cosine is 1 with other such documents and 0 with all others. Its
-// norm is 0, or 1 for an L1-normalised square root, which is a point on the sphere.
+// norm is 0, or 1 for a histogram or an L1-normalised square root, which is a point on the sphere.
 //
 // It returns the error of [Embedding.Fit] or [CSR.Validate], or a [*ValueError] for a value that
-// isn't finite, is negative with a power, is below 1 if counts are damped, or overflows float64
-// when weighted.
+// isn't finite, is negative with a power or in a histogram, is below 1 if counts are damped, or
+// overflows float64 when weighted.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }
@@ -84,7 +84,6 @@ func (f *Embedder) TransformRows(ctx context.Context, m *CSR, rows []int, worker
 	return x, nil
 }
 
-// storedCount returns the number of stored values of an embedded document.
 func (f *Embedder) storedCount(terms []uint32, values []float32) int64 {
 	var n int64
 	unseen, w := false, weighter{f: f}

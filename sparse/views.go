@@ -23,7 +23,6 @@ type View struct {
 	Vector bool    `json:"vector,omitempty"`
 }
 
-// validateViews checks the views of a matrix with this number of columns.
 func validateViews(views []View, columns int) error {
 	const most = 9 // maximum number of views of a tokenizer
 	if len(views) > most {
@@ -41,7 +40,6 @@ func validateViews(views []View, columns int) error {
 	return nil
 }
 
-// checkViews returns an error if the embedding doesn't support the views.
 func (e Embedding) checkViews(views []View) error {
 	if e.Pairing != Cosine && slices.ContainsFunc(views, func(v View) bool { return v.Vector }) {
 		return fmt.Errorf("sparse: embedding %s compares histograms, so it cannot be used with vectors", e)
@@ -71,7 +69,7 @@ func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
 	f.eachView(terms, func(k, view int) {
 		if column, ok := f.Column(terms[k]); ok && values[k] != 0 {
 			v, weight := w.factors(column, values[k])
-			if u := math.Abs(float64(v * weight)); exponent == 2 { // bit for bit the same as Pow
+			if u := math.Abs(float64(v * weight)); exponent == 2 { // u² equals math.Pow(u, 2) bit for bit
 				mass[view] += float64(u * u)
 			} else {
 				mass[view] += math.Pow(u, exponent)
@@ -110,7 +108,7 @@ func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
 			}
 			out[k] = float32(*count)
 		default:
-			if out[k] = float32(v * factor[view]); out[k] == 0 { // so that no value is dropped
+			if out[k] = float32(v * factor[view]); out[k] == 0 { // keep a value that underflows
 				out[k] = float32(math.Copysign(math.SmallestNonzeroFloat32, v))
 			}
 		}
@@ -141,10 +139,10 @@ func (f *Embedder) viewFactors(mass []float64, power, near float64) []float64 {
 	return mass
 }
 
-// limitFactors reduces all factors so that scaled counts fit in float32. most[view] is the largest damped
-// count of a view.
+// limitFactors reduces all factors so that scaled counts fit in float32. most[view] is the largest
+// damped count of a view.
 func limitFactors(factor, most []float64) {
-	const highest = 80 // e⁷⁹ < 2¹¹⁴
+	const highest = 80 // maximum damped count 1 + ln count; e⁷⁹ < 2¹¹⁴ fits in float32
 	largest := 0.0
 	for v, q := range factor {
 		largest = max(largest, q*most[v])
