@@ -11,7 +11,7 @@ type Key struct{ Row, Block uint32 }
 // Tile holds consecutive values of a matrix row, stored in a [Cache]. Its values may be read while
 // it is pinned. Only the caller for which Claim returned [Claimed] may write them.
 type Tile struct {
-	Values []float32 // values; all tiles of a cache have the same length
+	Values []float32 // all tiles of a cache have the same number of values
 
 	key        Key
 	ready      bool
@@ -36,27 +36,27 @@ const (
 // Memory: the bound includes ready, incomplete, pinned and evicted tiles, with their overhead. It
 // is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never freed.
 //
-// Computation: if several callers claim a missing tile, the first caller gets [Claimed] and computes
-// the values. The other callers get [Busy] and wait. The first caller then calls [Cache.Complete],
-// or [Cache.Abandon] after an error. After Abandon the waiting callers claim again, and one of them
-// computes the values. So errors aren't cached, and other callers don't fail if one caller is
-// cancelled. To avoid deadlock, a caller must first compute its Mine tiles, then wait for Busy
-// tiles.
+// Computation: if several callers claim a missing tile, the first caller gets [Claimed] and
+// computes the values. The other callers get [Busy] and wait. The first caller then calls
+// [Cache.Complete], or [Cache.Abandon] after an error. After Abandon the waiting callers claim
+// again, and one of them computes the values. So errors aren't cached, and other callers don't fail
+// if one caller is cancelled. To avoid deadlock, a caller must first compute its Claimed tiles,
+// then wait for Busy tiles.
 //
-// A caller must complete or abandon each Mine tile exactly once, and release each pinned tile
-// exactly once. C is nil after a tile is abandoned, or released and evicted.
+// A caller must complete or abandon each Claimed tile exactly once, and release each pinned tile
+// exactly once. [Tile].Values is nil after a tile is abandoned, or released and evicted.
 type Cache struct {
 	width     int
 	limit     int64
-	tileBytes int64 // bytes of one tile
+	tileBytes int64
 
 	mu        sync.Mutex
 	tiles     map[Key]*Tile
 	lru       Tile    // head of the ring of ready, unpinned tiles, least recently used first
-	freeTiles []*Tile // tiles without values, for reuse
+	freeTiles []*Tile // abandoned tiles, for reuse
 	stats     CacheStats
 
-	allocate func(width int) []float32 // allocates the values of a tile; replaced in tests
+	allocate func(width int) []float32 // replaced in tests
 }
 
 // CacheStats holds counters since the cache was made. A hit is a request for a ready tile. A miss
@@ -65,12 +65,12 @@ type CacheStats struct {
 	Hits, Misses int64
 	Waits        int64 // number of claims for tiles that another caller was computing
 	Refusals     int64 `json:"refused"` // number of misses while all tiles were pinned
-	Evictions    int64 `json:"evicted"` // number of evicted tiles
-	Bytes, Limit int64 // memory of all tiles, which never decreases, and its bound
+	Evictions    int64 `json:"evicted"`
+	Bytes, Limit int64 // bytes of all tiles, which never decrease, and their maximum
 }
 
 // tileOverhead bounds the memory of a tile without its values: the Tile (80 bytes), its map entry
-// (20 bytes, up to 60 while the map grows), its entry in spare, and the channel.
+// (20 bytes, up to 60 while the map grows), its entry in freeTiles, and the channel.
 const tileOverhead = 320
 
 // NewCache returns a cache of up to limit bytes for tiles of width values. If limit is too small
@@ -93,8 +93,8 @@ func TileBytes(width int) int64 {
 	return 4*int64(cap(newValues(width))) + tileOverhead
 }
 
-// Go's runtime rounds allocations above smallBytes to pages, and smaller allocations to size
-// classes.
+// Go's runtime rounds allocations above maxSmallBytes up to pages, and smaller allocations up to
+// size classes.
 const (
 	maxSmallBytes = 32 << 10
 	pageBytes     = 8 << 10
@@ -122,9 +122,9 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim returns the state of a tile. With [Ready] and [Claimed] it also pins and returns the tile. The
-// caller must [Cache.Release] it. With [Busy] it returns a channel that is closed when the caller
-// should claim again.
+// Claim returns the state of a tile. With [Ready] and [Claimed] it also pins and returns the tile.
+// The caller must [Cache.Release] it. With [Busy] it returns a channel that is closed when the
+// caller should claim again.
 func (c *Cache) Claim(key Key) (ClaimState, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,8 +151,8 @@ func (c *Cache) Claim(key Key) (ClaimState, *Tile, <-chan struct{}) {
 	return Busy, nil, t.done
 }
 
-// takeTile returns a tile without values: a spare tile, a new tile, or the evicted least recently used
-// tile.
+// takeTile returns a free tile or a new tile, or evicts the least recently used tile and recycles
+// it. If all tiles are pinned, it returns nil.
 func (c *Cache) takeTile() *Tile {
 	if n := len(c.freeTiles); n > 0 {
 		t := c.freeTiles[n-1]
@@ -172,8 +172,8 @@ func (c *Cache) takeTile() *Tile {
 	return c.recycle(t)
 }
 
-// recycle makes a new tile with the memory of an old tile. A caller that uses the old tile after its
-// release gets a nil C instead of values of the new tile.
+// recycle makes a new tile with the memory of an old tile. A caller that uses the old tile after
+// its release gets nil Values instead of the new tile's values.
 func (c *Cache) recycle(t *Tile) *Tile {
 	delete(c.tiles, t.key)
 	fresh := &Tile{Values: t.Values}
@@ -181,7 +181,6 @@ func (c *Cache) recycle(t *Tile) *Tile {
 	return fresh
 }
 
-// pin removes a tile from the list of evictable tiles.
 func (c *Cache) pin(t *Tile) {
 	if t.pins == 0 {
 		c.unlink(t)

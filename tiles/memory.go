@@ -12,16 +12,16 @@ import (
 
 const hugePage = 2 << 20
 
-// maxValues is the maximum length of a slice. Its size, 256 TiB or 2 GiB on 32-bit platforms,
+// maxValues is the maximum length of a slice. Its size, 256 TiB (2 GiB on 32-bit platforms),
 // exceeds the address space of a process.
 const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
-// MakeFloats returns n zeros, like make. It panics if n is negative or exceeds any address space. If
-// memory is exhausted, the program ends, as with make. Callers that take n from data check
-// run.Available first.
+// MakeFloats returns n zeros, like make. It panics if n is negative or exceeds any address space.
+// If memory is exhausted, the program ends, as with make. Callers that take n from data check
+// run.AvailableBytes first.
 //
-// If the operating system supports huge pages on request, Make requests them. Half a gigabyte then
-// causes 256 page faults, not 131,072. Computing 11,314² values takes 0.30 s, not 0.53 s.
+// If the operating system supports huge pages on request, MakeFloats requests them. Half a gigabyte
+// then causes 256 page faults, not 131,072. Computing 11,314² values takes 0.30 s, not 0.53 s.
 func MakeFloats(n int) []float32 {
 	if n < 0 || n > maxValues {
 		panic(fmt.Sprintf("tiles: Make: n must be between 0 and %d, got %d", maxValues, n))
@@ -38,8 +38,9 @@ func MakeFloats(n int) []float32 {
 	return values
 }
 
-// collectGarbage frees garbage if the requested bytes would exceed the limit of debug.SetMemoryLimit.
-// Otherwise the runtime would collect only after the new memory is added to the garbage.
+// collectGarbage frees garbage if the requested bytes would exceed the limit of
+// debug.SetMemoryLimit. Otherwise the runtime would collect only after the new memory is added to
+// the garbage.
 func collectGarbage(bytes int64) {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 || bytes < 2*hugePage {
@@ -54,14 +55,14 @@ func collectGarbage(bytes int64) {
 // allocate is a variable, so that tests can replace [MakeFloats].
 var allocate = MakeFloats
 
-// MakeFloatsContext is like [MakeFloats], but returns within a second after ctx is done, with the error of ctx.
-// Reused memory must be filled with zeros, which takes a minute for ten gigabytes on a busy
-// machine. After cancellation the filling ends in the background.
+// MakeFloatsContext is like [MakeFloats], but returns within a second after ctx is done, with the
+// error of ctx. Reused memory must be filled with zeros, which takes a minute for ten gigabytes on
+// a busy computer. After cancellation this continues in the background.
 func MakeFloatsContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if n < 0 || n > maxValues || n < 8*hugePage { // Make is fast, or panics in the caller's goroutine
+	if n < 0 || n > maxValues || n < 8*hugePage { // MakeFloats is fast, or panics in the caller's goroutine
 		return MakeFloats(n), nil
 	}
 	made := make(chan []float32, 1)

@@ -2,8 +2,8 @@
 // when complete. After a crash or power failure the final name refers to the old file or to the
 // complete new file.
 //
-// On Linux an incomplete file is locked, so that [RemoveStale] can recognise files that killed processes
-// left behind.
+// On Linux an incomplete file is locked, so that [RemoveStale] can recognise files that killed
+// processes left behind.
 package atomicfile
 
 import (
@@ -23,9 +23,9 @@ import (
 // after [File.Commit].
 type File struct {
 	path, pattern string
-	existing      fs.FileInfo // info of the existing file; nil if there is none
+	existing      fs.FileInfo // info of the file at path; nil if there is none
 	file          *os.File
-	tempPath      string   // the temporary name
+	tempPath      string
 	lock          *os.File // lock on the temporary file; nil if locks aren't supported
 	closed        bool
 }
@@ -80,7 +80,6 @@ func splitPattern(pattern string) (before, after string) {
 	return pattern[:at], pattern[at+1:]
 }
 
-// open opens the file under a temporary name, with a lock.
 func (f *File) open(perm fs.FileMode) error {
 	before, after := splitPattern(f.pattern)
 	for {
@@ -108,9 +107,9 @@ func (f *File) open(perm fs.FileMode) error {
 	}
 }
 
-// RemoveStale removes files in a folder that match a pattern of temporary names, unless a process is
-// writing them. "" is the working directory. The pattern must not contain a folder. Sweep does
-// nothing if the system or file system doesn't support locks.
+// RemoveStale removes files in a folder that match a pattern of temporary names, unless a process
+// is writing them. "" is the working directory. The pattern must not contain a folder. RemoveStale
+// does nothing if the system or file system doesn't support locks.
 func RemoveStale(folder, pattern string) {
 	if folder != "" && !os.IsPathSeparator(folder[len(folder)-1]) {
 		folder += string(os.PathSeparator)
@@ -237,14 +236,14 @@ func (f *File) Err() error {
 	return nil
 }
 
-// openFiles holds the files that aren't committed or aborted yet.
+// openFiles holds the files that are neither committed nor aborted.
 var openFiles = struct {
 	sync.Mutex
 	files map[*File]bool
 	ended bool // AbortAll was called
 }{files: map[*File]bool{}}
 
-// AbortAll aborts all incomplete files, and makes [Create] fail from then on. Call it before the
+// AbortAll removes all incomplete files, and makes [Create] fail from then on. Call it before the
 // program exits. It may be called from any goroutine.
 func AbortAll() {
 	openFiles.Lock()

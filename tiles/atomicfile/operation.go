@@ -2,8 +2,9 @@ package atomicfile
 
 import "os"
 
-// operation is a system call that changes files: create, write, sync, close, rename or remove. This
-// package makes all such calls by perform, which injects faults in builds with the tag campaign.
+// operation is a system call that changes files: create, write, sync, close, rename or remove.
+// Files make these calls through perform, which injects faults in builds with the tag campaign.
+// Only AbortAll calls the system directly.
 type operation struct {
 	name          string
 	file          *os.File  // file to write or sync

@@ -62,7 +62,6 @@ func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 	return n, o.failed(f.errno)
 }
 
-// failed returns the error in the form that package os uses.
 func (o *operation) failed(e syscall.Errno) error {
 	switch {
 	case o.name == "rename":
