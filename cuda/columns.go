@@ -22,17 +22,17 @@ type columns struct {
 	columnSet documentSet
 	head      uint64 // address of Head in kernels/shape.h
 	tiles     tiles
-	otherRows rowSet // last row documents other than the columns
+	otherRows rowSet // most recent row documents other than the columns
 }
 
 // documentSet is a set of documents in device memory.
 type documentSet struct {
 	addr uint64 // address of Side in kernels/shape.h
 	rows int
-	tail []int64 // index of each document's first tail value, and the total number
+	tail []int64 // tail[i] is the index of document i's first tail value; tail[rows] is the number of tail values
 }
 
-// rowSet is a side whose memory is freed separately.
+// rowSet is a document set whose memory is freed separately.
 type rowSet struct {
 	documentSet
 	x    *sparse.Embedded
@@ -131,8 +131,9 @@ func send[T any](u *uploader, values []T) uint64 {
 	return at
 }
 
-// rowSetFor returns the side of the row documents x, and copies x to the device first if necessary.
-// Row documents other than the columns stay there until a request uses different row documents.
+// rowSetFor returns the document set of the row documents x, and copies x to the device first if
+// necessary. Row documents other than the columns stay on the device until a request uses different
+// row documents.
 func (c *columns) rowSetFor(ctx context.Context, x *sparse.Embedded) (documentSet, error) {
 	if x == nil || x == c.x {
 		return c.columnSet, nil

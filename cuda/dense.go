@@ -15,8 +15,8 @@ import (
 // padded with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
-// step holds the digits of DenseStep values of a document. step[0] has the digit of weight 2^24 of
-// each value. The digits of weights 2^16, 2^8 and 1 follow. See kernels/tensor.h.
+// step holds the digits of DenseStep values of a document: step[n][k] is digit n of value k. Digits
+// 0 to 3 have the weights 2^24, 2^16, 2^8 and 1. See kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
 // digitScale multiplies values before they are rounded to integers. It is the largest factor for
@@ -61,12 +61,12 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// denseBatchBytes is the approximate number of bytes of dense values that are computed and copied at a
-// time.
+// denseBatchBytes is the approximate number of bytes of digits per copy to the device.
 const denseBatchBytes = 4 << 20
 
-// uploadDense copies the digits of dense values, [copyTask][steps], and the documents' scales to
-// the device. It returns the addresses of digits and scales, or 0 if there are no dense terms.
+// uploadDense copies the digits of dense values, in the order [document][step], and the documents'
+// scales to the device. It returns the addresses of digits and scales, or 0 if there are no dense
+// terms.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *deviceFormat) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {

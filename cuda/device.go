@@ -22,7 +22,6 @@ const sharedPerBlockOptin cu.DeviceAttribute = 97
 // Built reports whether this program contains the GPU back end.
 const Built = true
 
-// driverError wraps an error of a driver function with the function's name.
 func driverError(call string, err error) error {
 	if err == nil {
 		return nil
@@ -66,16 +65,16 @@ type Device struct {
 
 	module string // kernels as PTX or cubin
 
-	denseShare int64 // argument share of timemodel.Costs.Terms
+	denseShare int64 // argument share of timemodel.Costs.DenseTerms
 	tailShare  int64 // argument tail of newLayout; 0 except in tests and benchmarks
-	tileRows   int   // tileRows per tile; computedRows except in tests
+	tileRows   int   // maximum number of rows of a tile; computedRows except in tests
 	// interpret emulates a kernel, or returns false if the driver must run it; nil except in tests.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
 	mu        sync.Mutex // guards the fields below and serialises computations
-	allocated int64      // bytes allocated
-	arena     arena      // memory of the current request
-	kernels   *kernels   // nil until first needed
+	allocated int64
+	arena     arena    // memory of the current request
+	kernels   *kernels // nil until first needed
 	timer     kernelTimer
 }
 
@@ -150,7 +149,7 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	if err := cu.SetCurrentContext(d.context); err != nil {
 		return false, driverError("cuCtxSetCurrent", err)
 	}
-	// This must also run if work panics.
+	// Reset the context even if work panics.
 	defer func() { err = errors.Join(err, driverError("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
 	defer d.timer.discard()
 	if err = work(); err == nil {

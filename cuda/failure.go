@@ -1,8 +1,8 @@
 package cuda
 
-// DeviceError reports that a device or its driver failed, or that device memory was insufficient. The
-// request is valid and may succeed on the CPU or another device. All errors of this kind wrap a
-// Failure.
+// DeviceError reports that a device or its driver failed, or that device memory was insufficient.
+// The request is valid and may succeed on the CPU or another device. Returned errors may wrap it,
+// so use [errors.As].
 type DeviceError struct{ Err error }
 
 func (f *DeviceError) Error() string { return "cuda: " + f.Err.Error() }

@@ -8,13 +8,13 @@ import (
 )
 
 // handle tracks whether a [Device], or an object created from it, is open. A parent can't be closed
-// while it has open children. The zero value is closed. Device.mu guards live and users.
+// while it has open children. The zero value is closed. Device.mu guards isOpen and childCount.
 type handle struct {
 	d           *Device
 	description string
-	parent      *handle // parent; nil for the device
+	parent      *handle // nil for the device
 	isOpen      bool
-	childCount  int // number of open children
+	childCount  int
 }
 
 // begin opens a handle that has a parent. d.mu must be locked.

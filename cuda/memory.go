@@ -91,8 +91,8 @@ func (p *pool) close() error {
 }
 
 // arena allocates the memory of a request from a block. The next request reuses the block, because
-// freeing memory would wait for the device. If the block is full, rest allocates separately. The
-// block then grows before the next request, up to maxArena.
+// freeing memory would wait for the device. If the block is full, overflow allocates separately.
+// The block then grows before the next request, up to maxArena.
 type arena struct {
 	block    memory
 	required int64 // bytes needed by the request
@@ -137,7 +137,6 @@ func upload[T any](p allocator, values []T) (uint64, error) {
 	return uint64(m.addr), write(m, values)
 }
 
-// write copies values to the start of a memory block.
 func write[T any](m memory, values []T) error {
 	if len(values) == 0 {
 		return nil
@@ -146,8 +145,8 @@ func write[T any](m memory, values []T) error {
 	return driverError("cuMemcpyHtoD", cu.MemcpyHtoD(m.addr, unsafe.Pointer(&values[0]), bytes))
 }
 
-// waitForCopies waits for all copies to the device. It must be called before kernels use the data. The
-// driver may return before a copy is complete, and non-blocking streams don't wait for copies.
+// waitForCopies waits for all copies to the device. It must be called before kernels use the data.
+// The driver may return before a copy is complete, and non-blocking streams don't wait for copies.
 func waitForCopies() error { return driverError("cuCtxSynchronize", cu.Synchronize()) }
 
 // fetch copies device memory to values. All writes to this memory must have finished.

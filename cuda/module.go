@@ -47,7 +47,6 @@ func checkModule(file, image, capability string) error {
 	return nil
 }
 
-// missingKernelsError returns an error with the names of the kernels that a module lacks, or nil.
 func missingKernelsError(has func(name string) bool) error {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(new(kernels).functions())) {

@@ -18,11 +18,11 @@ import (
 // maxParts is the maximum number of thread blocks in the second dimension of a grid.
 const maxParts = 1<<16 - 1
 
-// ComputeRows implements device.Backend. It calls visit from one goroutine. During a call of visit, the
-// device copies the next piece of a tile and computes the next tile.
+// ComputeRows implements device.Backend. It calls visit from one goroutine. During a call of visit,
+// the device copies the next piece of a tile and computes the next tile.
 //
-// visit must not use the device, because Rows holds the device's lock. If visit panics, Rows waits
-// for all work in progress before it panics.
+// visit must not use the device, because ComputeRows holds the device's lock. If visit panics,
+// ComputeRows waits for all work in progress before it panics.
 func (c *columns) ComputeRows(ctx context.Context, r *device.Request, visit func(t *device.Tile) error) error {
 	return c.request(ctx, r, true, func(j *job) error { return j.stream(ctx, visit) })
 }

@@ -18,5 +18,5 @@ const (
 	tensorThreads = 256
 )
 
-// entry is Entry in kernels/shape.h: a position and the encoding of a value (see layout.word).
+// entry is Entry in kernels/shape.h: a position and the encoding of a value (see layout.encode).
 type entry struct{ position, word uint32 }

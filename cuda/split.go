@@ -27,16 +27,16 @@ type layout struct {
 	head       int      // number of dense terms and of terms in chunks
 	chunkTerms []int32  // number of terms of each chunk
 	chunkStart []int    // lowest rank of each chunk
-	cutList    int      // maximum length of a posting list without cuts, see split.cut
+	cutList    int      // maximum length of a posting list without cuts, see deviceFormat.cut
 }
 
 func (l *layout) chunks() int { return len(l.chunkTerms) }
 
-// newLayout creates a layout for documents with the given ranks. The argument most is the maximum
-// number of terms per chunk. share is passed to timemodel's Costs.Terms, which chooses the dense
-// terms. The tail has the terms that occur in less than 1/tail of the documents. If tail is 0,
-// newLayout minimises the predicted time.
-func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairing, share, tail int64) *layout {
+// newLayout creates a layout for documents with the given ranks. perChunk is the maximum number of
+// terms per chunk. share is passed to timemodel.Costs.DenseTerms, which chooses the dense terms.
+// The tail has the terms that occur in less than 1/tail of the documents. If tail is 0, newLayout
+// minimises the predicted time.
+func newLayout(rank []uint32, byRank *sparse.CSR, perChunk int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
 	if pairing == sparse.Cosine {
@@ -45,14 +45,14 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	l.head = l.dense
 	first := byRank.Offsets[l.dense:]
 	if tail == 0 {
-		l.head += pairingCosts[pairing].HeadTerms(first, n, most, maxChunks, computedRows)
+		l.head += pairingCosts[pairing].HeadTerms(first, n, perChunk, maxChunks, computedRows)
 	} else {
-		for l.head < min(byRank.Rows(), l.dense+maxChunks*most) &&
+		for l.head < min(byRank.Rows(), l.dense+maxChunks*perChunk) &&
 			(byRank.Offsets[l.head+1]-byRank.Offsets[l.head])*tail >= int64(n) && n > 0 {
 			l.head++
 		}
 	}
-	chunks := max((l.head-l.dense+most-1)/most, 1)
+	chunks := max((l.head-l.dense+perChunk-1)/perChunk, 1)
 	for c, r := 0, l.head; c < chunks; c++ {
 		low := r - (r-l.dense+chunks-c-1)/(chunks-c)
 		l.chunkTerms, l.chunkStart = append(l.chunkTerms, int32(r-low)), append(l.chunkStart, low)
@@ -61,8 +61,8 @@ func newLayout(rank []uint32, byRank *sparse.CSR, most int, pairing sparse.Pairi
 	return l
 }
 
-// pairingCosts holds the costs per pairing. Histograms take more instructions per value and match: a
-// division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
+// pairingCosts holds the costs per pairing. Histograms take more instructions per value and match:
+// a division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
 // instruction counts times the ratio of measured cost to instruction count of the dot product on an
 // H100. The ratio is 1.6 for a value and 0.8 for a match.
 var pairingCosts = [pairings]timemodel.Costs{
@@ -71,16 +71,14 @@ var pairingCosts = [pairings]timemodel.Costs{
 	sparse.JensenShannon: costsWith(95, 1.6),
 }
 
-// costsWith returns timemodel.Measured with Value and Match replaced.
 func costsWith(value, match float64) timemodel.Costs {
 	c := timemodel.MeasuredCosts
 	c.Value, c.Match = value, match
 	return c
 }
 
-// encode encodes a value for the device, see kernels/words.h. The encoding is an integer in units of
-// 2^-31, with -1 and 1 rounded to the nearest representable value. For histograms, it is the bits
-// of the float32.
+// encode encodes a value for the device, see kernels/words.h. The encoding is an integer in units
+// of 2^-31, from 1-2^31 to 2^31-1. For histograms, it is the bits of the float32.
 func (l *layout) encode(v float32) uint32 {
 	if l.pairing != sparse.Cosine {
 		return math.Float32bits(v)
@@ -97,7 +95,7 @@ type deviceFormat struct {
 	tail      []int64
 	tailEntry []entry
 
-	list    []int64 // list, posting, cut: nil unless the documents are columns
+	list    []int64 // list, posting and cut are nil unless the documents are columns
 	posting []entry
 	cut     []uint32
 	cuts    int // number of positions in cut per list
@@ -109,8 +107,8 @@ type deviceFormat struct {
 
 func (s *deviceFormat) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// longDocuments returns one bit per document, set if the document has more than narrowValues values in the
-// tail. If no bit is set, it returns nil.
+// longDocuments returns one bit per document, set if the document has more than narrowValues values
+// in the tail. If no bit is set, it returns nil.
 func (s *deviceFormat) longDocuments() (bits []uint32) {
 	n := len(s.tail) - 1
 	for d := range n {

@@ -90,7 +90,7 @@ func allocShrinking(bytes, line int64, take func(bytes int64) error) (int64, err
 	}
 }
 
-// allocCloseBitmap allocates t.close for tiles with the given number of values.
+// allocCloseBitmap allocates t.closeBitmap for tiles with the given number of values.
 func (t *tiles) allocCloseBitmap(values int64) error {
 	if t.closeBitmap.bytes >= values/8 {
 		return nil

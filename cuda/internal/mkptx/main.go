@@ -4,9 +4,9 @@
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //
 // It uses clang-19, or the compiler named by the environment variable CLANG, without a CUDA
-// toolkit. The PTX is in git. The header of the PTX has a digest of the sources and the compiler
-// version. With -check, mkptx only checks that this digest matches the sources. With -cubins, it
-// assembles the existing PTX with ptxas, if available, for drivers without a compiler.
+// toolkit. The PTX is in git. Its header holds the compiler version and a digest of the sources.
+// With -check, mkptx only checks that this digest matches the sources. With -cubins, it assembles
+// the existing PTX with ptxas, if available, for drivers without a compiler.
 package main
 
 import (
@@ -99,7 +99,8 @@ func recordedDigest(ptx []byte) string {
 	return string(m[1])
 }
 
-// sourceDigest returns the SHA-256 of names and contents of the sources, and of the compiler arguments.
+// sourceDigest returns the SHA-256 of names and contents of the sources, and of the compiler
+// arguments.
 func sourceDigest(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, strings.Join(arguments, " "))

@@ -1,8 +1,9 @@
 package timemodel
 
-// The dense terms are the most frequent terms. The kernel panelTensor multiplies their values in
-// all documents, including zeros. A step multiplies DenseStep terms, the last step possibly fewer.
-// There are at least two steps. The error bound in kernels/tensor.h holds for up to DenseMax terms.
+// The dense terms are the most frequent terms. The kernel panelTensor multiplies the values of
+// these terms in all documents, including zeros. It multiplies DenseStep terms per step, in at
+// least two steps. The last step may have fewer terms. The error bound in kernels/tensor.h holds
+// for up to DenseMax terms.
 const (
 	DenseMin  = 64
 	DenseMax  = 1024
@@ -12,9 +13,9 @@ const (
 // If the argument share of [Costs.DenseTerms] is ByModel, the model selects the dense terms.
 const ByModel = -1
 
-// DenseTerms returns the number of dense terms. If share is ByModel, this number minimises the total
-// predicted time of panelTensor and panelDot. Otherwise, the
-// number is from [DenseTermsByShare]. For first, see [CountOperations].
+// DenseTerms returns the number of dense terms. If share is ByModel, this number minimises the
+// total predicted time of panelTensor and panelDot. Otherwise, the number is from
+// [DenseTermsByShare]. For first, see [CountOperations].
 func (c *Costs) DenseTerms(first []int64, documents int, share int64) int {
 	if share != ByModel {
 		return DenseTermsByShare(first, documents, share)
@@ -41,9 +42,9 @@ func trimEmpty(first []int64, terms int) int {
 	return terms
 }
 
-// DenseTermsByShare returns the number of dense terms. It adds steps of the most frequent terms while the terms
-// of the next step occur, on average, in at least 1/share of the documents. If share is 0, it
-// returns 0. For first, see [CountOperations].
+// DenseTermsByShare returns the number of dense terms. It adds steps of the most frequent terms
+// while the terms of the next step occur, on average, in at least 1/share of the documents. If
+// share is 0, it returns 0. For first, see [CountOperations].
 func DenseTermsByShare(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

@@ -3,9 +3,9 @@
 // time determines how terms are divided between head and tail.
 package timemodel
 
-// PanelWidth is the number of columns per panel, and TailColumns the number of columns per tail block:
-// PANEL and TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a chunk is
-// padded to a multiple of AtOnce.
+// PanelWidth is the number of columns per panel, and TailColumns the number of columns per tail
+// block: PANEL and TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a
+// chunk is padded to a multiple of ValuePadding.
 const (
 	PanelWidth   = 128
 	TailColumns  = 4096
@@ -28,13 +28,13 @@ type Costs struct {
 	Dense    float64 // panelTensor: multiplying DenseStep terms of a row by a panel
 }
 
-// MeasuredCosts holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a value of
-// panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for 64-bit
-// products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and 9.3 with
-// one. Two thread blocks don't fit if the panel fills more than half of shared memory. A thread
-// block of tailAdd waits for dependent loads, so its fixed cost is large compared with the costs of
-// lists and matches. Dense is the cost of 10·32·128 products of digits, at 22% of the nominal 4,096
-// products per cycle.
+// MeasuredCosts holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a
+// value of panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for
+// 64-bit products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and
+// 9.3 with one. Two thread blocks don't fit if the panel fills more than half of shared memory. A
+// thread block of tailAdd waits for dependent loads, so its fixed cost is large compared with the
+// costs of lists and matches. Dense is the cost of 10·32·128 products of digits, at 22% of the
+// nominal 4,096 products per cycle.
 var MeasuredCosts = Costs{Value: 7.9, Row: 40, Convert: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
 	DenseRow: 161, Dense: 45}
 
@@ -47,9 +47,9 @@ type OperationCounts struct {
 	Matches    float64 // number of products of tail values: the sum of squared document frequencies
 }
 
-// CountOperations counts the operations if the head has the given number of terms, in chunks of up to perChunk
-// terms. Terms are in descending order of document frequency. first[t] is the number of values of
-// the terms before t; the last element is the total number of values.
+// CountOperations counts the operations if the head has the given number of terms, in chunks of up
+// to perChunk terms. Terms are in descending order of document frequency. first[t] is the number of
+// values of the terms before t; the last element is the total number of values.
 func CountOperations(first []int64, documents, head, perChunk int) OperationCounts {
 	w := OperationCounts{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (ValuePadding-1)/2.*w.Chunks*w.Documents
@@ -72,8 +72,8 @@ func (c *Costs) Cycles(w OperationCounts, rows int) (tail, panel float64) {
 	return tail, panel
 }
 
-// HeadTerms returns the number of head terms, in up to maxChunks chunks, that minimises the predicted
-// cycles. Ties go to the smallest number. For first, see [CountOperations].
+// HeadTerms returns the number of head terms, in up to maxChunks chunks, that minimises the
+// predicted cycles. Ties go to the smallest number. For first, see [CountOperations].
 func (c *Costs) HeadTerms(first []int64, documents, perChunk, maxChunks, rows int) int {
 	most := min(len(first)-1, perChunk*maxChunks)
 	w := CountOperations(first, documents, 0, perChunk)
