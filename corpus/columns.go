@@ -93,7 +93,7 @@ func (c *Corpus) DescribeTable() string {
 	return strings.Join(parts, "; ")
 }
 
-// parseColumns parses Form.Columns, such as "subject=text, notes=ignore".
+// parseColumns parses FormatOptions.Columns, such as "subject=text, notes=ignore".
 func parseColumns(s string) (columns []TableColumn, err error) {
 	if s == "" {
 		return nil, nil
@@ -120,17 +120,17 @@ var (
 	idNames    = []string{"id", "name", "key", "uuid", "guid", "index", "nr", ""}
 )
 
-// isID reports whether name, a result of columnName, is a usual name of an id column.
+// isID reports whether name, a result of normalizeName, is a usual name of an id column.
 func isID(name string) bool {
 	return slices.Contains(idNames, name) || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, " id")
 }
 
-// normalizeName returns a name in lower case, without surrounding blanks, quotes and byte order mark.
+// normalizeName returns a name in lower case, without surrounding blanks, quotes and byte order
+// mark.
 func normalizeName(name string) string {
 	return strings.ToLower(strings.Trim(name, " \t\r\n\u00a0\ufeff\"'`"))
 }
 
-// normalizeNames applies columnName to each name.
 func normalizeNames(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, normalizeName(name))
@@ -152,18 +152,18 @@ func findUsualName(names, usual []string) string {
 type table struct {
 	separator     byte
 	maxLine       int
-	firstRecord   []string   // firstRecord record; nil if it is longer than nearBytes
+	firstRecord   []string   // nil if it is longer than sampleBytes
 	firstBytes    int        // size of the first record in bytes
-	sampleRecords [][]string // other records in the first nearBytes bytes
+	sampleRecords [][]string // other records in the first sampleBytes bytes
 
 	keyed         bool              // columns are keys of JSON objects
 	stringColumns map[string]bool   // columns whose values are strings; nil if unknown
 	isIgnored     func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
-	names         []string          // results of columnName for first
-	indices       [2]map[string]int // index of each name's first occurrence, in first and in names
-	nameCount     map[string]int    // number of columns with each name in first
+	names         []string          // normalized names of firstRecord
+	indices       [2]map[string]int // index of each name's first occurrence, in firstRecord and in names
+	nameCount     map[string]int    // number of columns with each name in firstRecord
 	hasHeader     bool              // the first record is a header
-	headerGuessed bool              // header was set from looksNamed
+	headerGuessed bool              // hasHeader was set by looksLikeHeader
 	columns       []TableColumn
 	decimalComma  bool         // numbers may have a decimal comma, as in 1.234,5
 	noLabels      bool         // labels come from another source, or there are none
@@ -179,7 +179,7 @@ type table struct {
 	viewsInferred    bool      // the views were inferred with the default tokenizer
 }
 
-// detectColumns sets the columns from the options and the beginning of the table.
+// detectColumns sets the columns from the options and the first records.
 func (t *table) detectColumns(opt *Options) {
 	t.labelColumn, t.textColumn, t.groupColumn, t.idColumn, t.weightColumn = -1, -1, -1, -1, -1
 	t.columns = make([]TableColumn, len(t.firstRecord))
@@ -235,7 +235,6 @@ func (t *table) columnIndex(given string) int {
 	return indexOf(t.indices[1], normalizeName(given))
 }
 
-// indexOf returns the index of a name, or -1.
 func indexOf(of map[string]int, name string) int {
 	if at, is := of[name]; is {
 		return at
@@ -243,8 +242,9 @@ func indexOf(of map[string]int, name string) int {
 	return -1
 }
 
-// assignKind sets the kind of the column that option names, and returns the column's index. given is the
-// value of the option. If given is empty, take returns -1.
+// assignKind sets the kind of the column that option names, and returns the column's index. given
+// is the value of the option. If given is empty, it returns -1. If kind is empty, the column's kind
+// doesn't change.
 func (t *table) assignKind(given string, kind Kind, option string) int {
 	if given == "" || t.err != nil {
 		return -1
@@ -287,8 +287,8 @@ func (t *table) setKind(at int, kind Kind) {
 
 func (t *table) isDuplicate(at int) bool { return t.nameCount[t.firstRecord[at]] > 1 }
 
-// findUnassigned returns the column index of the first name whose column has no kind yet, or the given kind.
-// It returns -1 if there is no such column.
+// findUnassigned returns the column index of the first name whose column has no kind yet, or the
+// given kind. It returns -1 if there is no such column.
 func (t *table) findUnassigned(names []string, kind Kind) int {
 	for _, name := range names {
 		at := indexOf(t.indices[1], name)
@@ -307,16 +307,17 @@ func parseWeight(value string) (float64, *SyntaxError) {
 	return w, nil
 }
 
-// appendFields appends the fields of the tokenizer's columns in record to fields.
-func (t *table) appendFields(record, appendFields []string) []string {
+// appendFields appends to fields the fields of record that belong to the tokenizer's columns.
+func (t *table) appendFields(record, fields []string) []string {
 	for _, at := range t.rowColumns {
-		appendFields = append(appendFields, record[at])
+		fields = append(fields, record[at])
 	}
-	t.normalizeNumbers(appendFields)
-	return appendFields
+	t.normalizeNumbers(fields)
+	return fields
 }
 
-// normalizeNumbers applies plainNumber to numeric columns. fields are the fields of the tokenizer's columns.
+// normalizeNumbers applies normalizeNumber to numeric columns. fields are the fields of the
+// tokenizer's columns.
 func (t *table) normalizeNumbers(fields []string) {
 	for i, at := range t.rowColumns {
 		if at < 0 || t.columns[at].Kind != KindNumber {

@@ -20,13 +20,13 @@ type Corpus struct {
 	Names         []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
 	Groups        []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
 	Tokenizer     Tokenizer     // tokenizer of the texts; the default for vectors
-	FormatOptions FormatOptions // format of the source, see Options.TrainingForm
+	FormatOptions FormatOptions // format of the source, see Options.TrainingFormat
 	Scripts       []Script      // scripts without spaces that were split into characters and character pairs
-	Raw                         // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTexts is set
+	Raw                         // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTextBytes is set
 	Hashes        []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors
 	Warnings      []Warning     // warnings, such as empty documents; one per kind
 
-	Table         []TableColumn // the columns of a table in its order; nil for other sources
+	Table         []TableColumn // columns of a table, in file order; nil for other sources
 	ViewsInferred bool          // true if the views of the table's columns were inferred with the default tokenizer
 
 	minDF, maxDF int // options with which Raw.Rows were read
@@ -59,9 +59,9 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	return &out
 }
 
-// SelectFold is like Select, for the training set of a fold in cross-validation. Embeddings of the result
-// use the terms and document frequencies of all documents of c, but the labels and column scales of
-// the selected documents.
+// SelectFold is like Select, for the training set of a fold in cross-validation. Embeddings of the
+// result use the terms and document frequencies of all documents of c, but the labels and column
+// scales of the selected documents.
 func (c *Corpus) SelectFold(documents []int) *Corpus {
 	out := c.Select(documents)
 	out.Documents = c.Documents.FoldRows(documents)

@@ -16,7 +16,7 @@ type Counter struct {
 	isWord    func(term []byte) bool // see [token.Tokenizer.WordFunc]
 	words     []bool                 // words[t] reports whether term t is a word
 	tokenizer Tokenizer
-	pool      sync.Pool // pool of *counting
+	pool      sync.Pool // pool of *countState
 }
 
 // countState holds the buffers of a call of [Counter.CountUnknown].
@@ -59,8 +59,8 @@ func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error
 }
 
 // CountUnknown is like Count, but accepts texts or rows, and also returns each document's number of
-// distinct out-of-vocabulary words. [token.Tokenizer.WordFunc] defines words, and [Counter.KnownWords]
-// counts known words.
+// distinct out-of-vocabulary words. [token.Tokenizer.WordFunc] defines words, and
+// [Counter.KnownWords] counts known words.
 func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unknown []int, err error) {
 	if raw, err = raw.arrangeFor(c.tokenizer); err != nil {
 		return nil, nil, err
@@ -97,7 +97,7 @@ func (c *Counter) CountUnknown(ctx context.Context, raw Raw) (m *sparse.CSR, unk
 		s.sorter.Sort(m.Terms[from:], m.Values[from:])
 		m.Offsets = append(m.Offsets, int64(len(m.Terms)))
 	}
-	c.pool.Put(s) // not reused after an error in the middle of a text
+	c.pool.Put(s) // after an error, s may hold part of a text and isn't reused
 	return m, unknown, nil
 }
 

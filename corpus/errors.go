@@ -69,7 +69,6 @@ func newSyntaxError(found, expected string) *SyntaxError {
 	return &SyntaxError{Found: found, Expected: expected}
 }
 
-// withOption sets the field of Options that allows the input, and its effect.
 func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	e.Option, e.Remedy = field, does
 	return e
@@ -81,7 +80,6 @@ func (e *SyntaxError) withPosition(file string, line int64) *SyntaxError {
 	return e
 }
 
-// rowError converts a [*token.ColumnError] to a [SyntaxError].
 func rowError(err error) *SyntaxError {
 	var bad *token.ColumnError
 	if !errors.As(err, &bad) {
@@ -231,13 +229,12 @@ func (c *Corpus) warnHeader(label, text, at string) {
 
 // warnSingletonClasses warns if most classes have a single document.
 func (c *Corpus) warnSingletonClasses(at func(i int) string) {
-	if single, first, most := c.singletons(); most && c.NumericLabelCount() == 0 { // see Targets
+	if single, first, most := c.singletons(); most && c.NumericLabelCount() == 0 { // see HasTargets
 		c.warningList().addWithOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
 			single, at(first), "LabelColumn", "sets the label column by name or number")
 	}
 }
 
-// classSizes returns the number of documents of each class.
 func (c *Corpus) classSizes() []int64 {
 	count := make([]int64, len(c.Classes))
 	for _, id := range c.Labels.IDs {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/corpus/internal/compressed"
 )
 
-// FormatOptions describes the format of a source. Models store the Form of their training documents, so that
-// test documents are read in the same way. With the zero value everything is detected.
+// FormatOptions describes the format of a source. Models store the FormatOptions of their training
+// documents, so that test documents are read in the same way. The zero value detects the format.
 type FormatOptions struct {
 	Extension string `json:"extension,omitempty"` // extension of the name, such as ".csv"; "/" for a folder
 
@@ -35,8 +35,9 @@ type FormatOptions struct {
 	// ..., or a name that ends in _id) and distinct values.
 	IDColumn string `json:"id_column,omitempty"`
 	// Columns sets kinds of columns, such as "subject=text, zip=category, notes=ignore". See
-	// [Kind]. Other kinds are inferred from names, and from the values in the first 64 KiB, or 2
-	// MiB if there are long vectors. "embedding=e.npy" adds a column of vectors from a file.
+	// [Kind]. The kinds of other columns are inferred from names, and from the values in the first
+	// 64 KiB, or 2 MiB if there are long vectors. "embedding=e.npy" adds a column of vectors from a
+	// file.
 	Columns string `json:"columns,omitempty"`
 
 	// LabelSeparator separates several labels of a text, or of a line of Options.Labels. "none"
@@ -46,7 +47,7 @@ type FormatOptions struct {
 
 	// ZeroBased is "true" if indices of an svmlight file start from 0, and "false" if index i is
 	// column i-1, as in LIBSVM; index 0 is then an error. The default is the value in
-	// Options.TrainingForm, or "false".
+	// Options.TrainingFormat, or "false".
 	ZeroBased string `json:"zero_based,omitempty"`
 }
 
@@ -71,8 +72,8 @@ func extensionOf(name string) string {
 	return filepath.Ext(compressed.TrimSuffix(strings.ToLower(name)))
 }
 
-// formatFor returns the form of a source with an extension, or the zero value if the options are
-// defaults.
+// formatFor returns the FormatOptions of a source with the given extension, or the zero value if
+// all options are defaults.
 func (o *Options) formatFor(extension string) FormatOptions {
 	f := o.FormatOptions
 	if f.Extension = ""; f.ZeroBased == "false" {
@@ -84,7 +85,7 @@ func (o *Options) formatFor(extension string) FormatOptions {
 	return f
 }
 
-// applyTrainingFormat sets unset options from Options.TrainingForm, for a source with the given
+// applyTrainingFormat sets unset options from Options.TrainingFormat, for a source with the given
 // extension.
 func (o *Options) applyTrainingFormat(extension string) {
 	f := o.TrainingFormat
@@ -101,9 +102,9 @@ func (o *Options) applyTrainingFormat(extension string) {
 	o.decoding.charset, _ = charset.Lookup(o.Encoding)
 }
 
-// applyColumns takes LabelColumn and TextColumn from Options.TrainingForm, and reports whether it
-// did. Both options must be unset, and names must include TrainingForm.TextColumn, or
-// TrainingForm.LabelColumn if it has no text column. names is a result of columnNames.
+// applyColumns takes LabelColumn and TextColumn from Options.TrainingFormat, and reports whether it
+// did. Both options must be unset, and names must include TrainingFormat.TextColumn, or
+// TrainingFormat.LabelColumn if TextColumn is empty. names is a result of normalizeNames.
 func (o *Options) applyColumns(names []string) bool {
 	f := o.TrainingFormat
 	main := cmp.Or(f.TextColumn, f.LabelColumn)

@@ -51,16 +51,15 @@ func Formats() (names []string) {
 	return names
 }
 
-// matchesMagic reports whether head starts with one of the format's magic numbers.
 func (f *fileFormat) matchesMagic(head []byte) bool {
 	return slices.ContainsFunc(f.magic, func(magic string) bool {
 		return bytes.EqualFold(head[:min(len(head), len(magic))], []byte(magic))
 	})
 }
 
-// findFormat returns the first format for which is returns true, or nil.
-func findFormat(is func(f *fileFormat) bool) *fileFormat {
-	if at := slices.IndexFunc(formats, func(f fileFormat) bool { return is(&f) }); at >= 0 {
+// findFormat returns the first format that match accepts, or nil.
+func findFormat(match func(f *fileFormat) bool) *fileFormat {
+	if at := slices.IndexFunc(formats, func(f fileFormat) bool { return match(&f) }); at >= 0 {
 		return &formats[at]
 	}
 	return nil

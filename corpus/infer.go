@@ -11,8 +11,9 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// looksLikeHeader reports whether the first record may hold column names. Names must be distinct and not
-// numbers. Except for the label column, a column of short values must not contain its own name.
+// looksLikeHeader reports whether the first record may hold column names. Names must be distinct
+// and not numbers. Except for the label column, a column of short values must not contain its own
+// name.
 func (t *table) looksLikeHeader() bool {
 	for i, name := range t.firstRecord {
 		if _, number := token.ParseNumber(name); name != "" && (number || t.isDuplicate(i)) {
@@ -26,14 +27,14 @@ func (t *table) looksLikeHeader() bool {
 	return len(t.sampleRecords) > 0
 }
 
-// columnValues returns the values of a column in the beginning of the table.
-func (t *table) columnValues(at int) (columnValues []string) {
+// columnValues returns the values of a column in the sample records.
+func (t *table) columnValues(at int) (values []string) {
 	for _, record := range t.sampleRecords {
 		if len(record) == len(t.firstRecord) {
-			columnValues = append(columnValues, record[at])
+			values = append(values, record[at])
 		}
 	}
-	return columnValues
+	return values
 }
 
 // A column holds categories if its values have at most maxCategoryBytes bytes, if each value occurs
@@ -66,7 +67,7 @@ func (t *table) inferKinds(opt *Options) {
 	if t.labelColumn < 0 && t.hasHeader && !t.noLabels && label >= 0 {
 		t.setKind(label, KindLabel)
 	}
-	if n == 0 && !rows { // the first record is longer than nearBytes
+	if n == 0 && !rows { // the first record is longer than sampleBytes
 		t.columns = make([]TableColumn, 2)
 		t.setKind(max(t.labelColumn, 0), KindLabel)
 		t.setKind(max(t.textColumn, 1), KindText)
@@ -232,10 +233,10 @@ func vectorSize(values []string) (size int, ok bool) {
 // maxColumnsWeight is the maximum weight of the view of all categories or all numbers.
 const maxColumnsWeight = 1000
 
-// inferViews returns a view for each text column, a view for all categories, a view for all numbers, and
-// a view for each vector column. The tokenizer of text views is cut. If there are no texts, all
-// columns have the same weight.
-func (t *table) inferViews(cut Tokenizer, texts, others []int) {
+// inferViews sets t.tokenizer to one view per text column, one view of all categories, one view of
+// all numbers, and one view per vector column. Text views use textTokenizer. If there are no texts,
+// all columns have the same weight.
+func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
 		if !t.hasHeader {
@@ -249,9 +250,9 @@ func (t *table) inferViews(cut Tokenizer, texts, others []int) {
 		}
 		out = append(out, v)
 	}
-	views, _ := cut.SplitViews()
+	views, _ := textTokenizer.SplitViews()
 	if views == nil {
-		views = []token.View{{Tokenizer: cut, Weight: 1}}
+		views = []token.View{{Tokenizer: textTokenizer, Weight: 1}}
 	}
 	for _, v := range views {
 		if len(views)*len(texts) > token.MaxViews-2 {
@@ -281,7 +282,7 @@ func (t *table) inferViews(cut Tokenizer, texts, others []int) {
 		}
 	}
 	t.tokenizer = token.FromViews(out).WithPairs(true)
-	t.viewsInferred = cut.WithPairs(false) == Tokenizer{}
+	t.viewsInferred = textTokenizer.WithPairs(false) == Tokenizer{}
 	t.textColumn = -1
 	for _, c := range t.tokenizer.Columns() {
 		t.rowColumns = append(t.rowColumns, t.columnIndex(c.Name))
@@ -296,9 +297,10 @@ func (t *table) inferViews(cut Tokenizer, texts, others []int) {
 	}
 }
 
-// hasDecimalCommas reports whether numbers have decimal commas: all values of a column are numbers only in
-// that form. If semicolons separate fields and no column requires decimal points, values with
-// commas that are numbers in both forms suffice.
+// hasDecimalCommas reports whether numbers have a decimal comma. In at least one column, all values
+// must be numbers with a decimal comma, but not with a decimal point. If semicolons separate fields
+// and no column requires decimal points, a column with commas that can be read in both ways
+// suffices.
 func (t *table) hasDecimalCommas() bool {
 	comma, point, either := false, false, false
 	for i := range t.firstRecord {
@@ -314,8 +316,8 @@ func (t *table) hasDecimalCommas() bool {
 	return comma || either && !point && t.separator == ';'
 }
 
-// countNumbers returns the number of values that are numbers with a decimal comma, or with a decimal
-// point if comma is false. all reports whether all values are numbers or missing.
+// countNumbers returns the number of values that are numbers with a decimal comma, or with a
+// decimal point if comma is false. all reports whether all values are numbers or missing.
 func countNumbers(values []string, comma bool) (numbers int, all bool) {
 	all = true
 	for _, v := range values {
@@ -331,8 +333,8 @@ func countNumbers(values []string, comma bool) (numbers int, all bool) {
 	return numbers, all
 }
 
-// normalizeNumber returns a number with a decimal point and without thousands separators. The number
-// has the form 1.234,5 if comma is set, else 1,234.5. Other text is returned unchanged.
+// normalizeNumber returns a number with a decimal point and without thousands separators. The
+// number has the form 1.234,5 if comma is set, else 1,234.5. Other text is returned unchanged.
 func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

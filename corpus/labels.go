@@ -18,7 +18,7 @@ import (
 // noLabel means "no class" in formats that require a value.
 const noLabel = "-"
 
-// nameTable numbers distinct names in order of occurrence.
+// nameTable assigns IDs to distinct names in order of occurrence.
 type nameTable struct {
 	list  []string
 	index map[string]int32
@@ -100,7 +100,6 @@ func invalidNameError(name []byte) *SyntaxError {
 		withOption("Encoding", "sets the encoding, such as windows-1252")
 }
 
-// newParsedLabels returns an empty piece for labels separated as in the options.
 func (o *Options) newParsedLabels(numeric bool) parsedLabels {
 	p := parsedLabels{numeric: numeric, separator: o.LabelSeparator, memory: o.memory}
 	if p.separator == "none" {
@@ -178,7 +177,8 @@ func (p *parsedLabels) addUnlabelled() { p.endDocument(len(p.ids)) }
 // nameBytes is the memory in bytes of a name without its text, if slices and maps have just grown.
 const nameBytes = 192
 
-// bytes returns the memory of the piece and of its labels in the corpus, including growing slices.
+// bytes returns the memory of the block's labels in bytes, here and in the corpus, including
+// growing slices.
 func (p *parsedLabels) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {
@@ -199,7 +199,6 @@ func newClassTable() *classTable {
 	return &classTable{labels: sparse.Labels{Offsets: []int64{0}}}
 }
 
-// add appends a document of one class.
 func (t *classTable) add(class string) {
 	t.labels.Add(t.id(class))
 }

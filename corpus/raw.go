@@ -78,7 +78,6 @@ func (r Raw) fields(i int) []string {
 	return r.Rows[i]
 }
 
-// checkRows returns an error if a row doesn't have a field per column.
 func (r Raw) checkRows() error {
 	for i, row := range r.Rows {
 		if len(row) != len(r.Columns) {
@@ -89,8 +88,8 @@ func (r Raw) checkRows() error {
 	return nil
 }
 
-// arrangeFor returns the documents in the form that a tokenizer requires: texts, or rows with a field
-// per column.
+// arrangeFor returns the documents in the form that a tokenizer requires: texts, or rows with a
+// field per column.
 func (r Raw) arrangeFor(t Tokenizer) (Raw, error) {
 	columns := t.Columns()
 	if err := r.checkRows(); err != nil {
@@ -112,8 +111,9 @@ func (r Raw) arrangeFor(t Tokenizer) (Raw, error) {
 	}
 }
 
-// normalizeNumbers applies plainNumber to numeric columns whose values contain commas. A column is unchanged
-// unless exactly one of the two forms of numbers fits all values.
+// normalizeNumbers applies normalizeNumber to numeric columns whose values contain commas. A column
+// is unchanged unless all its values are numbers with a decimal comma or all with a decimal point,
+// but not both.
 func (r Raw) normalizeNumbers(columns Columns) Raw {
 	cloned := false
 	for k, c := range columns {

@@ -19,7 +19,7 @@ import (
 
 // Options are the options of [Read]. The zero value works.
 type Options struct {
-	FormatOptions // format of the source; Form.Extension is ignored
+	FormatOptions // format of the source; Extension is ignored
 
 	Workers int // number of goroutines, at most 1024; default runtime.GOMAXPROCS(0)
 
@@ -50,13 +50,13 @@ type Options struct {
 	// ignored.
 	Labels string
 
-	// TrainingFormat is the form of a model's training documents. If the source has the same
-	// extension, fields of TrainingForm replace unset fields of Form. Its label column or key may
-	// be missing in the source.
+	// TrainingFormat is the format of a model's training documents. If the source has the same
+	// extension, fields of TrainingFormat replace unset fields of FormatOptions. A label column or
+	// key from TrainingFormat may be missing in the source.
 	TrainingFormat FormatOptions
 
-	// KeepTextBytes is the maximum total size in bytes of the texts that Corpus.Texts keeps. Texts are
-	// also dropped if reading uses more than half of MemoryBytes. With math.MaxInt64, texts are
+	// KeepTextBytes is the maximum total size in bytes of the texts that Corpus.Raw keeps. Texts
+	// are also dropped if reading uses more than half of MemoryBytes. With math.MaxInt64, texts are
 	// always kept, and exceeding MemoryBytes is an error.
 	KeepTextBytes int64
 
@@ -73,9 +73,9 @@ type Options struct {
 	MaxLineBytes int   // maximum line length; default 64 MiB, or an eighth of MemoryBytes
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
-	// EstimateMemory, if not nil, returns the memory of the planned computation on a corpus, including the
-	// corpus. A [MemoryError] reports this memory or the memory of reading, whichever is larger.
-	// Both are estimated from the fraction of the source that was read.
+	// EstimateMemory, if not nil, returns the memory of the planned computation on a corpus,
+	// including the corpus. A [MemoryError] reports this memory or the memory of reading, whichever
+	// is larger. Both are estimated from the fraction of the source that was read.
 	EstimateMemory func(Size) int64
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.
@@ -84,7 +84,7 @@ type Options struct {
 	memory   *allowance // counts memory against MemoryBytes; nil without a limit
 	decoding decoding
 
-	labelOptional bool // the label column or key comes from TrainingForm, and may be missing
+	labelOptional bool // the label column or key comes from TrainingFormat, and may be missing
 	mayHaveRows   bool // texts may be table rows, for views of columns
 	fromFile      bool // the source is a file or a stream
 
@@ -278,7 +278,8 @@ func (o *Options) checkTable(name string, format Format) error {
 		withOption(o.columnOption, "names a column of a table").withPosition(name, 0)
 }
 
-// validate sets Tokenizer, and returns an error if options are out of range or contradict each other.
+// validate sets Tokenizer, and returns an error if options are out of range or contradict each
+// other.
 func (o *Options) validate() error {
 	if err := o.FormatOptions.Validate(); err != nil {
 		return err

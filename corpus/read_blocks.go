@@ -16,11 +16,11 @@ type block[P parsedBlock] struct {
 	result    P             // result of parsing data
 	syntaxErr *SyntaxError  // first bad line in data
 	err       error         // error after data, such as io.EOF at the end of the file
-	done      chan struct{} // closed once piece and bad are set
+	done      chan struct{} // closed once result and syntaxErr are set
 }
 
-// parsedBlock is a parsed piece. bytes returns the piece's memory until the end of reading, including its
-// part of the corpus.
+// parsedBlock is the result of parsing a block, called a piece. bytes returns the piece's memory
+// until the end of reading, including the memory for copying it to the corpus.
 type parsedBlock interface{ bytes() int64 }
 
 // parser parses whole lines. At an invalid line, it returns the result for the lines before, and an

@@ -47,7 +47,6 @@ func readFolder(ctx context.Context, root string, opt *Options, m *progressMeter
 	return c, c.readFiles(ctx, files, opt, m, false)
 }
 
-// addLooseFiles warns about files outside the class folders.
 func (w *warnings) addLooseFiles(loose []fileDocument) {
 	if len(loose) > 0 {
 		w.add("file outside the class folders, skipped", int64(len(loose)), loose[0].path)

@@ -77,7 +77,6 @@ func (c *Corpus) readIDXLabels(r *arrayReader) error {
 	return r.checkEnd(r.in.r, "the labels")
 }
 
-// readIDXHeader reads the header of an idx file of bytes.
 func (r *arrayReader) readIDXHeader(dimensions int) (*npyArray, error) {
 	expected := fmt.Sprintf("an idx file: 00 00 08, %02x for as many dimensions, and their sizes, at most 2³¹-1",
 		dimensions)

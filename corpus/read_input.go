@@ -28,7 +28,7 @@ type input struct {
 	quotedSeparator byte  // field separator if quoted fields may contain line ends; 0 if records are lines
 	decoding        decoding
 	meter           *progressMeter
-	isCompressed    bool            // the file is compressed
+	isCompressed    bool
 	decoded         bool            // the text was converted from an encoding other than UTF-8
 	strings         map[string]bool // columns whose values are strings; nil if unknown
 }
@@ -185,7 +185,7 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 	return FormatSVMLight, "", nil // the file has only comments: the reader reports that it is empty
 }
 
-// isHeader reports whether a line is the header of a CSV file, because takeColumns accepts its
+// isHeader reports whether a line is the header of a CSV file, because applyColumns accepts its
 // names. If unnamed is set, a line without spaces is also a header if it has a column in textNames.
 func isHeader(line string, opt *Options, unnamed bool) bool {
 	names := normalizeNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))

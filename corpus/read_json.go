@@ -36,8 +36,8 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *progressMeter) (
 	return readTable(ctx, in, opt, m, t)
 }
 
-// detectKeys detects the columns of JSON objects. A column that no option names is ignored if it is in at
-// most half of the first objects, or contains arrays or objects.
+// detectKeys detects the columns of JSON objects. A column that no option names is ignored if it is
+// in at most half of the first objects, or contains arrays or objects.
 func (in *input) detectKeys(opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
@@ -138,7 +138,6 @@ func (in *input) openArray(maxElement int) error {
 
 const jsonBlanks = " \t\r\n"
 
-// addObject adds the document in a line.
 func (t *table) addObject(p *parsedTexts, l []byte, line int32) *SyntaxError {
 	if p.skipBlank(l, line) {
 		return nil
@@ -200,7 +199,6 @@ func (t *table) addObject(p *parsedTexts, l []byte, line int32) *SyntaxError {
 	return bad
 }
 
-// missingKeyError returns the error for an object that has none of the keys.
 func missingKeyError(object map[string]any, keys []string, option string) *SyntaxError {
 	expected := "an object with this key"
 	if len(keys) > 1 {
@@ -230,7 +228,7 @@ func (t *table) objectFields(object map[string]any) ([]string, *SyntaxError) {
 }
 
 // firstKey returns the value of the first of keys that the object has. Exact matches take
-// precedence over matches after columnName.
+// precedence over matches of normalized names.
 func firstKey(object map[string]any, keys []string) (any, bool) {
 	for _, key := range keys {
 		if v, ok := object[key]; ok {

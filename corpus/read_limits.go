@@ -32,7 +32,7 @@ type allowance struct {
 	limit int64
 	used  atomic.Int64
 	meter *progressMeter
-	need  func(Size) int64 // Options.Need
+	need  func(Size) int64 // Options.EstimateMemory
 
 	documents, terms, values atomic.Int64 // counts for text; a term is counted once per worker
 }
@@ -80,8 +80,8 @@ const (
 	termGrowthExponent = 0.6 // the number of distinct terms grows with this power of the fraction that was read
 	commonTermFraction = 0.5 // fraction of terms in at least MinDF documents
 	assumedClasses     = 16
-	longestToMean      = 12   // length of the longest document divided by the mean length
-	safetyFactor       = 1.15 // safety factor of the estimate
+	longestToMean      = 12 // length of the longest document divided by the mean length
+	safetyFactor       = 1.15
 
 	documentBytes = 40 // memory of a vector in bytes without its values
 )
@@ -140,7 +140,6 @@ func (a *allowance) canAllocate(bytes int64) bool {
 	return false
 }
 
-// exceeded reports whether the limit is exceeded.
 func (a *allowance) exceeded() bool { return a != nil && a.used.Load() > a.limit }
 
 // check returns a MemoryError that names place if the limit is exceeded.

@@ -170,7 +170,8 @@ func TestMemoryBytesSynthetic(t *testing.T) {
 		if !errors.As(err, &memory) {
 			t.Fatal(err)
 		}
-		// Joining takes 9 bytes per value, and up to 9 more for grown slices, plus tables and counters.
+		// Joining takes 9 bytes per value, and up to 9 more for grown slices, plus tables and
+		// counters.
 		if values := c.Documents.NNZ(); memory.NeedBytes < 9*values || memory.NeedBytes > 18*values+30000*240 {
 			t.Errorf("%s: %d bytes foretold for %d values", source, memory.NeedBytes, values)
 		}

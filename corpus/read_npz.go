@@ -120,7 +120,6 @@ func (r *arrayReader) readMember(archive *zip.Reader, name, what string, most in
 // The directory is small, because SciPy's files have five members.
 const directoryBytes = 1 << 20
 
-// openZip opens the zip file.
 func (r *arrayReader) openZip() (*zip.Reader, error) {
 	content, size, err := r.in.readerAt(r.opt, zipMagic)
 	if err != nil {
@@ -160,7 +159,7 @@ func (in *input) readerAt(opt *Options, magic string) (io.ReaderAt, int64, error
 	return bytes.NewReader(all), int64(len(all)), memory.check(in.name)
 }
 
-// limitedReaderAt reads a zip file. Reading more than left bytes is an error.
+// limitedReaderAt reads a zip file. Reading more than remaining bytes is an error.
 type limitedReaderAt struct {
 	io.ReaderAt
 	remaining int64

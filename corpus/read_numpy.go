@@ -69,7 +69,7 @@ type npyArray struct {
 	kind        byte // type of the values: b, i, u or f; S or U for texts
 	size        int  // bytes per value
 	order       binary.ByteOrder
-	columnMajor bool // column-major order
+	columnMajor bool
 	shape       []int64
 }
 
@@ -77,7 +77,6 @@ var npyHeader = regexp.MustCompile(`^\s*\{\s*'descr'\s*:\s*'([<>|=]?)([a-zA-Z])(
 	`\s*'fortran_order'\s*:\s*(True|False)\s*,` +
 	`\s*'shape'\s*:\s*\(([0-9,\s]*)\)\s*,?\s*\}\s*$`)
 
-// readHeader reads the header of an array.
 func (r *arrayReader) readHeader(from io.Reader) (*npyArray, error) {
 	const expected = "a .npy file"
 	begin := make([]byte, 8)
@@ -132,7 +131,6 @@ func (r *arrayReader) readHeader(from io.Reader) (*npyArray, error) {
 	return a, nil
 }
 
-// readError returns an error for a failed read.
 func (r *arrayReader) readError(err error, expected string) error {
 	switch {
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
@@ -143,7 +141,8 @@ func (r *arrayReader) readError(err error, expected string) error {
 	return r.in.readError(0, err)
 }
 
-// checkEnd checks that the file ends here. Only reading to the end verifies a checksum.
+// checkEnd checks that no data follow the values. Reading to the end also verifies the checksum of
+// compressed data.
 func (r *arrayReader) checkEnd(from io.Reader, last string) error {
 	switch n, err := io.ReadFull(from, make([]byte, 1)); {
 	case n > 0:
@@ -206,7 +205,6 @@ func (r *arrayReader) eachValue(a *npyArray, n int64, f func(i int64, v float64)
 	return nil
 }
 
-// checkValue checks a value and converts it to float32.
 func (r *arrayReader) checkValue(row, column int64, v float64) (float32, error) {
 	u := float32(v)
 	finite := !math.IsNaN(v) && !math.IsInf(float64(u), 0)
@@ -301,7 +299,6 @@ func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	return true
 }
 
-// transpose returns the transpose of a matrix.
 func (r *arrayReader) transpose(m *sparse.CSR) (*sparse.CSR, error) {
 	t := &sparse.CSR{Cols: m.Rows(), Offsets: make([]int64, m.Cols+1)}
 	for _, j := range m.Terms {

@@ -79,7 +79,6 @@ type parquetColumn struct {
 	list  bool
 }
 
-// parquetRows reads rows in order.
 type parquetRows struct {
 	columns  []parquetColumn
 	groups   []parquet.RowGroup // remaining groups

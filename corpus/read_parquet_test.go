@@ -47,8 +47,8 @@ func parquetFile(t *testing.T, rows int) (file, lines string) {
 	return b.String(), text.String()
 }
 
-// A Parquet file has the documents of the same rows as JSON lines. A column of strings isn't read as
-// numbers.
+// A Parquet file has the documents of the same rows as JSON lines. A column of strings isn't read
+// as numbers.
 func TestParquet(t *testing.T) {
 	file, lines := parquetFile(t, 1000)
 	opt := Options{MinDF: 1, Workers: 2}

@@ -50,14 +50,14 @@ type parsedVectors struct {
 	terms   []uint32
 	values  []float32
 	maxTerm uint32  // largest term
-	groups  []int64 // qid of each row, if needed
+	groups  []int64 // qid of each row if Options.GroupColumn is "qid"
 
-	// blankLines lines, ignored qids, and values in columns beyond the vocabulary
+	// droppedValues counts values in columns beyond the vocabulary.
 	blankLines, ignoredQIDs, droppedValues tally
 }
 
-// bytes returns the memory of the piece, plus the memory for joining it: row offsets, groups, and
-// 1/joinSteps of the terms and values.
+// bytes returns the memory of the piece, plus the memory for joining it: offsets, lines and groups
+// of rows, and 1/joinSteps of the terms and values.
 func (p *parsedVectors) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
 	eight := cap(p.ends) + cap(p.groups) + 2*len(p.ends) + len(p.groups) + len(p.terms)/joinSteps
@@ -215,7 +215,6 @@ func tokenAt(l []byte, i int) []byte {
 	return l[i:end]
 }
 
-// shorten shortens a token for an error message.
 func shorten(b []byte) []byte { return b[:min(len(b), 40)] }
 
 func pairError(token []byte) *SyntaxError {

@@ -43,7 +43,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	some := min(s.DocumentCount, 256)
 	documents := make([]countedDocument, some)
 	counts := make([][]uint32, opt.Workers)  // counts of one document, by worker; all zero between documents
-	numbers := make([][]uint32, opt.Workers) // 1 + number of each term in the worker's counter, or 0
+	numbers := make([][]uint32, opt.Workers) // 1 + ID of each term in the worker's counter; 0 if it has no ID
 	draw := func(w, lo, hi int) {
 		if counts[w] == nil {
 			counts[w], numbers[w] = make([]uint32, s.TermCount), make([]uint32, s.TermCount)

@@ -15,11 +15,11 @@ import (
 var csvFormat = fileFormat{name: FormatCSV, extensions: []string{".csv"}, read: readCSV}
 
 // Reading a record or an object takes itemBytes of memory per field, key or label without its text,
-// and up to copies times the size of the text, including growing buffers.
+// and up to recordCopies times the size of the text, including growing buffers.
 const itemBytes, recordCopies = 256, 12
 
-// readTable reads the documents of a table whose columns [table.detectColumns] has set. Records are read as
-// encoding/csv reads them, but quotes within a field are allowed.
+// readTable reads the documents of a table whose columns [table.detectColumns] has set. Records are
+// read as encoding/csv reads them, but quotes within a field are allowed.
 func readTable(ctx context.Context, in *input, opt *Options, m *progressMeter, t *table) (*Corpus, error) {
 	if t.err != nil {
 		return nil, t.err.withPosition(in.name, 1)
@@ -28,7 +28,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *progressMeter, t
 	t.tokenizerColumns = opt.Tokenizer.Columns()
 	if opt.TextColumn == "" && t.hasHeader && t.rowColumns == nil && t.textColumn >= 0 && len(t.firstRecord) > 2 &&
 		!slices.Contains(textNames, t.names[t.textColumn]) {
-		opt.TextColumn = t.firstRecord[t.textColumn] // so that Form names the column for similar sources
+		opt.TextColumn = t.firstRecord[t.textColumn] // so that Corpus.FormatOptions names the column for similar sources
 	}
 	if t.hasHeader {
 		head, _ := in.r.Peek(t.firstBytes) // can't fail, because the bytes have been read before
@@ -195,8 +195,8 @@ func readLines(ctx context.Context, in *input, opt *Options, m *progressMeter) (
 // readCSV reads a table separated by commas, semicolons or TABs. It uses the first separator for
 // which the first record is a header. Without a header, it uses TABs or semicolons only if they
 // divide all of the first records into the same number of fields, at least two. TABs take
-// precedence. Semicolons also require that numbers have decimal commas, or that commas don't give
-// the columns that options name. Otherwise it uses commas.
+// precedence. Semicolons also require that numbers have decimal commas, or that the columns named
+// by options are found with semicolons but not with commas. Otherwise it uses commas.
 func readCSV(ctx context.Context, in *input, opt *Options, m *progressMeter) (*Corpus, error) {
 	if err := in.addVectors(ctx, opt, in.separator()); err != nil {
 		return nil, err

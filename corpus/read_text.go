@@ -26,7 +26,7 @@ type parsedTexts struct {
 	documentsBefore int     // number of documents before the block
 	names           nameList
 	blankLines      tally
-	badBytes        tally // invalid bytes
+	badBytes        tally
 }
 
 // bytes returns the memory of the piece without terms, whose memory termCounter counts.
@@ -35,7 +35,7 @@ func (p *parsedTexts) bytes() int64 {
 	return bytes + nameBytes*int64(len(p.names.ends)+len(p.groups.ends))
 }
 
-// nameList holds names of documents.
+// nameList holds names or groups of documents.
 type nameList struct {
 	text strings.Builder // concatenated names
 	ends []int           // end of each name in text
@@ -109,7 +109,6 @@ func (p *parsedTexts) addTSV(l []byte, line int32) *SyntaxError {
 	return nil
 }
 
-// checkNotBinary returns an error if the file seems to be binary.
 func (in *input) checkNotBinary() error {
 	if !in.isBinary() {
 		return nil

@@ -120,5 +120,5 @@ func (in *input) separator() byte {
 // longVector matches a list of more than eight numbers.
 var longVector = regexp.MustCompile(`\[(\s*-?[\d.]+(e[+-]?\d+)?,){8}`)
 
-// sampleVectorBytes replaces nearBytes for tables with long vectors.
+// sampleVectorBytes replaces sampleBytes for tables with long vectors.
 const sampleVectorBytes = 2 << 20

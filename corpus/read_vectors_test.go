@@ -18,8 +18,8 @@ type vectorRow struct {
 	Label  string    `parquet:"label"`
 }
 
-// vectorRows returns 40 rows with a text, a vector of three numbers and a label. Only the first vector
-// has a nonzero third number.
+// vectorRows returns 40 rows with a text, a vector of three numbers and a label. Only the first
+// vector has a nonzero third number.
 func vectorRows() (rows []vectorRow) {
 	for i := range 40 {
 		v := []float32{float32(i%7) - 2.25, float32(i%5) - 1, 0}

@@ -55,9 +55,9 @@ func (r *records) nextLine() string {
 	return strings.TrimSuffix(line, "\r")
 }
 
-// nextField returns the field at the start of line. If more fields follow, rest is the rest of the line
-// in which the field ends.
-func (r *records) nextField(line string) (nextField, rest string, more bool) {
+// nextField returns the field at the start of line. If more fields follow, rest is the rest of the
+// line in which the field ends.
+func (r *records) nextField(line string) (field, rest string, more bool) {
 	if line != "" && (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && r.separator != '\t' {
 		line = strings.TrimLeftFunc(line, unicode.IsSpace)
 	}

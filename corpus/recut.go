@@ -13,7 +13,7 @@ import (
 )
 
 // textStore keeps the texts of documents up to a limit. It may be used concurrently. A nil
-// keptTexts keeps nothing.
+// textStore keeps nothing.
 type textStore struct {
 	keepAll   bool // keep all texts, of any size
 	remaining atomic.Int64
@@ -29,8 +29,8 @@ func newTextStore(opt *Options) *textStore {
 	return k
 }
 
-// reserve reserves memory for more text and reports whether it is available. Once it isn't, all texts
-// are dropped.
+// reserve reserves memory for more text and reports whether it is available. Once it isn't, all
+// texts are dropped.
 func (k *textStore) reserve(bytes int64) bool {
 	if k == nil {
 		return false
@@ -63,11 +63,11 @@ func (k *textStore) collect(counters []*termCounter, documents []countedDocument
 	return raw
 }
 
-// Retokenize returns documents of c, or all documents if documents is nil, with their texts
-// tokenised again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF and MaxDF are
-// both 0 and documents are rows of a table, the limits with which c was read apply. Workers,
-// MemoryBytes and Progress of opt are also used, and other options are ignored. Classes are
-// unchanged. It fails if c has no Texts or Rows.
+// Retokenize returns a corpus of the given documents of c, or of all documents if documents is nil.
+// It tokenises their texts again according to opt.Tokenizer, MinDF, MaxDF and Vocabulary. If MinDF
+// and MaxDF are both 0 and documents are rows of a table, the limits with which c was read apply.
+// Workers, MemoryBytes and Progress of opt are also used, and other options are ignored. Classes
+// are unchanged. It fails if c has no Texts or Rows.
 func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (*Corpus, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -173,7 +173,8 @@ func (t TermOptions) String() string {
 	return fmt.Sprintf("%s, min-df %d", tokenizer, t.MinDF)
 }
 
-// ShortString returns String with long column lists abbreviated.
+// ShortString is like String, but abbreviates long lists of columns, and omits MinDF if there are
+// columns.
 func (t TermOptions) ShortString() string {
 	if !t.Tokenizer.HasColumns() {
 		return t.String()
@@ -181,8 +182,8 @@ func (t TermOptions) ShortString() string {
 	return t.Tokenizer.ShortString()
 }
 
-// ParseTermOptions parses the result of [Terms.String], including views such as "words:1..2 + chars:2..5"
-// (see [Tokenizer]). "" is the default.
+// ParseTermOptions parses the result of [TermOptions.String], including views such as "words:1..2 +
+// chars:2..5" (see [Tokenizer]). "" is the default.
 func ParseTermOptions(s string) (TermOptions, error) {
 	text, least, ok := strings.Cut(s, ", min-df ")
 	var t TermOptions

@@ -8,7 +8,7 @@ import (
 type denseRow struct {
 	values       []float32 // value of each column
 	present      []uint64  // bit set of the columns with a value
-	nonzeroWords []uint64  // bit set of the nonzero words of bits
+	nonzeroWords []uint64  // bit set of the nonzero words of present
 }
 
 // grow extends the row to cols columns.

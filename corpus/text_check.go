@@ -13,7 +13,6 @@ type textCheck struct {
 	decoded bool
 }
 
-// newTextCheck returns the check for an input.
 func newTextCheck(in *input, opt *Options) textCheck { return textCheck{opt.Strict, in.decoded} }
 
 const replacement = "\uFFFD"
@@ -23,8 +22,8 @@ func (c textCheck) isClean(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
 }
 
-// eachInvalid calls found with the index of each byte or character that isn't text, until found returns
-// false.
+// eachInvalid calls found with the index of each byte or character that isn't text, until found
+// returns false.
 func (c textCheck) eachInvalid(text []byte, found func(at int) bool) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -63,8 +62,8 @@ func (c textCheck) errorFor(l []byte) (bad *SyntaxError) {
 	return bad
 }
 
-// checkLine counts the invalid bytes of a line in p, or returns the error of a strict check. If clean is
-// set, all lines are text.
+// checkLine counts the invalid bytes of a line in p, or returns the error of a strict check. If
+// clean is set, all lines are text.
 func (c textCheck) checkLine(p *parsedTexts, clean bool, l []byte, line int32) *SyntaxError {
 	if clean {
 		return nil

@@ -11,14 +11,14 @@ import (
 // The zero value is the default: lower-case runs of letters.
 type Tokenizer = token.Tokenizer
 
-// NearDuplicateTokenizer is the tokenizer for finding near duplicates. Words may contain digits, because
-// texts that differ in a number are different.
+// NearDuplicateTokenizer is the tokenizer for finding near duplicates. Words may contain digits,
+// because texts that differ in a number are different.
 var NearDuplicateTokenizer = Tokenizer{Digits: true}
 
 // Columns are the columns of a table that views use; see [token.Columns].
 type Columns = token.Columns
 
-// Script describes the text in a script without spaces; see [token.Scripts].
+// Script describes the text in a script without spaces; see [token.CountScripts].
 type Script = token.Script
 
 // ParseTokenizer parses the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see
@@ -28,9 +28,9 @@ func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 // unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, ignored"
 
-// TokenizerViews returns a tokenizer's views of a sorted vocabulary, for [sparse.CSR]. It returns nil if
-// the tokenizer has no views, or if rows are measurements, whose columns are scaled instead. It
-// fails if the vocabulary doesn't match the tokenizer.
+// TokenizerViews returns a tokenizer's views as blocks of columns of a sorted vocabulary, for
+// [sparse.CSR]. It returns nil if the tokenizer has no views, or if rows are measurements, whose
+// columns are scaled instead. It fails if the vocabulary doesn't match the tokenizer.
 func TokenizerViews(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	first, err := t.ViewOffsets(vocabulary)
 	if err != nil {

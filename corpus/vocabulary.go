@@ -16,14 +16,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// termCounter counts the terms of documents. Each worker has a counter, which numbers terms in
-// order of occurrence. [Corpus.setDocuments] merges the counters into one sorted vocabulary.
+// termCounter counts the terms of documents. Each worker has a counter, which assigns IDs to terms
+// in order of occurrence. [Corpus.setDocuments] merges the counters into one sorted vocabulary.
 type termCounter struct {
 	terms        intern.Table
 	states       []termState
-	openTerms    []uint32      // terms of the open document
-	columnTerms  []termCount   // terms of columns in the open document
-	counterIndex uint32        // index of the counter
+	openTerms    []uint32    // terms of the open document
+	columnTerms  []termCount // terms of columns in the open document
+	counterIndex uint32
 	closedCount  uint32        // number of closed documents
 	pages        [][]termCount // terms of closed documents
 	freePages    [][]termCount // unused pages
@@ -35,7 +35,7 @@ type termCounter struct {
 	docs         []string      // texts of closed documents
 	rows         [][]string    // rows of documents, if rows are kept
 	fitsScales   bool          // scales of numbers are fitted to the rows
-	numbers      [][]float64   // values of numeric columns, if fits is set, in pages of pageRows rows
+	numbers      [][]float64   // values of numeric columns, if fitsScales is set, in pages of pageRows rows
 	hash         xxhash.Digest // hash of the open document
 	rowText      []byte        // fields of the open row, each with a NUL
 }
@@ -86,8 +86,8 @@ const (
 	countedDocumentBytes = 160
 )
 
-// checkInterval is the number of terms between two checks for cancellation within a document. A single
-// document may take longer than a second.
+// checkInterval is the number of terms between two checks for cancellation within a document,
+// because a single document may take longer than a second.
 const checkInterval = 1 << 16
 
 // countedDocument is a closed document. It has no pointers, so that the garbage collector doesn't
@@ -114,7 +114,7 @@ func (c *termCounter) add(text []byte) {
 	c.countScanned()
 }
 
-// addRow counts the terms of a row as a document.
+// addRow counts the terms of a row in the open document.
 func (c *termCounter) addRow(fields []string) error {
 	if err := c.scanner.FeedRow(fields); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (c *termCounter) addRowTerms(terms []token.RowTerm) {
 	c.memory.add(taken)
 }
 
-// id returns the number of a term. If the term is new, it adds the term's memory to taken.
+// id returns the ID of a term. If the term is new, it adds the term's memory to taken.
 func (c *termCounter) id(term []byte, taken *int64) uint32 {
 	id := c.terms.Intern(term)
 	if int(id) == len(c.states) {
@@ -241,8 +241,8 @@ func (c *termCounter) endDocument() countedDocument {
 	return d
 }
 
-// droppedColumn is the column of a term outside the vocabulary. reported is the column of such a term
-// after [Corpus.warnColumns] has reported it.
+// droppedColumn is the column of a term outside the vocabulary. reportedColumn is the column of
+// such a term after [Corpus.warnColumns] has reported it.
 const droppedColumn, reportedColumn = math.MaxUint32, math.MaxUint32 - 1
 
 // setDocuments sets the document matrix and the vocabulary. The vocabulary is Options.Vocabulary if
@@ -353,9 +353,9 @@ func (c *Corpus) setDocuments(
 	return nil
 }
 
-// vocabularyColumns returns the column of each term in a table, or leftOut if the term isn't in the
-// vocabulary. It adds the vocabulary to the table, and checks that the vocabulary's terms are
-// distinct.
+// vocabularyColumns returns the column of each term in a table, or droppedColumn if the term isn't
+// in the vocabulary. It adds the vocabulary to the table, and checks that the vocabulary's terms
+// are distinct.
 func vocabularyColumns(table *intern.Table, vocabulary []string) ([]uint32, error) {
 	columns := slices.Repeat([]uint32{droppedColumn}, table.Len())
 	var buf []byte
@@ -373,14 +373,14 @@ func vocabularyColumns(table *intern.Table, vocabulary []string) ([]uint32, erro
 	return columns, nil
 }
 
-// assignColumns sets c.Vocabulary if it is nil. For each counter, it returns the columns of the counter's
-// terms, with leftOut for a term without a column. It frees the counters' terms.
+// assignColumns sets c.Vocabulary if it is nil. For each counter, it returns the columns of the
+// counter's terms, with droppedColumn for a term without a column. It frees the counters' terms.
 func (c *Corpus) assignColumns(
 	opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) ([][]uint32, error) {
 	all := &counters[0].terms // merged terms
 	df := make([]uint64, all.Len())
-	joined := make([][]uint32, len(counters)) // joined[w][i] is the number in all of term i of counter w
+	joined := make([][]uint32, len(counters)) // joined[w][i] is the ID in all of term i of counter w
 	for at, counter := range counters {
 		numbers := make([]uint32, len(counter.states))
 		for id, met := range counter.states {
@@ -418,7 +418,7 @@ func (c *Corpus) assignColumns(
 }
 
 // warnColumns warns about missing numbers and, if Options.Vocabulary is set, about values that
-// didn't occur in training. It sets the columns of such values to reported.
+// didn't occur in training. It sets the columns of such values to reportedColumn.
 func (c *Corpus) warnColumns(
 	opt *Options, all *intern.Table, column []uint32, counters []*termCounter, documents []countedDocument,
 	joined [][]uint32, at func(i int) string,

@@ -66,7 +66,8 @@ func (c *compiler) need(n int) {
 func (c *compiler) isFloat() bool  { return c.ty == "f32" || c.ty == "f64" }
 func (c *compiler) isSigned() bool { return c.ty[0] == 's' }
 
-// unary and binary compile functions of raw bits, typed one of operands of some types, the result's first.
+// unary and binary compile functions of raw bits, typed one of operands of some types, the result's
+// first.
 func (c *compiler) unary(f func(a uint64) uint64) instruction {
 	return c.typed(func(x, _, _ uint64) uint64 { return f(x) }, c.ty, c.ty)
 }

@@ -13,8 +13,8 @@ import (
 // timingVariable is the environment variable that turns on kernel timing if set to 1.
 const timingVariable = "GRAM_CUDA_TIMES"
 
-// kernelTimer sums the durations of kernels and copies per name. Events before and after each launch
-// measure its duration. Device.mu guards all fields.
+// kernelTimer sums the durations of kernels and copies per name. Events before and after each
+// launch measure its duration. Device.mu guards all fields.
 type kernelTimer struct {
 	enabled    bool
 	freeEvents []cu.Event
@@ -95,7 +95,8 @@ func (t *kernelTimer) collect() (err error) {
 	return err
 }
 
-// discard discards started work: its durations aren't added to the sums, and its events can be reused.
+// discard discards started work: its durations aren't added to the sums, and its events can be
+// reused.
 func (t *kernelTimer) discard() {
 	for _, l := range t.pending {
 		t.freeEvents = append(t.freeEvents, l.before, l.after)

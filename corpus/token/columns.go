@@ -17,8 +17,9 @@ import (
 // If a tokenizer's views name columns, documents are rows of a table, with one field for each of
 // [Tokenizer.Columns].
 
-// AnalyzerCategories is the analyzer for category columns, such as countries. It occurs only in views. Each
-// value, without surrounding white space, is a single term. A missing value is a term, too.
+// AnalyzerCategories is the analyzer for category columns, such as countries. It occurs only in
+// views. Each value, without surrounding white space, is a single term. A missing value is a term,
+// too.
 const AnalyzerCategories Analyzer = "categories"
 
 // Column is a column of a table, with the kinds of its views.
@@ -28,8 +29,8 @@ type Column struct {
 	Size                         int // length of a vector; 0 in other columns
 }
 
-// IsOptional reports whether the column may be missing in a JSON object or table. All its values are
-// then missing values.
+// IsOptional reports whether the column may be missing in a JSON object or table. All its values
+// are then missing values.
 func (c Column) IsOptional() bool { return c.IsNumber || c.IsCategory }
 
 // Columns are the distinct columns of a tokenizer's views. A row has one field for each column, in
@@ -92,8 +93,8 @@ func (c Columns) HasNumbers() bool {
 	return slices.ContainsFunc(c, func(of Column) bool { return of.IsNumber })
 }
 
-// indicesIn returns the index in names of each column, or -1 for a missing column. It fails if a text
-// column or all columns are missing.
+// indicesIn returns the index in names of each column, or -1 for a missing column. It fails if a
+// text column or all columns are missing.
 func (c Columns) indicesIn(names []string) ([]int, error) {
 	from, found, indices := make([]int, len(c)), false, FirstIndices(names)
 	for i, column := range c {
@@ -205,7 +206,6 @@ func (e *ColumnError) Error() string {
 	return fmt.Sprintf("column %s: %s, expected %s", e.Column, e.Found, e.Expected)
 }
 
-// quoteTruncated quotes a value and shortens it for a message.
 func quoteTruncated(value string) string { return fmt.Sprintf("%.60q", value) }
 
 // CategoryValues returns the values of a category column in a sorted vocabulary.
@@ -364,8 +364,8 @@ func (v View) HasTerms() bool {
 	return v.HasNumbers() || v.Analyzer == AnalyzerCategories || v.Analyzer == AnalyzerVector
 }
 
-// ColumnGroups returns groups of columns with distinguishable terms: each column of numbers, categories or
-// vectors is a group, and all text columns are one group.
+// ColumnGroups returns groups of columns with distinguishable terms: each column of numbers,
+// categories or vectors is a group, and all text columns are one group.
 func (v View) ColumnGroups() (parts [][]string) {
 	if !v.HasTerms() {
 		return [][]string{v.Columns}
@@ -376,7 +376,8 @@ func (v View) ColumnGroups() (parts [][]string) {
 	return parts
 }
 
-// NumberRange returns the smallest and the largest number of a column in training.
+// NumberRange returns the smallest and the largest number of a column in training, or -Inf and +Inf
+// if the column has no scale.
 func (v View) NumberRange(column string) (lo, hi float64) {
 	at := slices.Index(v.Columns, column)
 	if at < 0 || at >= len(v.knots) {
@@ -385,8 +386,8 @@ func (v View) NumberRange(column string) (lo, hi float64) {
 	return v.knots[at][0], v.knots[at][len(v.knots[at])-1]
 }
 
-// outsidePrefix is the prefix of an additional term for a number outside the range of its column's scale.
-// It is also the term of a missing vector. No vocabulary contains these terms.
+// outsidePrefix is the prefix of an additional term for a number outside the range of its column's
+// scale. It is also the term of a missing vector. No vocabulary contains these terms.
 const outsidePrefix = ">"
 
 // TermInfo describes a term of a numeric, vector or category column.
@@ -396,14 +397,14 @@ type TermInfo struct {
 	IsNumber  bool   // the column holds numbers or vectors
 	IsMissing bool
 	IsVector  bool    // the column holds vectors
-	Min, Max  float64 // range of the scale, if Number is set
+	Min, Max  float64 // range of the scale if the column holds numbers
 }
 
 // IsOutside reports whether the term is for a number outside the range of the scale.
 func (r *TermInfo) IsOutside() bool { return r.IsNumber && r.Value != "" }
 
-// DescribeTerms returns a function that describes terms of numeric, vector and category columns. The
-// function returns nil for terms of text.
+// DescribeTerms returns a function that describes terms of numeric, vector and category columns.
+// The function returns nil for terms of text.
 func (t Tokenizer) DescribeTerms() func(term string) *TermInfo {
 	views, _ := t.SplitViews()
 	return func(term string) *TermInfo {
@@ -428,8 +429,8 @@ func (t Tokenizer) DescribeTerms() func(term string) *TermInfo {
 	}
 }
 
-// TermColumnGroup returns the element of [View.ColumnGroups] that contains the column of a term. The term has no
-// view prefix.
+// TermColumnGroup returns the element of [View.ColumnGroups] that contains the column of a term.
+// The term has no view prefix.
 func (v View) TermColumnGroup(term string) []string {
 	if !v.HasTerms() {
 		return v.Columns

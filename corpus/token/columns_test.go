@@ -216,7 +216,8 @@ func TestColumnsScan(t *testing.T) {
 		"without a body", "column body: no such column among title, age")
 }
 
-// WithWidth sets missing widths of number views, and WithoutScales removes scales; other views are kept.
+// WithWidth sets missing widths of number views, and WithoutScales removes scales; other views are
+// kept.
 func TestWidth(t *testing.T) {
 	for in, want := range map[string][2]string{
 		"word:ngrams=1..2":            {"word:ngrams=1..2", "word:ngrams=1..2"},
@@ -412,7 +413,8 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// selectRanks gives the numbers of a sorted list, for equal, ordered and random numbers, at any depth.
+// selectRanks gives the numbers of a sorted list, for equal, ordered and random numbers, at any
+// depth.
 func TestSelectRanks(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 2, 33, 100, 1000, 5000} {

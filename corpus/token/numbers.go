@@ -22,8 +22,8 @@ import (
 // (2004), §3.1.
 const AnalyzerNumbers Analyzer = "numbers"
 
-// AnalyzerValues is the analyzer of numeric columns whose values form vectors, as rbf needs them. It occurs
-// only in views, and only next to views of categories.
+// AnalyzerValues is the analyzer of numeric columns whose values form vectors, as rbf needs them.
+// It occurs only in views, and only next to views of categories.
 //
 // Each column has one term, whose value is the number minus the column's mean in training. The
 // scale of a column consists of the minimum, the mean and the maximum in training. A missing number
@@ -60,8 +60,8 @@ func (t Tokenizer) NeedsScales() bool {
 }
 
 // Fit returns the tokenizer with scales for numeric columns without a scale. values[k] holds the
-// numbers of column k of Columns, which Fit reorders. Existing scales are unchanged. It fails if a
-// column has no numbers.
+// numbers of column k of Columns; Fit reorders these numbers. Existing scales are unchanged. It
+// fails if a column has no numbers.
 func (t Tokenizer) Fit(values [][]float64) (Tokenizer, error) {
 	if err := t.Validate(); err != nil || !t.NeedsScales() {
 		return t, err
@@ -132,14 +132,15 @@ func selectRanks(x []float64, ranks []int, first, depth int) {
 	selectRanks(x[i:], ranks[high:], first+i, depth-1)
 }
 
-// HasValues reports whether the tokenizer has a view of [AnalyzerValues]: rows are vectors of measurements.
+// HasValues reports whether the tokenizer has a view of [AnalyzerValues]: rows are vectors of
+// measurements.
 func (t Tokenizer) HasValues() bool {
 	views, _ := t.SplitViews()
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == AnalyzerValues })
 }
 
-// WithValues returns the tokenizer with views of [AnalyzerValues] in place of [AnalyzerNumbers], without scales. ok
-// is false if there are no numbers, or if a view has text.
+// WithValues returns the tokenizer with views of [AnalyzerValues] in place of [AnalyzerNumbers],
+// without scales. ok is false if there are no numbers, or if a view has text.
 func (t Tokenizer) WithValues() (_ Tokenizer, ok bool) {
 	views, _ := t.SplitViews()
 	for i, v := range views {
@@ -158,8 +159,8 @@ func (t Tokenizer) NeedsWidth() bool {
 	return slices.ContainsFunc(views, func(v View) bool { return v.Analyzer == AnalyzerNumbers && v.width == 0 })
 }
 
-// WithWidth returns the tokenizer with the width set in views of [AnalyzerNumbers] without a width. It
-// returns t unchanged if there is no such view, or if the width is out of range.
+// WithWidth returns the tokenizer with the width set in views of [AnalyzerNumbers] without a width.
+// It returns t unchanged if there is no such view, or if the width is out of range.
 func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	return t.mapNumberViews(func(v *View) {
 		if v.Analyzer == AnalyzerNumbers {
@@ -168,8 +169,8 @@ func (t Tokenizer) WithWidth(width float64) Tokenizer {
 	})
 }
 
-// ShortString returns a short text form without scales. For views with more than three columns, it shows
-// only the first column, as in "age,… 12 more=numbers:width=2". It can't be parsed.
+// ShortString returns a short text form without scales. For views with more than three columns, it
+// shows only the first column, as in "age,… 12 more=numbers:width=2". The result can't be parsed.
 func (t Tokenizer) ShortString() string {
 	views, err := t.WithoutScales().SplitViews()
 	if err != nil || len(views) == 0 {
@@ -206,7 +207,7 @@ func (t Tokenizer) mapNumberViews(change func(v *View)) Tokenizer {
 }
 
 // parseNumbers parses the options of a view of numbers: the width, and the ascending knots of each
-// column, separated by |. Both are optional.
+// column, separated by |. The width and the knots are optional.
 func (v *View) parseNumbers(s string) error {
 	if width, ok := strings.CutPrefix(s, "width="); ok && v.Analyzer == AnalyzerNumbers {
 		width, s, _ = strings.Cut(width, ",")
@@ -238,8 +239,8 @@ func (v *View) parseNumbers(s string) error {
 	return nil
 }
 
-// formatNumber returns a number term in readable form. The term consists of a column name and a knot
-// index, or -1 for a missing number.
+// formatNumber returns a number term in readable form. The term consists of a column name and a
+// knot index, or -1 for a missing number.
 func (v *View) formatNumber(term string) string {
 	name, knot, _ := strings.Cut(term, "\x00")
 	k, err := strconv.Atoi(knot)
@@ -303,8 +304,8 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 	}
 }
 
-// termsOf returns the terms of a numeric column: a term per knot, or a single term of [AnalyzerValues], and
-// at maxKnots the term of missing numbers.
+// termsOf returns the terms of a numeric column: a term per knot, or a single term of
+// [AnalyzerValues], and at maxKnots the term of missing numbers.
 func (v View) termsOf(view int, column string) (terms [maxKnots + 1][]byte) {
 	for k := range terms {
 		knot := strconv.Itoa(k)

@@ -168,8 +168,8 @@ func (s *Scanner) Next() []byte {
 	}
 }
 
-// lineChunkBytes is the length from which lines are divided at white space, so that a long line doesn't
-// take more memory.
+// lineChunkBytes is the length from which lines are divided at white space, so that a long line
+// doesn't take more memory.
 const lineChunkBytes = 64 << 10
 
 // nextLine prepares the next line of the text.
@@ -239,8 +239,8 @@ func (s *Scanner) prepare(text []byte) []byte {
 	return s.prepared
 }
 
-// addUnit adds the next word or character of the line to the n-grams. It returns false at the end of
-// the line.
+// addUnit adds the next word or character of the line to the n-grams. It returns false at the end
+// of the line.
 func (s *Scanner) addUnit() bool {
 	if s.tokenizer.Analyzer != AnalyzerWord {
 		return s.addChar()
@@ -279,7 +279,8 @@ func (s *Scanner) nextMatch() []byte {
 	return s.matched[m[0]:m[1]]
 }
 
-// addChar adds the next character of the line. For char_wb each word gets a space before and after it.
+// addChar adds the next character of the line. For char_wb each word gets a space before and after
+// it.
 func (s *Scanner) addChar() bool {
 	c := &s.chars
 	if s.tokenizer.Analyzer == AnalyzerCharWB && c.wordEnded {
@@ -334,7 +335,7 @@ var oneSpace = []byte{' '}
 type grams struct {
 	minN, maxN int
 	separate   bool // insert a space between units that aren't joined
-	pairs      bool // least and most were 1; joined units form pairs
+	pairs      bool // the range of n-grams is 1 to 1; joined units form pairs
 
 	buf      []byte // text of the last units
 	starts   []int  // start of each unit in buf
@@ -343,7 +344,6 @@ type grams struct {
 	returned bool   // an n-gram of these units was returned
 }
 
-// add appends a unit.
 func (g *grams) add(unit []byte, joined bool) {
 	if len(g.starts) == g.maxN { // slide the window
 		first := len(g.buf)
@@ -377,8 +377,8 @@ func (g *grams) next() []byte {
 	return gram
 }
 
-// useWholeWord reports whether the word has ended and is shorter than the shortest n-gram. The next n-gram
-// is then the whole word.
+// useWholeWord reports whether the word has ended and is shorter than the shortest n-gram. The next
+// n-gram is then the whole word.
 func (g *grams) useWholeWord(ended bool) bool {
 	if !ended || g.returned || len(g.starts) == 0 {
 		return false
@@ -387,7 +387,6 @@ func (g *grams) useWholeWord(ended bool) bool {
 	return true
 }
 
-// reset removes all units.
 func (g *grams) reset() {
 	g.buf, g.starts, g.n, g.returned = g.buf[:0], g.starts[:0], 0, false
 }

@@ -20,7 +20,7 @@ const (
 	khmer
 	myanmar
 	tibetan
-	scriptCount // number of scripts
+	scriptCount
 )
 
 // languages holds the name of each script's language.
@@ -61,8 +61,8 @@ func scriptOf(r rune) script {
 	return spacedScript
 }
 
-// extendsCharacter reports whether r extends the character before it: a combining mark, a vowel or final
-// consonant of a decomposed Hangul syllable, or a half-width voicing mark of Kana.
+// extendsCharacter reports whether r extends the character before it: a combining mark, a vowel or
+// final consonant of a decomposed Hangul syllable, or a half-width voicing mark of Kana.
 func extendsCharacter(r rune) bool {
 	return unicode.IsMark(r) || 0x1160 <= r && r <= 0x11ff || 0xd7b0 <= r && r <= 0xd7ff || r == 0xff9e || r == 0xff9f
 }
@@ -71,8 +71,8 @@ func extendsCharacter(r rune) bool {
 // run is treated as text without spaces. "국제올림픽위원회에서" has ten syllables.
 const spacedHangul = 12
 
-// characterFinder finds the characters of scripts without spaces in a text. The zero value is at the
-// start of a text.
+// characterFinder finds the characters of scripts without spaces in a text. The zero value is at
+// the start of a text.
 type characterFinder struct {
 	script    script // script of the last character
 	size      int    // length of the last character
@@ -81,7 +81,8 @@ type characterFinder struct {
 	spacedEnd int    // Hangul before this index is in words with spaces around them
 }
 
-// startsCharacter reports whether the letter r at text[i] starts a character of a script without spaces.
+// startsCharacter reports whether the letter r at text[i] starts a character of a script without
+// spaces.
 func (c *characterFinder) startsCharacter(text []byte, i int, r rune) bool {
 	switch scriptOf(r) {
 	case spacedScript:

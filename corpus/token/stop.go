@@ -54,7 +54,6 @@ func newStopWords(t Tokenizer) (stopWords, error) {
 	return out, nil
 }
 
-// has reports whether a word is a stop word.
 func (s *stopWords) has(word []byte) bool {
 	if s.words[string(word)] {
 		return true

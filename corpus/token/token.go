@@ -23,7 +23,7 @@ type Analyzer string
 // The analyzers.
 const (
 	AnalyzerWord   Analyzer = ""        // words
-	AnalyzerChar   Analyzer = "char"    // character n-grams, also across words; white space is one space
+	AnalyzerChar   Analyzer = "char"    // character n-grams, which may cross word boundaries; each run of white space becomes a space
 	AnalyzerCharWB Analyzer = "char_wb" // character n-grams within words, which begin and end with a space
 )
 
@@ -49,8 +49,8 @@ type Tokenizer struct {
 
 	// Pairs divides runs in scripts without spaces into characters and pairs of adjacent
 	// characters: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs
-	// of more than 12 syllables. A character is a letter with its combining marks. N-grams treat
-	// a character as a word, and join adjacent characters without a space. Pairs are used only if
+	// of more than 12 syllables. A character is a letter with its combining marks. N-grams treat a
+	// character as a word, and join adjacent characters without a space. Pairs are used only if
 	// MaxN is 1. Readers set Pairs, and keep it if the text contains such scripts.
 	Pairs bool `json:",omitempty"`
 
@@ -89,10 +89,10 @@ func (t Tokenizer) ngramRange() (least, most int) {
 	return least, cmp.Or(t.MaxN, least)
 }
 
-// ContextWords returns the number of words before and after a position in a line that can affect the terms
-// there, if white space separates words and each word has a letter. It returns -1 if the whole line
-// can affect these terms: for patterns, stop words, normalisation, scripts without spaces, and
-// rows.
+// ContextWords returns the number of words before and after a position in a line that can affect
+// the terms there, if white space separates words and each word has a letter. It returns -1 if the
+// whole line can affect these terms: for patterns, stop words, normalisation, scripts without
+// spaces, and rows.
 func (t Tokenizer) ContextWords() (words int) {
 	views, err := t.SplitViews()
 	if views == nil {
@@ -304,8 +304,8 @@ func parseOne(s string) (Tokenizer, error) {
 	return t, t.Validate()
 }
 
-// ParseNGramRange parses a range of n-grams: N or FROM..TO. It returns 0, 0 for the range 1, as in the
-// zero Tokenizer.
+// ParseNGramRange parses a range of n-grams: N or FROM..TO. It returns 0, 0 for the range 1, as in
+// the zero Tokenizer.
 func ParseNGramRange(s string) (least, most int, ok bool) {
 	from, to, is := strings.Cut(s, "..")
 	least, err := strconv.Atoi(from)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// AnalyzerVector is the analyzer of a view of one vector column, such as an encoder's embedding of a text.
-// It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
+// AnalyzerVector is the analyzer of a view of one vector column, such as an encoder's embedding of
+// a text. It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
 //
 // Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector has a
 // term outside the vocabulary.

@@ -193,8 +193,8 @@ func (t Tokenizer) ViewOffsets(vocabulary []string) ([]int, error) {
 // viewPrefix returns the prefix of a view's terms.
 func viewPrefix(view int) string { return string(rune(1 + view)) }
 
-// FormatTerm returns a term of the vocabulary in readable form: without the number of its view, and in
-// quotes if it is a character n-gram, such as chars "ing".
+// FormatTerm returns a term of the vocabulary in readable form: without the number of its view, and
+// in quotes if it is a character n-gram, such as chars "ing".
 func (t Tokenizer) FormatTerm(term string) string {
 	if t.Views == "" || term == "" {
 		return term
@@ -224,8 +224,8 @@ func (t Tokenizer) FormatTerm(term string) string {
 // WordFunc returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams, the longest character n-grams, whole words of char_wb, and category terms.
 // With several views, the view of a term determines the rule, but number terms are words only if no
-// view has text or categories. For [AnalyzerValues], the term of a number is a word, and the term of a
-// missing number isn't.
+// view has text or categories. For [AnalyzerValues], the term of a number is a word, and the term
+// of a missing number isn't.
 func (t Tokenizer) WordFunc() func(term []byte) bool {
 	views, err := t.SplitViews()
 	if err != nil || len(views) == 0 {
@@ -248,7 +248,7 @@ func (t Tokenizer) WordFunc() func(term []byte) bool {
 	}
 }
 
-// words implements Words for a tokenizer without views.
+// words implements WordFunc for a tokenizer without views.
 func (t Tokenizer) words() func(term []byte) bool {
 	least, most := t.ngramRange()
 	return func(term []byte) bool {
@@ -284,7 +284,7 @@ type viewScanners struct {
 	numbers     []float64                // numbers of the row; NaN if missing
 	terms       [][][maxKnots + 1][]byte // terms of each column of each view, see [View.termsOf]
 	rowTerms    []RowTerm                // terms of numbers, categories and vectors
-	text        []byte                   // terms of added, and texts of the row
+	text        []byte                   // terms in rowTerms, and texts of the row
 }
 
 // RowTerm is a term of a numeric, category or vector column, with its count or value.

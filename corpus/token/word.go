@@ -13,8 +13,8 @@ type fastPath struct {
 	runBits   uint64 // bit set of the bytes in the previous block that are in unread runs
 }
 
-// fastWord returns the next word of the text by the default rules. It returns nil at the end of
-// the text, and after it has prepared a run with non-ASCII bytes as a line. It searches for runs of
+// fastWord returns the next word of the text by the default rules. It returns nil at the end of the
+// text, and after it has prepared a run with non-ASCII bytes as a line. It searches for runs of
 // ASCII letters and non-ASCII bytes, because each word is within a run.
 func (s *Scanner) fastWord() []byte {
 	text, p := s.text, &s.fastPath
@@ -75,8 +75,8 @@ const (
 	highBits = 0x80 * lowBits
 )
 
-// letterBits returns a bit for each of the first 64 bytes of the text: 1 if it is an ASCII letter or
-// not ASCII.
+// letterBits returns a bit for each of the first 64 bytes of the text: 1 if it is an ASCII letter
+// or not ASCII.
 func letterBits(text []byte) (set uint64) {
 	var last [64]byte
 	if len(text) < 64 {
@@ -115,7 +115,7 @@ var alphabets = func() (table [0x590]struct {
 }()
 
 // lowerLetter returns a character in lower case, and reports whether it is a letter.
-func lowerLetter(r rune) (lowerLetter rune, letter bool) {
+func lowerLetter(r rune) (lower rune, letter bool) {
 	switch {
 	case int(r) < len(alphabets):
 		return alphabets[r].lower, alphabets[r].letter
@@ -125,10 +125,10 @@ func lowerLetter(r rune) (lowerLetter rune, letter bool) {
 	return unicode.ToLower(r), unicode.IsLetter(r)
 }
 
-// nextWord returns the next word of the prepared line: letters, and digits if Digits is set, with the
-// combining marks that follow. It may also be a character of a script without spaces; joined then
-// reports whether the previous character is adjacent. It returns nil at the end of the line.
-func (s *Scanner) nextWord() (nextWord []byte, joined bool) {
+// nextWord returns the next word of the prepared line: letters, and digits if Digits is set, with
+// the combining marks that follow. It may also be a character of a script without spaces; joined
+// then reports whether the previous character is adjacent. It returns nil at the end of the line.
+func (s *Scanner) nextWord() (word []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {
 		r, size := utf8.DecodeRune(s.line[i:])

@@ -19,8 +19,8 @@ func FreeSpace(folder string) (bytes int64, ok bool) {
 	return int64(min(s.Bavail, math.MaxInt64/uint64(s.Bsize)) * uint64(s.Bsize)), true
 }
 
-// lockFile opens a file with an exclusive lock, which is released when the file is closed. It returns
-// nil if the lock isn't available. If wait is set, it waits for the lock.
+// lockFile opens a file with an exclusive lock, which is released when the file is closed. It
+// returns nil if the lock isn't available. If wait is set, it waits for the lock.
 func lockFile(path string, wait bool) *os.File {
 	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS supports exclusive locks only on writable files
 	if err != nil {

@@ -15,14 +15,15 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Charset is the encoding of a text. The zero value is Auto.
+// Charset is the encoding of a text. The zero value is auto.
 type Charset struct {
-	codec  encoding.Encoding // encoding; nil for UTF-8
+	codec  encoding.Encoding // nil for UTF-8 and auto
 	isUTF8 bool              // always UTF-8; otherwise a byte order mark may select UTF-16
 }
 
-// overrides holds encodings that package htmlindex lacks or defines differently. htmlindex maps Latin-1
-// to Windows-1252, and its UTF-16 has no byte order mark. Names in own have no hyphens.
+// overrides holds encodings that package htmlindex lacks or defines differently. htmlindex maps
+// Latin-1 to Windows-1252, and its UTF-16 has no byte order mark. Keys are in lower case and have
+// no hyphens.
 var overrides = map[string]Charset{
 	"": {}, "auto": {}, "utf8": {isUTF8: true}, "utf16": {codec: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 	"latin1": {codec: charmap.ISO8859_1}, "iso88591": {codec: charmap.ISO8859_1},

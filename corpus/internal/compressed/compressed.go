@@ -52,7 +52,6 @@ type errorRecorder struct {
 	err error
 }
 
-// Read implements io.Reader.
 func (b *errorRecorder) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if err != nil && err != io.EOF {
@@ -63,7 +62,7 @@ func (b *errorRecorder) Read(p []byte) (int, error) {
 
 // NewReader returns a reader of r's data, decompressed if they begin with the magic number of gzip
 // or zstd. The result retains buffer. window limits the window size of zstd data in bytes; 0 means
-// [MaxWindow]. Errors of r are returned unchanged, and damaged data as a *[DataError].
+// [MaxWindow]. Errors of r are returned unchanged. Damaged data cause a *[DataError].
 func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, error) {
 	b := &errorRecorder{r: r}
 	buffer.Reset(b)
@@ -102,7 +101,6 @@ type reader struct {
 	toDataError func(err error) *DataError
 }
 
-// Read implements io.Reader.
 func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	return n, r.convertError(err)

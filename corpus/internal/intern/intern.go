@@ -1,4 +1,4 @@
-// Package intern numbers distinct terms in order of occurrence.
+// Package intern assigns IDs to distinct terms in order of occurrence.
 package intern
 
 import (
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Table numbers terms from 0. It contains few pointers, so that the garbage collector doesn't scan
-// it. The zero value is an empty table. A Table must not be used concurrently.
+// Table assigns IDs to terms, from 0. It contains few pointers, so that the garbage collector
+// doesn't scan it. The zero value is an empty table. A Table must not be used concurrently.
 type Table struct {
 	slots []slot // open addressing with linear probing; the length is a power of two
 	shift uint   // 64 - log₂ of the length
@@ -18,21 +18,21 @@ type Table struct {
 	ends  []int  // end of each term in text
 }
 
-// slot holds a term. key and bytes, the term's length, distinguish terms of up to 16 bytes.
+// slot holds a term. key and length together identify a term of up to exactBytes bytes.
 type slot struct {
 	key    key
 	length uint32
-	next   uint32 // number of the term + 1; 0 if the slot is free
+	next   uint32 // ID of the term + 1; 0 if the slot is free
 }
 
-// MaxTermBytes is the maximum memory per term in bytes, without the text, once the table has grown: three
-// slots and two ends.
+// MaxTermBytes is the maximum memory per term in bytes, without the text, once the table has grown:
+// three slots and two ends.
 const MaxTermBytes = 3*24 + 2*8
 
 // Len returns the number of terms.
 func (t *Table) Len() int { return len(t.ends) }
 
-// Term returns the term with the given number. The caller must not change the term.
+// Term returns the term with the given ID. The caller must not change the term.
 func (t *Table) Term(id uint32) []byte {
 	start := 0
 	if id > 0 {
@@ -42,9 +42,9 @@ func (t *Table) Term(id uint32) []byte {
 	return t.text[start:end:end]
 }
 
-// Intern returns the number of a term. If the term is new, the number is the previous Len(). There must
-// be fewer than 2³² - 1 terms, each shorter than 2³² bytes. ID is faster if short terms have a
-// capacity of at least eight bytes. The bytes after the term must not change during the call.
+// Intern returns the ID of a term. A new term gets the ID Len(). There must be fewer than 2³² - 1
+// terms, each shorter than 2³² bytes. Intern is faster if short terms have a capacity of at least
+// eight bytes. The bytes after the term must not change during the call.
 func (t *Table) Intern(term []byte) uint32 {
 	k := keyOf(term)
 	n := uint32(len(term))
@@ -101,7 +101,8 @@ type key struct{ prefix, suffix uint64 }
 const exactBytes = 16
 
 // keyOf returns a term of up to eight bytes, or the first and the last eight bytes, which may
-// overlap. For long terms a hash of all bytes before the last eight replaces the first eight.
+// overlap. If a term is longer than exactBytes, a hash of all bytes before the last eight replaces
+// the first eight.
 func keyOf(term []byte) key {
 	n := uint(len(term))
 	if n <= 8 {
@@ -125,7 +126,7 @@ func keyOf(term []byte) key {
 	return key{a, binary.LittleEndian.Uint64(term[n-8:])}
 }
 
-// seed makes hashes differ between runs, so that no text can provoke collisions. Term indices don't
+// seed makes hashes differ between runs, so that no text can provoke collisions. Term IDs don't
 // depend on the seed.
 var seed = rand.Uint64()
 

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// versionedFunctions lists the functions, without the prefix cu, whose 64-bit version has the suffix _v2.
+// versionedFunctions lists the functions, without the prefix cu, whose 64-bit version has the
+// suffix _v2.
 const versionedFunctions = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent CtxPushCurrent ModuleGetGlobal
 	MemGetInfo MemAlloc MemAllocPitch MemFree MemGetAddressRange MemAllocHost MemHostGetDevicePointer MemHostRegister
 	MemcpyHtoD MemcpyDtoH MemcpyDtoD MemcpyDtoA MemcpyAtoD MemcpyHtoA MemcpyAtoH MemcpyAtoA
@@ -27,7 +28,8 @@ const versionedFunctions = `DeviceTotalMem CtxCreate CtxDestroy CtxPopCurrent Ct
 	TexRefSetAddress TexRefGetAddress StreamDestroy EventDestroy LinkCreate LinkAddData LinkAddFile
 	DevicePrimaryCtxRelease DevicePrimaryCtxReset DevicePrimaryCtxSetFlags`
 
-// firstDeclaration is the start of the driver's first declaration. Earlier lines come from the C library.
+// firstDeclaration is the start of the driver's first declaration. Earlier lines come from the C
+// library.
 const firstDeclaration = "typedef uint32_t cuuint32_t"
 
 func main() {
