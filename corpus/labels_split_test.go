@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A warning reports commas in labels that may be part of a name, and Options.LabelSeparator
-// decides. Labels that also occur alone are separate labels, as in Reuters.
+// A warning reports commas that may be part of a label name, unless Options.LabelSeparator is set.
+// Labels that also occur alone are separate labels, as in Reuters.
 func TestLabelSeparator(t *testing.T) {
 	repeat := func(labels ...string) []string { return append(labels, labels...) }
 	for name, c := range map[string]struct {

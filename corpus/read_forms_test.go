@@ -179,7 +179,7 @@ func FuzzFastTextFields(f *testing.F) {
 	})
 }
 
-// Options.TrainingForm sets unset options for a similar source, whose labels may be missing.
+// Options.TrainingFormat sets unset options for a similar source, whose labels may be missing.
 func TestLike(t *testing.T) {
 	like := texts(t, "a.csv", "id;Words;kind\n1;meow, purr;cat/pet\n",
 		Options{FormatOptions: FormatOptions{TextColumn: "words", LabelColumn: "3", LabelSeparator: "/"}}).FormatOptions

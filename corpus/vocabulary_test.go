@@ -33,7 +33,7 @@ func TestNoTermLeft(t *testing.T) {
 	}
 }
 
-// VocabularyLater gives the same corpus as Vocabulary, and is only called for text.
+// LoadVocabulary gives the same corpus as Vocabulary, and is only called for text.
 func TestVocabularyLater(t *testing.T) {
 	tsv := writeFile(t, "a.tsv", "x\tto be or not to be\ny\tbe\n")
 	folder := t.TempDir()

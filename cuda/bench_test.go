@@ -113,8 +113,9 @@ func read(b *testing.B, source string) *sparse.CSR {
 	return c.Documents
 }
 
-// images makes documents as dense as handwritten digits of 28 × 28 points: a point near the middle
-// is set in three of four images, a point at the rim hardly ever, and about 155 points per image.
+// images makes documents as dense as handwritten digits of 28 × 28 pixels. A pixel near the center
+// is nonzero in three of four images, and a pixel near the edge hardly ever. An image has about 155
+// nonzero pixels.
 func images(_ *testing.B, docs int) *sparse.CSR {
 	const side, width = 28, 5.8
 	r := rand.New(rand.NewPCG(uint64(docs), 4))

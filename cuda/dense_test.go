@@ -132,7 +132,7 @@ func TestTensorExact(t *testing.T) {
 			}
 			units := math.RoundToEven(float64(sum) / (127 * 127) * 0x1p6 * float64(scale[i]) * float64(scale[j]))
 			want := float32(1<<30-units) * 0x1p-30
-			if want < 0.1 { // recomputed
+			if want < 0.1 { // recomputed in float64
 				continue
 			}
 			checked++

@@ -22,7 +22,8 @@ import (
 )
 
 // interpreting opens a device on which a PTX interpreter, which stops at any error, replaces the
-// named kernels of the fake driver (all without names). terms fit into its shared memory.
+// named kernels of the fake driver, or all kernels if no names are given. terms is the number of
+// terms that fit into its shared memory.
 func interpreting(t *testing.T, terms int, text string, names ...string) *Device {
 	t.Helper()
 	if onRealDevice() {

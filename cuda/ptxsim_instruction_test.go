@@ -46,8 +46,8 @@ func (e *ptxEntry) compile(s string, labels map[string]int) instruction {
 type compiler struct {
 	e        *ptxEntry
 	name     string
-	parts    []string // of the name
-	ty       string   // the last of them
+	parts    []string // parts of the name
+	ty       string   // last part: the type
 	width    int
 	operands []string
 	labels   map[string]int
@@ -292,7 +292,7 @@ func (c *compiler) multiply() instruction {
 }
 
 // fma32 is a fused multiply-add in float32: the product is exact in float64, and the sum is rounded
-// to odd there, so that rounding it again is as if it had been once.
+// to odd in float64, so that rounding it to float32 gives the correctly rounded result.
 func fma32(x, y, z float64) float32 {
 	p := x * y
 	s := p + z

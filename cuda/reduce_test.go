@@ -98,7 +98,7 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 		by[i] = math.Sin(float64(i))
 	}
 	for i := range sum {
-		sum[i] = math.NaN() // what was there doesn't count
+		sum[i] = math.NaN() // previous values are overwritten
 	}
 	digest, err := cols.Digest(t.Context(), r)
 	err = errors.Join(err, cols.FindSmallest(t.Context(), r, k, column, value),
@@ -150,8 +150,9 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 	}
 }
 
-// through calls work with several kernels for two engines: one whose device reduces rows with the
-// CUDA kernel by, and one whose device hides its reductions, so that tiles are copied to the host.
+// through calls work with several kernels for two engines. The device of one engine reduces rows
+// with the CUDA kernel named by. The other device hides its reductions, so that tiles are copied to
+// the host.
 func through[T any](
 	t *testing.T, by string, work func(e *engine.Engine, k kernel.Kernel, other *sparse.Embedded) ([]T, error),
 ) (onDevice, byTiles []T) {

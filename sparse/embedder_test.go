@@ -77,7 +77,7 @@ func TestOpenEmbedder(t *testing.T) {
 	for i := range test.Rows() {
 		for j := range train.Rows() {
 			a, b := dense(test, i), dense(train, j)
-			// The values are below 10. A unit vector times its norm equals the vector up to some
+			// The values are below 10. A unit vector times its norm equals the vector up to a few
 			// roundings.
 			if got, want := dot(vector(y, i), vector(x, j)), dot(a, b); !(math.Abs(got-want) <= 1e-13) {
 				t.Errorf("test document %d, training document %d: inner product %v, expected %v", i, j, got, want)

@@ -70,7 +70,8 @@ func TestScaledColumns(t *testing.T) {
 			t.Errorf("%s: raw values %v of %v make other bits", name, raw.Values, m.Values)
 		}
 	}
-	// Sparse columns keep their zeros with Standard, and with a range from 0 for values from 0.
+	// Zeros stay zeros in sparse columns with StandardScaling, and with Lower = 0 if the minimum is
+	// 0.
 	if f := (Embedding{Weighting: StandardScaling}).Fit(m); f.FilledCount() != 2 {
 		t.Errorf("standard fills %d columns, expected those of 5 and 4 values", f.FilledCount())
 	}

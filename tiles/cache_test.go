@@ -63,7 +63,7 @@ func resident(c *Cache, key Key) bool {
 }
 
 func TestCacheDropsLeastRecentlyUsed(t *testing.T) {
-	c := NewCache(8, 3*TileBytes(8)+TileBytes(8)-1) // room for 3
+	c := NewCache(8, 3*TileBytes(8)+TileBytes(8)-1) // space for three tiles
 	use := func(row uint32) {
 		tile, err := get(t.Context(), c, Key{Row: row}, fill(Key{Row: row}))
 		if err != nil || !holds(tile, Key{Row: row}) {

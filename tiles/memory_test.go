@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Make returns n writable zeros for any size, with or without huge pages.
+// MakeFloats returns n writable zeros for any size, with or without huge pages.
 func TestMake(t *testing.T) {
 	for _, n := range []int{
 		0, 1, 1000, hugePage / 4, hugePage/2 - 1, hugePage / 2, hugePage/2 + 1, hugePage + 12345, 5*hugePage + 7,
@@ -42,8 +42,8 @@ func TestMakeContextEnds(t *testing.T) {
 	}
 }
 
-// If the memory limit would be exceeded, Make frees garbage before it allocates, because the
-// runtime would free it only afterwards. Otherwise Make frees nothing.
+// If the memory limit would be exceeded, MakeFloats frees garbage before it allocates, because the
+// runtime would free it only afterwards. Otherwise MakeFloats frees nothing.
 func TestMakeCollectsFirst(t *testing.T) {
 	const size = 64 << 20
 	forced := func(limit int64) uint32 {

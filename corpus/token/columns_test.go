@@ -438,7 +438,7 @@ func TestSelectRanks(t *testing.T) {
 	}
 }
 
-// lower returns the results of package unicode.
+// lowerLetter returns the results of package unicode.
 func TestLower(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if small, letter := lowerLetter(r); small != unicode.ToLower(r) || letter != unicode.IsLetter(r) {

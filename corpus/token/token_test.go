@@ -123,7 +123,7 @@ func FuzzParse(f *testing.F) {
 }
 
 // naive divides a prepared text like scikit-learn's analyzers, except that for char a run of white
-// space is one space.
+// space becomes a space.
 func naive(t Tokenizer, text string) []string {
 	least, most := t.ngramRange()
 	var out []string

@@ -226,7 +226,7 @@ func TestKilled(t *testing.T) {
 	musttest.NoError(t, errors.Join(live.Commit(), again.Commit()))
 }
 
-// Sweep removes only unlocked regular files whose names match the pattern with a number.
+// RemoveStale removes only unlocked regular files whose names match the pattern with a number.
 func TestSweep(t *testing.T) {
 	folder := t.TempDir()
 	held := begin(t, filepath.Join(folder, "a*b"))

@@ -31,8 +31,8 @@ func check(t *testing.T, words [][]byte) {
 	}
 }
 
-// Terms of any length that differ in one byte, at any position, get different numbers, for all
-// sizes of the table.
+// Terms of any length that differ in one byte, at any position, get different IDs, for all sizes of
+// the table.
 func TestTable(t *testing.T) {
 	var words [][]byte
 	for n := range 40 {

@@ -41,7 +41,8 @@ func TestHeadRoom(t *testing.T) {
 	}
 }
 
-// Work is counted by hand: four documents, of which all have term 0, two term 1 and one term 2.
+// Operations are counted by hand: four documents, of which all have term 0, two term 1 and one term
+// 2.
 func TestOf(t *testing.T) {
 	got := CountOperations([]int64{0, 4, 6, 7}, 4, 1, 1)
 	want := OperationCounts{Documents: 4, HeadValues: 4 + 1.5*4, Chunks: 1, TailValues: 3, Matches: 2*2 + 1}
@@ -70,8 +71,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// Groups are dense if on average at least one in share documents has each term. There are at least
-// two groups, and no terms without documents.
+// Terms of a step are dense if, on average, they occur in at least 1/share of the documents. There
+// are at least two steps, and no terms without documents.
 func TestDense(t *testing.T) {
 	upTo := func(terms int, each ...int64) []int64 { // values of 100 documents
 		first := []int64{0}
@@ -95,7 +96,7 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// By the model, the dense groups maximise the time saved in panelDot minus the time of panelTensor.
+// By the model, the dense terms maximise the time saved in panelDot minus the time of panelTensor.
 // If nothing is saved, there are none.
 func TestTerms(t *testing.T) {
 	upTo := func(terms int, each int64) (first []int64) { // values of 100 documents
