@@ -160,7 +160,7 @@ type table struct {
 	stringColumns map[string]bool   // columns whose values are strings; nil if unknown
 	isIgnored     func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
 	names         []string          // normalized names of firstRecord
-	indices       [2]map[string]int // index of each name's first occurrence, in firstRecord and in names
+	indices       [2]map[string]int // first index of each name in firstRecord, and in names
 	nameCount     map[string]int    // number of columns with each name in firstRecord
 	hasHeader     bool              // the first record is a header
 	headerGuessed bool              // hasHeader was set by looksLikeHeader

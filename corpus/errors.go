@@ -102,7 +102,6 @@ func quoteTruncated[T ~string | ~[]byte](s T, most int) string {
 // warnings is a list of warnings, one per kind.
 type warnings []Warning
 
-// warningList returns the warnings of the corpus for appending.
 func (c *Corpus) warningList() *warnings { return (*warnings)(&c.Warnings) }
 
 // add adds count occurrences of a warning; first is the position of the first occurrence. Calls

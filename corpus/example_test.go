@@ -54,5 +54,9 @@ func ExampleTokenizer() {
 		terms, counts := documents.Row(i)
 		fmt.Println(terms, counts)
 	}
-	// Output: word:ngrams=1..2,digits,stop="of the" true <nil> [0 1 2] [1 1 1] [0] [2]
+	// Output:
+	// word:ngrams=1..2,digits,stop="of the"
+	// true <nil>
+	// [0 1 2] [1 1 1]
+	// [0] [2]
 }

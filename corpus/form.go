@@ -77,7 +77,7 @@ func extensionOf(name string) string {
 func (o *Options) formatFor(extension string) FormatOptions {
 	f := o.FormatOptions
 	if f.Extension = ""; f.ZeroBased == "false" {
-		f.ZeroBased = "" // the default
+		f.ZeroBased = ""
 	}
 	if f != (FormatOptions{}) {
 		f.Extension = extension

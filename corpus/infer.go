@@ -27,7 +27,6 @@ func (t *table) looksLikeHeader() bool {
 	return len(t.sampleRecords) > 0
 }
 
-// columnValues returns the values of a column in the sample records.
 func (t *table) columnValues(at int) (values []string) {
 	for _, record := range t.sampleRecords {
 		if len(record) == len(t.firstRecord) {
@@ -176,7 +175,6 @@ func (t *table) inferFeatures(opt *Options) {
 	}
 }
 
-// kindOf returns the kind of a feature column from its name and values.
 func (t *table) kindOf(at int) Kind {
 	values := t.columnValues(at)
 	different := map[string]bool{}

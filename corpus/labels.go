@@ -138,7 +138,6 @@ func (p *parsedLabels) endDocument(start int) {
 	p.counts = append(p.counts, int32(len(p.ids)-start))
 }
 
-// addNames appends a document with nonempty labels.
 func (p *parsedLabels) addNames(names []string) *SyntaxError {
 	start := len(p.ids)
 	for _, name := range names {

@@ -56,7 +56,6 @@ func readIDX(ctx context.Context, in *input, opt *Options, m *progressMeter) (*C
 	return c, c.readIDXLabels(&arrayReader{ctx: ctx, in: labels, opt: opt, name: labels.name})
 }
 
-// readIDXLabels reads one label byte per image.
 func (c *Corpus) readIDXLabels(r *arrayReader) error {
 	a, err := r.readIDXHeader(1)
 	if err != nil {

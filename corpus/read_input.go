@@ -33,7 +33,7 @@ type input struct {
 	strings         map[string]bool // columns whose values are strings; nil if unknown
 }
 
-// decoding holds the encoding of a file and a limit for decompression.
+// decoding holds the encoding of a file and a memory limit for decompression.
 type decoding struct {
 	charset charset.Charset
 	window  int64 // maximum window size of zstd data in bytes; 0 = maximum of zstd

@@ -20,7 +20,6 @@ import (
 // if the size is known, otherwise when it exceeds the limit.
 type MemoryError = run.MemoryError
 
-// newMemoryError returns a MemoryError for a source or a position in the source.
 func (a *allowance) newMemoryError(source, what string, need int64) error {
 	return &MemoryError{Computation: fmt.Sprintf("corpus: %s: %s", source, what), Source: source, NeedBytes: need,
 		LimitBytes: a.limit}
@@ -34,7 +33,7 @@ type allowance struct {
 	meter *progressMeter
 	need  func(Size) int64 // Options.EstimateMemory
 
-	documents, terms, values atomic.Int64 // counts for text; a term is counted once per worker
+	documents, terms, values atomic.Int64 // counts of text sources; each worker counts a term once
 }
 
 // add counts bytes that stay allocated until the end of reading.
@@ -164,7 +163,7 @@ func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// limitError returns a MemoryError with the larger of bytes and the memory of the planned
+// limitError returns a MemoryError with the maximum of bytes and the memory of the planned
 // computation.
 func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
@@ -220,8 +219,9 @@ func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, where float32 rounds whole numbers", rounded.count, at(int(rounded.first)))
 }
 
-// newVectorCorpus makes a corpus of vectors without labels. what is the noun for columns in
-// messages, and row the noun for a row, as in image 1. first is the number of the first row.
+// newVectorCorpus makes a corpus of vectors without labels. what and row are nouns in messages:
+// what for columns, such as pixels, and row for a row, such as image. first is the number of the
+// first row in messages.
 func newVectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// readCSR reads a CSR matrix from a .npz file.
 func (r *arrayReader) readCSR() (*sparse.CSR, error) {
 	archive, err := r.openZip()
 	if err != nil {

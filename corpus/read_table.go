@@ -124,7 +124,6 @@ func (t *table) add(p *parsedTexts, d *document) *SyntaxError {
 	return nil
 }
 
-// parse adds the documents of whole records.
 func (t *table) parse(p *parsedTexts, check textCheck, data []byte) *SyntaxError {
 	if len(data) > 2*blockBytes && !p.labels.memory.canAllocate(recordCopies*int64(len(data))) {
 		return nil // the piece is discarded, because the memory limit is exceeded

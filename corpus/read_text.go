@@ -248,7 +248,6 @@ func readTexts(
 	return c, nil
 }
 
-// allDistinct reports whether all names are different.
 func allDistinct(names []string) bool {
 	// Names in order, such as consecutive numbers, need no map.
 	if slices.IsSortedFunc(names, func(b, a string) int {

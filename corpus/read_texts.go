@@ -39,7 +39,6 @@ func fromRaw(ctx context.Context, raw Raw, labels []string, opt Options) (*Corpu
 	})
 }
 
-// tokenize divides documents into terms.
 func (opt *Options) tokenize(
 	ctx context.Context, raw Raw, labels []string, m *progressMeter, name string, at func(i int) string,
 ) (*Corpus, error) {

@@ -11,7 +11,6 @@ type denseRow struct {
 	nonzeroWords []uint64  // bit set of the nonzero words of present
 }
 
-// grow extends the row to cols columns.
 func (r *denseRow) grow(cols int) {
 	if len(r.values) < cols {
 		words := (cols + 63) / 64

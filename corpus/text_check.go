@@ -17,7 +17,6 @@ func newTextCheck(in *input, opt *Options) textCheck { return textCheck{opt.Stri
 
 const replacement = "\uFFFD"
 
-// isClean reports whether all lines of data are text.
 func (c textCheck) isClean(data []byte) bool {
 	return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 && !(c.decoded && bytes.Contains(data, []byte(replacement)))
 }
@@ -34,7 +33,6 @@ func (c textCheck) eachInvalid(text []byte, found func(at int) bool) {
 	}
 }
 
-// countInvalid returns the number of bytes or characters that aren't text.
 func (c textCheck) countInvalid(text []byte) (n int64) {
 	c.eachInvalid(text, func(int) bool { n++; return true })
 	return n

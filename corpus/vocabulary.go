@@ -139,7 +139,6 @@ func (c *termCounter) addRow(fields []string) error {
 	return nil
 }
 
-// countScanned counts the terms that the scanner returns.
 func (c *termCounter) countScanned() {
 	t, words := &c.scanner, 0
 	known := len(c.states)
@@ -168,7 +167,6 @@ func (c *termCounter) countScanned() {
 	c.memory.count(0, len(c.states)-known, 0)
 }
 
-// addRowTerms adds terms of columns to the open document.
 func (c *termCounter) addRowTerms(terms []token.RowTerm) {
 	var taken int64
 	for _, added := range terms {

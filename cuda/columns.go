@@ -170,28 +170,25 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is the maximum number of rows per request if the rows are other documents than the
-// columns, such as test documents. A request needs about a millisecond for copies and kernel
-// launches. In this time, the device can compute ten million kernel values. Results of more than 64
-// rows have at most batchBytes.
+// batchRows is the maximum number of rows per request if row and column documents differ, as for
+// test documents. A request needs about a millisecond for copies and kernel launches. In this time,
+// the device can compute ten million kernel values. Results of more than 64 rows have at most
+// batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20
 )
 
-// BatchRows returns the maximum number of rows per request for documents other than the columns.
 func (c *columns) BatchRows() int {
 	return min(max(batchBytes/4/max(c.x.Rows(), 1), 64), batchRows)
 }
 
-// HostBytes returns the maximum size of page-locked memory in bytes.
 func (c *columns) HostBytes() int64 {
 	n := int64(c.x.Rows())
 	line := 4 * int64(padded(c.x.Rows()))
 	return 2 * max(min(c.d.bufferBytes.Load(), n*line), line)
 }
 
-// Close frees the documents and their tiles. It is idempotent.
 func (c *columns) Close() error {
 	return c.close(func() error {
 		return errors.Join(c.tiles.end(), c.otherRows.pool.close(), c.pool.close())

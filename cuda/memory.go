@@ -90,9 +90,9 @@ func (p *pool) close() error {
 	return err
 }
 
-// arena allocates the memory of a request from a block. The next request reuses the block, because
-// freeing memory would wait for the device. If the block is full, overflow allocates separately.
-// The block then grows before the next request, up to maxArena.
+// arena allocates the memory of a request from a block. The block isn't freed between requests,
+// because freeing memory would wait for the device. If the block is full, overflow allocates
+// separately. The block then grows before the next request, up to maxArena.
 type arena struct {
 	block    memory
 	required int64 // bytes needed by the request

@@ -22,7 +22,6 @@ const moduleVariable = "GRAM_CUDA_MODULE"
 // EF_CUDA_SM_OFFSET of LLVM's BinaryFormat/ELF.h.
 const elfCUDA elf.Machine = 190
 
-// readModule returns the kernels in a file, or the embedded PTX if file is empty.
 func readModule(file string) (string, error) {
 	if file == "" {
 		return ptx, nil

@@ -10,8 +10,8 @@ import (
 )
 
 // defaultTileBytes is the default size of a host buffer. Copying a full buffer takes a millisecond,
-// much longer than starting the copy. A buffer has enough rows for all workers. Page-locking two
-// buffers takes less than 0.1 s.
+// much longer than starting the copy. A full buffer has enough rows for all workers. Page-locking
+// two buffers takes less than 0.1 s.
 const defaultTileBytes = 64 << 20
 
 // computedRows is the maximum number of rows of a tile, a multiple of the panel width. With this
@@ -90,7 +90,6 @@ func allocShrinking(bytes, line int64, take func(bytes int64) error) (int64, err
 	}
 }
 
-// allocCloseBitmap allocates t.closeBitmap for tiles with the given number of values.
 func (t *tiles) allocCloseBitmap(values int64) error {
 	if t.closeBitmap.bytes >= values/8 {
 		return nil
@@ -156,7 +155,6 @@ func (t *tiles) allocTiles(bytes int64) error {
 	return nil
 }
 
-// allocBuffers replaces the host buffers by new buffers of the given size.
 func (t *tiles) allocBuffers(bytes int64) error {
 	err := t.freeBuffers()
 	for i := range t.buffers {

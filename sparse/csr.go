@@ -18,11 +18,11 @@ import (
 // The fields may be set directly. Functions that return an error check the matrix with
 // [CSR.Validate]; other methods require a valid matrix.
 type CSR struct {
-	Cols    int       // number of columns, at most 2³²; every term index is below it
-	Offsets []int64   // Rows()+1 offsets into Terms and Values, starting with 0
-	Terms   []uint32  // column of each stored value
-	Values  []float32 // the stored values
-	Views   []View    // column blocks that are embedded separately, in ascending order; nil for none
+	Cols    int      // number of columns, at most 2³²; every term index is smaller
+	Offsets []int64  // Rows()+1 offsets into Terms and Values, starting with 0
+	Terms   []uint32 // column of each stored value
+	Values  []float32
+	Views   []View // column blocks that are embedded separately, in ascending order; nil for none
 
 	dfSource *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil for the matrix itself
 }
@@ -210,9 +210,9 @@ func (m *CSR) checkRows(check func(i int) error) error {
 }
 
 // TermFrequencies returns the columns with nonzero values, ascending, and the number of nonzero
-// values in each. Unlike [CSR.DocumentFrequency], it needs memory proportional to the number of
-// stored values. The number of columns may be much larger, for hashed features or in a malicious
-// file.
+// values in each. Its memory is proportional to the number of stored values, not to the number of
+// columns as for [CSR.DocumentFrequency], because hashed features or a malicious file may have many
+// more columns.
 func (m *CSR) TermFrequencies() (terms []uint32, df []int32) {
 	if int64(m.Cols) <= maxTableLen(m.NNZ()) {
 		for t, n := range m.DocumentFrequency() {
@@ -263,7 +263,8 @@ func (m *CSR) LimitDF(minDF, maxDF int) {
 	m.Terms, m.Values = m.Terms[:to:to], m.Values[:to:to]
 }
 
-// maxTableLen returns the maximum size of a table of columns for a matrix of nnz stored values.
+// maxTableLen returns the maximum length of a table that is indexed by column, for a matrix of nnz
+// stored values.
 func maxTableLen(nnz int64) int64 { return nnz + 1<<20 }
 
 // termTable finds terms in an ascending list. It uses a table indexed by term if the table is small

@@ -12,13 +12,14 @@ import (
 // [Embedded.UnitVector64] computes a row in float64 from RawValues and Divisors. Values holds the
 // row rounded to float32. An Embedded is immutable and may be used concurrently.
 type Embedded struct {
-	CSR                  // unit rows in float32, with the columns of Embedder and without stored zeros
-	Embedder   *Embedder // embedder of the documents
+	CSR        // unit rows in float32, with the columns of Embedder and without stored zeros
+	Embedder   *Embedder
 	SourceRows []int     // row i was embedded from row SourceRows[i] of the matrix; nil if SourceRows[i] = i
 	Norms      []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
 	RawValues  []float32 // raw value of each entry, such as a count
-	// Divisor of each row's weighted values v: Σ|v| with a square root and for histograms, ‖v‖₂
-	// without a power, and √Σ (v/max v)^2p for another power p
+	// Divisors[i] is the divisor in [Embedded.UnitVector64], for the weighted values v of row i:
+	// Σ|v| with a square root and for histograms, ‖v‖₂ without a power, and √Σ (v/max v)^2p for
+	// another power p.
 	Divisors []float64
 }
 
@@ -58,8 +59,8 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for v >= 1, otherwise NaN. With views, v > 1/e suffices, because counts are
-// scaled.
+// damp returns 1 + ln v for v >= 1. With views, it also accepts 1/e < v < 1, because counts are
+// scaled. Otherwise it returns NaN.
 func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:

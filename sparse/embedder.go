@@ -30,7 +30,7 @@ type Embedder struct {
 	Open bool
 
 	termIndex     *termTable // index of Terms; nil if the fields were set directly
-	vectorColumns []bool     // whether a column belongs to a vector view; nil if no view is a vector view
+	vectorColumns []bool     // vectorColumns[j] reports whether column j is in a vector view; nil without vector views
 	filledTerms   []uint32   // terms whose zeros become nonzero by scaling, ascending
 	err           error      // error of Fit
 }

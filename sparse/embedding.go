@@ -118,8 +118,8 @@ func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64)
 // powerSuffix precedes a power other than the square root in the text form.
 const powerSuffix = "-pow"
 
-// Embeddings returns the embeddings without a power or with the square root, and an example of each
-// weighting that scales columns. Help texts and tests use this list.
+// Embeddings returns all embeddings without powers other than the square root, but only one example
+// of each weighting that scales columns. Help texts and tests use this list.
 func Embeddings() []Embedding {
 	var all []Embedding
 	counts := []Weighting{TF, TFIDF, LogTF, LogTFIDF, TFKL}
@@ -197,8 +197,8 @@ func (e Embedding) validate() error {
 // hasGeneralPower reports whether the power is neither 0 nor the square root.
 func (e Embedding) hasGeneralPower() bool { return e.Power != 0 && e.Power != SquareRoot }
 
-// nonNegativeReason returns the reason why the embedding requires values of at least 0 or 1, or ""
-// if it accepts negative values.
+// nonNegativeReason returns the end of an error message about a value that is too small for the
+// embedding. It returns "" if the embedding accepts negative values.
 func (e Embedding) nonNegativeReason() string {
 	switch {
 	case e.Weighting.DampsCounts():

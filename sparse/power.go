@@ -26,11 +26,11 @@ func power(x, p float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// logRatio returns log(a/b) for a, b > 0 to within 2 ulp. Digests include weights, so unlike
-// math.Log it returns the same bits on every platform.
+// logRatio returns log q for the float64 quotient q = a/b of a, b > 0, to within 2 ulp. Digests
+// include weights, so unlike math.Log it returns the same bits on every platform.
 //
-// With a/b = 2ᵉ·m for m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …). Because
-// |f| < 0.172, the omitted terms from f²⁵ on are below 10⁻²⁰.
+// With q = 2ᵉ·m for m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …). Because |f|
+// < 0.172, the omitted terms from f²⁵ on are below 10⁻²⁰.
 func logRatio(a, b float64) float64 {
 	log, e := logMantissa(a / b)
 	return float64(float64(e)*math.Ln2) + log

@@ -41,7 +41,6 @@ func (e Embedding) validateScale() error {
 	return nil
 }
 
-// parseRange reads the bounds of [MinMaxScaling], such as -1..1.
 func parseRange(s string) (Embedding, error) {
 	lower, upper, _ := strings.Cut(s, "..")
 	e := Embedding{Weighting: MinMaxScaling}

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// View is a block of columns that is embedded separately. It extends from First to the first column
-// of the next view. Weight is its relative contribution to similarities.
+// View is a block of columns that is embedded separately. The view extends from First to the first
+// column of the next view. Weight is the view's relative contribution to similarities.
 //
 // Let uᵥ be the unit vector of view v alone, and wᵥ the view's weight, with Σ wᵥ = 1 over the views
 // in which the document has terms. The unit vector of the document is u = (√w₁u₁, √w₂u₂, …). The
@@ -16,7 +16,7 @@ import (
 // document lacks a view, its other views have larger weights, so that u has length 1. A document
 // with only view v has the similarity √wᵥ·sᵥ to a document with all views.
 //
-// A Vector view has signed values x. Its uᵥ is x/‖x‖, whatever the weighting, norm and power.
+// If Vector is set, view v has signed values x, and uᵥ = x/‖x‖ for any weighting, norm and power.
 type View struct {
 	First  uint32  `json:"first"`
 	Weight float64 `json:"weight"`
@@ -57,7 +57,7 @@ func (e Embedding) checkViews(views []View) error {
 // proportional to the view's weight. With damped counts, it scales the damped counts. A row that is
 // already scaled, such as a row of a model, is returned unchanged.
 func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
-	exponent := 2.0 // squares of the unit vector are proportional to |v|^exponent
+	exponent := 2.0 // squared elements of the unit vector are proportional to |v|^exponent
 	switch {
 	case f.Pairing != Cosine:
 		exponent = 1
@@ -79,8 +79,8 @@ func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
 			}
 		}
 	})
-	// In a row that is already scaled, rounding to float32 changes factors and sums by up to 2⁻²⁴
-	// each, and damped counts by 2⁻²⁴.
+	// The tolerance covers rows that are already scaled: rounding to float32 changes factors and
+	// sums by up to 2⁻²⁴ each, and damped counts by 2⁻²⁴.
 	near := 1e-6
 	if f.Weighting.DampsCounts() {
 		near += 0x1p-23 / least
@@ -116,8 +116,8 @@ func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
 	return out
 }
 
-// viewFactors returns the factors that make the views' masses proportional to the views' weights,
-// raised to power. It returns nil if all factors are within near of 1, or if a mass is NaN.
+// viewFactors returns f^power for the factors f that make the views' masses proportional to the
+// views' weights. It returns nil if all results differ from 1 by at most near, or if a mass is NaN.
 func (f *Embedder) viewFactors(mass []float64, power, near float64) []float64 {
 	var total, weights float64
 	for v, m := range mass {

@@ -33,8 +33,9 @@ const (
 // Cache holds tiles of float32 values in bounded memory. If it is full, it evicts the least
 // recently used tile. A Cache is made by [NewCache] and may be used concurrently.
 //
-// Memory: the bound includes ready, incomplete, pinned and evicted tiles, with their overhead. It
-// is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never freed.
+// Memory: the limit of [NewCache] includes ready, incomplete, pinned and evicted tiles, with their
+// overhead. It is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never
+// freed.
 //
 // Computation: if several callers claim a missing tile, the first caller gets [Claimed] and
 // computes the values. The other callers get [Busy] and wait. The first caller then calls
@@ -44,7 +45,7 @@ const (
 // then wait for Busy tiles.
 //
 // A caller must complete or abandon each Claimed tile exactly once, and release each pinned tile
-// exactly once. [Tile].Values is nil after a tile is abandoned, or released and evicted.
+// exactly once. [Tile.Values] is nil after a tile is abandoned, or released and evicted.
 type Cache struct {
 	width     int
 	limit     int64

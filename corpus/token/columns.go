@@ -298,7 +298,6 @@ func formatCategory(term string) string {
 	return name + ": " + value
 }
 
-// feedRow passes a row to the views of its columns.
 func (v *viewScanners) feedRow(fields []string) error {
 	v.current, v.rowTerms, v.text, v.fields, v.numbers = 0, v.rowTerms[:0], v.text[:0], v.fields[:0], v.numbers[:0]
 	for i, column := range v.columns {

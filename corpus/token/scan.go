@@ -35,9 +35,9 @@ type Scanner struct {
 	pattern   *regexp.Regexp
 	stop      stopWords
 	form      norm.Form
-	line      []byte // rest of the prepared line; for words, the whole line, and at is the next index
+	line      []byte // rest of the prepared line; for words, the whole line, of which line[at:] is unread
 	at        int
-	prepared  []byte // buffers of line
+	prepared  []byte
 	scratch   []byte
 	matches   [][]int // remaining matches of the pattern in the line
 	matched   []byte  // line in which the pattern is matched
@@ -172,7 +172,6 @@ func (s *Scanner) Next() []byte {
 // doesn't take more memory.
 const lineChunkBytes = 64 << 10
 
-// nextLine prepares the next line of the text.
 func (s *Scanner) nextLine() {
 	end := bytes.IndexByte(s.text, '\n') + 1
 	if end == 0 {

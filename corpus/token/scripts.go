@@ -23,7 +23,6 @@ const (
 	scriptCount
 )
 
-// languages holds the name of each script's language.
 var languages = [scriptCount]string{
 	han: "Chinese", kana: "Japanese", hangul: "Korean", thai: "Thai", lao: "Lao", khmer: "Khmer", myanmar: "Burmese",
 	tibetan: "Tibetan",

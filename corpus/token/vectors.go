@@ -40,7 +40,6 @@ func ParseVector(field string) (vector []float64) {
 	return vector
 }
 
-// parseSize parses the length of a view's vectors.
 func (v *View) parseSize(s string) (err error) {
 	if v.size, err = strconv.Atoi(s); err != nil || v.size < 1 || v.size > MaxVectorLen || len(v.Columns) > 1 {
 		return fmt.Errorf("vector:%s for %d columns: a vector view has one column and a length from 1 to %d, as "+

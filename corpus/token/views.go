@@ -76,7 +76,6 @@ func (t Tokenizer) SplitViews() ([]View, error) {
 	return views, nil
 }
 
-// parse reads a view without its weight.
 func (v *View) parse(text string) (err error) {
 	var form string
 	if v.Columns, form, err = cutColumns(text); err != nil {
@@ -160,7 +159,6 @@ func FromViews(views []View) Tokenizer {
 	return Tokenizer{Views: strings.Join(parts, " + ")}
 }
 
-// validateViews checks the views, and that no other field is set.
 func (t Tokenizer) validateViews() error {
 	if t != (Tokenizer{Views: t.Views}) {
 		return fmt.Errorf("token: Views %q cannot be combined with other fields", t.Views)
@@ -190,7 +188,6 @@ func (t Tokenizer) ViewOffsets(vocabulary []string) ([]int, error) {
 	return first, nil
 }
 
-// viewPrefix returns the prefix of a view's terms.
 func viewPrefix(view int) string { return string(rune(1 + view)) }
 
 // FormatTerm returns a term of the vocabulary in readable form: without the number of its view, and
@@ -271,7 +268,7 @@ func (t Tokenizer) words() func(term []byte) bool {
 	}
 }
 
-// viewScanners returns the terms of a document, one view after another.
+// viewScanners tokenises a document, one view after another.
 type viewScanners struct {
 	scanners []*Scanner
 	current  int    // index of the current scanner

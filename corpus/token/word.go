@@ -94,8 +94,8 @@ func letterBits(text []byte) (set uint64) {
 	return set
 }
 
-// beginRun prepares a run with non-ASCII bytes as a line, and undoes the count of its bytes as
-// letters. It returns nil.
+// beginRun prepares a run with non-ASCII bytes as a line, and subtracts its bytes from the letter
+// counts. It returns nil.
 func (s *Scanner) beginRun(run []byte) []byte {
 	s.letterCounts[spacedScript] -= int64(len(run))
 	s.line, s.at, s.unspaced = s.prepare(run), 0, characterFinder{}
@@ -126,8 +126,9 @@ func lowerLetter(r rune) (lower rune, letter bool) {
 }
 
 // nextWord returns the next word of the prepared line: letters, and digits if Digits is set, with
-// the combining marks that follow. It may also be a character of a script without spaces; joined
-// then reports whether the previous character is adjacent. It returns nil at the end of the line.
+// the combining marks that follow. The word may also be a character of a script without spaces;
+// joined then reports whether the previous character is adjacent. It returns nil at the end of the
+// line.
 func (s *Scanner) nextWord() (word []byte, joined bool) {
 	start := -1
 	for i := s.at; i < len(s.line); {

@@ -35,8 +35,9 @@ type File struct {
 // them. If the group can't be set, the group keeps only permissions that others have. Create fails
 // if path is a folder, a link or a device.
 //
-// pattern is the temporary name, with "*" replaced by a number. Default: ".NAME.*.tmp"; Create then
-// removes files with such names that killed processes left behind.
+// pattern is the temporary name; "*" is replaced by a number. The default, for "", is
+// ".NAME.*.tmp". With the default, Create also removes files with such names that killed processes
+// left behind.
 func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
 	before, err := os.Lstat(path)

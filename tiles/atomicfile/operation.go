@@ -19,7 +19,6 @@ func syncFile(f *os.File) error {
 	return err
 }
 
-// changePath performs an operation that takes file names.
 func changePath(name, path, to string, do func() error) error {
 	_, err := perform(operation{name: name, path: path, newPath: to}, func([]byte) (int, error) { return 0, do() })
 	return err

@@ -90,7 +90,6 @@ func run(dir string, check bool, out io.Writer) error {
 	return os.WriteFile(path, append([]byte(head), text...), 0o666)
 }
 
-// recordedDigest returns the digest in the header of a PTX file, or "none".
 func recordedDigest(ptx []byte) string {
 	m := regexp.MustCompile(`(?m)^// sources: ([0-9a-f]{64})$`).FindSubmatch(ptx)
 	if m == nil {
