@@ -1,19 +1,19 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and tunes
 // classifiers that use these kernels.
 //
-// It is the module's interface for Go programs. Functions correspond to commands of the program
-// gram and have the same defaults.
+// This package is the module's main interface for Go programs. Functions correspond to commands of
+// the program gram and have the same defaults.
 //
 //	c, err := gram.Read(ctx, "mail/", gram.ReadOptions{})       // a folder with a sub-folder per class
 //	m, err := gram.Train(ctx, c, gram.TrainOptions{})           // chooses terms, kernel and C by cross-validation
-//	p, err := m.PredictTexts(ctx, []string{"client hello"})     // p.Label(0), p.Scores, p.Known
+//	p, err := m.PredictTexts(ctx, []string{"client hello"})     // p.Label(0), p.Scores, p.KnownWordCounts
 //	err = m.Save("mail.model")                                  // gram.Load reads models of any kind
 //	k, err := gram.Gram(ctx, c, "diffusion:t=2", gram.Options{}) // a mat.Symmetric
 //
 // The help of the corresponding commands explains more:
 //
 //	corpus      Read, corpus.Corpus, sparse.CSR
-//	matrix      Gram, Cross
+//	matrix      Gram, CrossGram
 //	neighbours  Neighbours
 //	duplicates  Duplicates, NewIndex, Index.Query, Index.Add
 //	train       Train, Model.Save
@@ -22,20 +22,20 @@
 //	cv          CrossValidate
 //	grid        Search
 //	explain     Model.Explain, Model.ExplainText, Model.ExplainDocument
-//	serve       Load, Model.Warm, Model.PredictTexts, Model.ExplainText, Index.Query
+//	serve       Load, Model.WarmUp, Model.PredictTexts, Model.ExplainText, Index.Query
 //	kernels     Kernels
 //	spectrum    Spectrum, engine/spectrum.Lanczos
 //	pca         PCA, Components.Project
 //
 // A [corpus.Corpus] holds documents as rows of counts, the text of each term, and the classes of
-// each document. [Read], [ReadFrom], [FromTexts], [FromRows], [FromTerms], [FromMatrix] and [CorpusBuilder] create
-// corpora. It is an error if a file or a list of texts contains no documents. A corpus built by
-// [CorpusBuilder] may be empty; the matrix, neighbours and predictions of an empty corpus are empty.
-// Documents and columns are numbered from 0. An error about a file contains the line number,
-// counted from 1, or the document number if documents aren't lines.
+// each document. [Read], [ReadFrom], [FromTexts], [FromRows], [FromTerms], [FromMatrix] and
+// [CorpusBuilder] create corpora. It is an error if a file or a list of texts contains no
+// documents. A corpus built by [CorpusBuilder] may be empty; the matrix, neighbours and predictions
+// of an empty corpus are empty. Documents and columns are numbered from 0. An error about a file
+// contains the line number, counted from 1, or the document number if documents aren't lines.
 //
-// Package engine computes rows of a matrix on demand, and package solver trains on any matrix that
-// provides rows.
+// Package engine computes rows of a Gram matrix on demand. Package solver trains support vector
+// machines on any matrix that provides rows.
 //
 // Results don't depend on the number of workers. Results are reproducible for the same instruction
 // set. Functions may be called concurrently. A function returns the context's error within a second
@@ -95,8 +95,8 @@ type Progress struct {
 	Done, Total int64  // completed and total bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check validates the options whose names differ in lower-level packages, so that errors contain
-// the names in this package.
+// check validates the options that have other names in lower-level packages, so that errors contain
+// the names of this package.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers must be positive, or 0 for one per CPU, got %d", o.Workers)
@@ -121,8 +121,8 @@ func (o *Options) warn(format string, args ...any) {
 	}
 }
 
-// [Load], [LoadFrom], [LoadIndex] and [ReadIndex] return errors that wrap one of these errors.
-// Errors about models in LIBSVM's text format wrap none of these errors.
+// Errors of [Load], [LoadFrom], [LoadIndex] and [ReadIndex] about invalid files wrap one of these
+// errors, unless the file is a model in LIBSVM's text format.
 var (
 	ErrFormat    = archive.ErrFormat    // the file is neither a model nor an index
 	ErrVersion   = archive.ErrVersion   // the file was written by another version of the program
@@ -138,8 +138,8 @@ func (e fieldError) Error() string {
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// wrapError converts err to an error of this package. It returns context errors unchanged, so that
-// callers can compare them by ==.
+// wrapError converts err to a fieldError. It returns context.Canceled and context.DeadlineExceeded
+// unchanged, so that callers can compare these errors by ==.
 func wrapError(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {
@@ -148,7 +148,7 @@ func wrapError(err error) error {
 	return fieldError{err}
 }
 
-// convertError converts an error, or a panic in a callback, to an error of this package.
+// convertError converts *err, or a panic in a user-defined function, to an error of this package.
 func convertError(err *error) {
 	if v := recover(); v != nil {
 		failed, ok := v.(*engine.PanicError)
@@ -160,12 +160,10 @@ func convertError(err *error) {
 	*err = wrapError(*err)
 }
 
-// parseKernel returns the kernel for a specification, which may contain names of user-defined kernels.
 func (o *Options) parseKernel(spec string) (kernel.Kernel, error) {
 	return kernel.Parse(spec, o.Kernels...)
 }
 
-// engineOptions converts the options to [engine.Options] for the embedded documents x.
 func (o *Options) engineOptions(x *sparse.Embedded, stage string) engine.Options {
 	return engine.Options{ISA: o.ISA, Workers: o.Workers, MemoryBytes: o.MemoryBytes,
 		Progress: func(p engine.Progress) { o.reportProgress(stage, p.Done, p.Total) }}

@@ -31,17 +31,18 @@ type Match = engine.Match
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents
 // are numbered from 0 in order of insertion. Numbers aren't reused.
 //
-// Term weights, such as idf, are computed by [NewIndex] and [Index.Refit] only. Results are the
-// same as from a new index of the current documents with these weights. A term that is added later
-// is weighted as if a single document contained it.
+// Only [NewIndex] and [Index.Refit] compute term weights, such as idf. Query results are the same
+// as from a new index of the current documents with these weights. A term that is added later is
+// weighted as if a single document contained it.
 //
 // A query is compared with each recently added document, which takes less than a microsecond per
 // document. When the number of recently added documents exceeds 1,024 plus eight times the square
-// root of the number of documents, Add rebuilds the index, which doesn't change results. For a
-// million short texts a rebuild takes some seconds, and happens once per 9,000 added texts. An
-// index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300 bytes
-// per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees the
-// memory of removed documents if more than 1,024 and more than half of all documents are removed.
+// root of the number of documents, Add rebuilds the index. A rebuild doesn't change query results.
+// For a million short texts, a rebuild takes some seconds and happens once per 9,000 added texts.
+// An index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300
+// bytes per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees
+// the memory of removed documents if more than 1,024 and more than half of all documents are
+// removed.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
@@ -61,23 +62,21 @@ type Index struct {
 
 // indexState is an immutable state of an index. Each change creates a new state.
 type indexState struct {
-	index         *engine.Index    // index of the documents at the last call of build
+	index         *engine.Index    // index of documents[:builtCount]
 	embedder      *sparse.Embedder // fitted embedder, with spare columns for new terms
 	fittedColumns int              // number of columns with fitted term weights
-	documents     []indexDocument  // documents of near, then documents added later, ascending by number
-	builtCount    int              // number of documents in near
-	removed       []uint64         // bit set of the indices of removed documents
-	removedCount  int              // number of bits set in removed
-	nextNumber    int              // number of the next document
-	stats         IndexStats       // changes reported by Index.Age; NewTerms isn't set
+	documents     []indexDocument  // documents at the last build, then later documents, ascending by number
+	builtCount    int              // number of documents at the last build
+	removed       []uint64         // bit set of removed documents, by index into documents
+	removedCount  int
+	nextNumber    int
+	stats         IndexStats // statistics returned by Index.Stats; NewTerms isn't set
 }
 
-// contains reports whether documents[at] is still in the index.
 func (s *indexState) contains(at int) bool {
 	return at/64 >= len(s.removed) || s.removed[at/64]>>(at%64)&1 == 0
 }
 
-// currentDocuments returns the documents that haven't been removed.
 func (s *indexState) currentDocuments() (documents []indexDocument) {
 	for at, d := range s.documents {
 		if s.contains(at) {
@@ -97,15 +96,16 @@ func matrixOf(documents []indexDocument, columns int) *sparse.CSR {
 	return m
 }
 
-// indexDocument is a document with its counts.
+// indexDocument is a document with its term counts.
 type indexDocument struct {
 	number int
 	terms  []uint32
 	counts []float32
-	x      *sparse.Embedded // vector; nil if the document is in indexState.near
+	x      *sparse.Embedded // vector; nil if the document is in indexState.index
 }
 
-// IndexStats counts the changes of an index since [NewIndex], [LoadIndex] or [Index.Refit].
+// IndexStats counts documents, and changes of an index since [NewIndex], [LoadIndex] or
+// [Index.Refit].
 type IndexStats struct {
 	Documents      int // number of documents in the index
 	Added, Removed int // numbers of documents added and removed
@@ -117,10 +117,9 @@ func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256(
 
 const (
 	spareColumns     = 1 << 16 // minimum number of columns that build reserves for new terms
-	rebuildThreshold = 1 << 10 // number of added or removed documents that never causes a rebuild
+	rebuildThreshold = 1 << 10 // the index isn't rebuilt for up to this number of added or removed documents
 )
 
-// fittedEmbedder returns the fitted embedder without spare columns.
 func (s *indexState) fittedEmbedder() sparse.Embedder {
 	e := s.embedder
 	out := sparse.Embedder{Embedding: e.Embedding, Documents: e.Documents, DF: e.DF[:s.fittedColumns],
@@ -131,9 +130,9 @@ func (s *indexState) fittedEmbedder() sparse.Embedder {
 	return out
 }
 
-// rebuild rebuilds the index with the current term weights. room is the number of additional
-// columns to reserve for new terms.
-func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexState, error) {
+// rebuild rebuilds the index with the current term weights. It reserves newColumns columns for new
+// terms, in addition to spareColumns.
+func (x *Index) rebuild(ctx context.Context, s *indexState, newColumns int) (*indexState, error) {
 	names, documents, err := x.compact(s, s.fittedColumns)
 	if err != nil {
 		return nil, err
@@ -142,14 +141,14 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, room int) (*indexSta
 	if err != nil {
 		return nil, err
 	}
-	if err := x.build(ctx, names, documents, weights, s.nextNumber, room, s.stats); err != nil {
+	if err := x.build(ctx, names, documents, weights, s.nextNumber, newColumns, s.stats); err != nil {
 		return nil, err
 	}
 	return x.state, nil
 }
 
-// NewIndex makes an index of texts. If texts is empty, idf weights are 0, and texts can't be
-// distinguished until [Index.Refit]. NewIndex fails if the embedding is unknown, scales columns or
+// NewIndex returns an index of texts. If texts is empty, idf weights are 0, and texts can't be
+// distinguished until [Index.Refit]. It fails if the embedding is unknown, scales columns or
 // requires labels, if the tokenizer has views, or for the same reasons as [FromTexts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer convertError(&err)
@@ -198,14 +197,14 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build replaces the state of x by an index of documents. Columns of the documents are indices into
-// names. It fits the embedding if weights is nil. It reserves at least spareColumns + room columns
-// for new terms.
+// build replaces the state of x by an index of documents, whose columns are indices into names. If
+// weights is nil, it fits the embedding. It reserves at least spareColumns + newColumns columns for
+// new terms.
 func (x *Index) build(
-	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, room int,
-	age IndexStats,
+	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, newColumns int,
+	stats IndexStats,
 ) error {
-	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+room
+	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+newColumns
 	// Memory outside the engine: up to two copies of the counts, and the term and the embedder's
 	// weight of each column.
 	held := 2*m.Bytes() + 32*int64(columns)
@@ -219,7 +218,7 @@ func (x *Index) build(
 		documents[i].x = nil
 	}
 	s := &indexState{documents: documents, builtCount: len(documents), fittedColumns: len(names), nextNumber: next,
-		stats: age}
+		stats: stats}
 	if weights == nil {
 		weights = x.embedding.Fit(m)
 	}
@@ -257,7 +256,7 @@ func (x *Index) build(
 	return nil
 }
 
-// count returns the terms of a text in order of occurrence, and their counts.
+// count returns the distinct terms of a text in order of first occurrence, and the term counts.
 func (x *Index) count(ctx context.Context, text string) (terms []string, counts []float32, err error) {
 	scan, _ := x.scanners.Get().(*token.Scanner)
 	if scan == nil {
@@ -270,7 +269,7 @@ func (x *Index) count(ctx context.Context, text string) (terms []string, counts 
 	n := 0
 	for term := scan.Next(); term != nil; term = scan.Next() {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx) // don't reuse the scanner, because it is in the middle of a text
+			return nil, nil, context.Cause(ctx) // the scanner isn't reused, because it is in the middle of a text
 		}
 		at, ok := place[string(term)]
 		if !ok {
@@ -302,7 +301,6 @@ func sortByColumn(terms []string, counts []float32, column func(term string) uin
 	return columns, counts
 }
 
-// embed returns the vector of a text with the given counts.
 func (s *indexState) embed(ctx context.Context, terms []uint32, counts []float32) (*sparse.Embedded, error) {
 	m := &sparse.CSR{Cols: len(s.embedder.Terms), Offsets: []int64{0, int64(len(terms))}, Terms: terms, Values: counts}
 	return s.embedder.TransformRows(ctx, m, nil, 1)
@@ -322,7 +320,7 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 			return nil, err
 		}
 		for _, term := range list[i] {
-			if _, ok := x.column[term]; !ok { // x.column is guarded by x.writing
+			if _, ok := x.column[term]; !ok { // x.writeMu guards x.column
 				unseen[term] = true
 			}
 		}
@@ -366,7 +364,6 @@ func (x *Index) Add(ctx context.Context, texts ...string) (numbers []int, err er
 	return numbers, nil
 }
 
-// lockForChange locks the index for a change.
 func (x *Index) lockForChange(ctx context.Context) (*indexState, error) {
 	if err := x.check(ctx); err != nil {
 		return nil, err
@@ -383,7 +380,8 @@ func (x *Index) check(ctx context.Context) error {
 	return run.CheckContext(ctx, "gram")
 }
 
-// Remove removes documents by number. It fails, and removes none, if a number isn't in the index.
+// Remove removes documents by number. If a number isn't in the index, it returns an error and
+// removes no document.
 func (x *Index) Remove(numbers ...int) error {
 	s, err := x.lockForChange(context.Background())
 	if err != nil {
@@ -415,16 +413,17 @@ func (x *Index) Remove(numbers ...int) error {
 	return nil
 }
 
-// Stats returns the changes since [NewIndex], [LoadIndex] or [Index.Refit].
+// Stats returns the number of documents, and the changes since [NewIndex], [LoadIndex] or
+// [Index.Refit].
 func (x *Index) Stats() IndexStats {
 	if x == nil || !x.initialized {
 		return IndexStats{}
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	age := x.state.stats
-	age.NewTerms = len(x.vocabulary) - x.state.fittedColumns
-	return age
+	stats := x.state.stats
+	stats.NewTerms = len(x.vocabulary) - x.state.fittedColumns
+	return stats
 }
 
 // Refit rebuilds the index from its current documents with new term weights. Documents keep their
@@ -443,8 +442,9 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 	return x.build(ctx, names, documents, nil, s.nextNumber, 0, IndexStats{Documents: len(documents)})
 }
 
-// compact returns the current documents, and the names of their columns: x.names[:first], and the
-// other names that occur in the documents. If first is 0, the names are sorted.
+// compact returns the current documents, and the names of their columns. These are
+// x.vocabulary[:first], and the other terms that occur in the documents. If first is 0, the names
+// are sorted.
 func (x *Index) compact(s *indexState, first int) (names []string, documents []indexDocument, err error) {
 	documents = s.currentDocuments()
 	m, used := matrixOf(documents, len(x.vocabulary)), make([]bool, len(x.vocabulary))

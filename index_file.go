@@ -27,14 +27,15 @@ const (
 	indexHeaderBytes        = 8 + sha256.Size
 )
 
-// maxDocumentNumber is the largest document number: float64 represents integers exactly up to 2⁵³.
+// maxDocumentNumber is the maximum document number, because float64 represents integers exactly
+// only up to 2⁵³.
 const maxDocumentNumber int64 = 1 << 53
 
 // savedIndex is the body of an index file, encoded by package gob.
 type savedIndex struct {
 	Embedding, Tokenizer string
 	Names                []string
-	Weights              sparse.Embedder // fitted embedder
+	Weights              sparse.Embedder
 	Numbers              []int
 	Offsets              []int64
 	Terms                []uint32
@@ -99,8 +100,8 @@ func (x *Index) Write(w io.Writer) (err error) {
 	return nil
 }
 
-// LoadIndex reads an index that [Index.Save] wrote. Queries return the same results as before. The
-// file contains the tokenizer and the embedding. Errors wrap [ErrFormat], [ErrVersion],
+// LoadIndex reads an index that [Index.Save] wrote. Queries return the same results as in the saved
+// index. The file contains the tokenizer and the embedding. Errors wrap [ErrFormat], [ErrVersion],
 // [ErrTruncated] or [ErrDamaged] unless the file can't be read.
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
 	defer convertError(&err)
@@ -116,8 +117,8 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 	return x, nil
 }
 
-// ReadIndex is like [LoadIndex] for an index that [Index.Write] wrote. It reads r until EOF. After
-// ctx is done, it doesn't wait for a blocked call of r.Read.
+// ReadIndex is like [LoadIndex] for an index that [Index.Write] wrote. It reads r until EOF. If ctx
+// is done during a blocked call of r.Read, it returns without waiting for the call.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer convertError(&err)
 	if err := run.CheckContext(ctx, "gram"); err != nil {
@@ -161,7 +162,6 @@ func readIndex(ctx context.Context, b []byte, o Options) (*Index, error) {
 	return x, nil
 }
 
-// indexBody checks the header and the checksum of an index file, and returns the body.
 func indexBody(b []byte) ([]byte, error) {
 	line, _, ended := bytes.Cut(b[:min(len(b), len(indexName)+20)], []byte("\n"))
 	version, ok := strings.CutPrefix(string(line), indexName)
@@ -188,7 +188,8 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore checks the saved index, and returns its documents and its fitted embedder.
+// restore sets the embedding and the tokenizer of x, and returns the documents and the fitted
+// embedder of the saved index.
 func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

@@ -9,14 +9,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// IndexQuery selects the results of [Index.Query]. Set K, Within or both. If both are set, the K
-// nearest documents with c at most Within are returned. If only K is set, results can include
-// documents that share no term with the text, at c = 1. A text without terms has c = 0 to equal
-// texts and c = 1 to all other texts. To find similar texts only, set Within.
+// IndexQuery selects the results of [Index.Query]. Set K, Within or both. With c = 1 − cosine, a
+// query returns the K nearest documents whose c is at most Within. If only K is set, results can
+// include documents that share no term with the text, so that c = 1. To find similar texts only,
+// set Within. For a text without terms, c = 0 for equal texts and c = 1 for all other texts.
 type IndexQuery struct {
-	K       int                     // maximum number of documents; default all documents with c at most Within
+	K       int                     // maximum number of documents; default: all documents with c at most Within
 	Within  *float64                // maximum c; default none
-	Allowed func(document int) bool // reports whether a document may be returned; called concurrently; default all
+	Allowed func(document int) bool // whether a document may be returned; called concurrently; default: all may
 }
 
 // Query returns the documents nearest to each text, sorted by distance, ties broken by document
@@ -54,7 +54,7 @@ func (x *Index) Query(ctx context.Context, texts []string, q IndexQuery) (_ [][]
 }
 
 // stateFor returns the index state, and the columns and counts of terms. If the state has too few
-// columns for new terms, inState rebuilds the index.
+// columns for new terms, stateFor rebuilds the index.
 func (x *Index) stateFor(
 	ctx context.Context, terms []string, counts []float32,
 ) (*indexState, []uint32, []float32, error) {
@@ -64,7 +64,7 @@ func (x *Index) stateFor(
 		columns, ordered := sortByColumn(terms, slices.Clone(counts), func(term string) uint32 {
 			at, ok := x.column[term]
 			if !ok {
-				at = uint32(len(x.vocabulary) + unseen) // a column that no document uses
+				at = uint32(len(x.vocabulary) + unseen) // a column that no document has
 				unseen++
 			}
 			return at

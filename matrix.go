@@ -57,15 +57,16 @@ func (o *Options) gram(
 //
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
 // fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
-// the documents that contain it. Accuracy and errors are as for [Gram]. Cross also fails if text is
-// compared with vectors, if vectors have different numbers of columns, or if texts were tokenised
-// differently.
+// the documents that contain it. Accuracy and errors are as for [Gram]. CrossGram also fails if
+// text is compared with vectors, if vectors have different numbers of columns, or if texts were
+// tokenised differently.
 func CrossGram(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.crossGram(ctx, rows, columns, kernel, nil)
 }
 
-// CrossGramTo is like [CrossGram], but stores the result in an existing matrix with one row per document of
-// rows and one column per document of columns. After an error the matrix values are undefined.
+// CrossGramTo is like [CrossGram], but stores the result in an existing matrix with one row per
+// document of rows and one column per document of columns. After an error the matrix values are
+// undefined.
 func CrossGramTo(ctx context.Context, rows, columns *corpus.Corpus, kernel string, to *engine.Dense, o Options) error {
 	if to == nil {
 		return errors.New("gram: destination is nil")
@@ -74,7 +75,6 @@ func CrossGramTo(ctx context.Context, rows, columns *corpus.Corpus, kernel strin
 	return err
 }
 
-// crossGram makes an engine for columns, and embeds rows into the same space.
 func (o *Options) crossGram(
 	ctx context.Context, rows, columns *corpus.Corpus, spec string, to *engine.Dense,
 ) (_ *engine.Dense, err error) {
@@ -96,12 +96,10 @@ func (o *Options) crossGram(
 
 const defaultKernel = "diffusion:t=0.5"
 
-// kernelOrDefault returns the kernel for a specification, or defaultKernel for "".
 func (o *Options) kernelOrDefault(spec string) (kernel.Kernel, error) {
 	return o.parseKernel(cmp.Or(spec, defaultKernel))
 }
 
-// engineFor embeds documents for a kernel, and makes an engine for them.
 func (o *Options) engineFor(
 	ctx context.Context, c *corpus.Corpus, spec, stage string,
 ) (kernel.Kernel, *engine.Engine, error) {
@@ -113,7 +111,8 @@ func (o *Options) engineFor(
 	return k, e, err
 }
 
-// engineOn embeds columns and rows in one space, and makes an engine for columns. rows may be nil.
+// engineOn embeds columns and rows in one space (see embed), and makes an engine for columns. It
+// returns the kernel, the engine, and the vectors of rows. rows may be nil.
 func (o *Options) engineOn(
 	ctx context.Context, columns, rows *corpus.Corpus, k kernel.Kernel, apart bool, stage string,
 ) (kernel.Kernel, *engine.Engine, *sparse.Embedded, error) {
@@ -133,7 +132,8 @@ func (o *Options) engineOn(
 	return kernel.Resolve(k, s.TermCount), e, y, err
 }
 
-// embed embeds columns in a space whose terms include the terms of rows. rows may be nil.
+// embed embeds columns in a space whose terms include the terms of rows. rows may be nil. If apart
+// is set, texts without terms are equal only to identical texts (see [space.New]).
 func (o *Options) embed(
 	ctx context.Context, e sparse.Embedding, columns, rows *corpus.Corpus, apart bool,
 ) (*space.Space, *sparse.Embedded, error) {
@@ -151,7 +151,8 @@ func (o *Options) embed(
 	return s, x, columns.DescribeError(err)
 }
 
-// closeEngine closes an engine. If err refers to a document of c by number, closing adds its name.
+// closeEngine closes an engine. If *err refers to documents of c by number, it adds the document
+// names to *err.
 func closeEngine(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.DescribeError(*err), e.Close())
 }
@@ -163,7 +164,8 @@ func checkCorpus(ctx context.Context, c *corpus.Corpus) error {
 	return wrapError(c.Validate())
 }
 
-// mixedError returns the error for comparing text with vectors.
+// mixedError returns the error for comparing a with b, one of which has vectors. text reports
+// whether a has text.
 func mixedError(a, b string, text bool) error {
 	if text {
 		a, b = b, a
@@ -171,8 +173,8 @@ func mixedError(a, b string, text bool) error {
 	return fmt.Errorf("gram: %s has vectors, but %s has text; their columns cannot be matched", a, b)
 }
 
-// reorderColumns returns the documents of c with column[term] as the column of each term. Terms that
-// aren't in column are dropped.
+// reorderColumns returns the documents of c with column[term] as the column of each term. Terms
+// that aren't in column are dropped.
 func reorderColumns(c *corpus.Corpus, column map[string]uint32, columns int) (*sparse.CSR, error) {
 	to, same := make([]uint32, len(c.Vocabulary)), len(c.Vocabulary) == columns
 	for t, name := range c.Vocabulary {

@@ -19,21 +19,21 @@ type Model struct {
 	o Options
 
 	once  sync.Once
-	about learn.About // description of the model, computed when first used
+	about learn.About
 
 	mu              sync.Mutex
-	sharedPredictor learn.Predictor // made at the first prediction
+	sharedPredictor learn.Predictor // created at the first prediction
 	counter         *corpus.Counter
 	columns         map[string]uint32
 
-	withNovelty bool // include Nearest and Ranks in predictions
+	withNovelty bool // predictions include NearestValues and NearestRanks
 	training    *corpus.Corpus
-	novelty     *learn.NoveltyScorer // made at the first prediction
+	novelty     *learn.NoveltyScorer // created at the first prediction
 }
 
-// Load reads a model that this package, the program gram, or LIBSVM's svm-train wrote. In models
-// from LIBSVM, column numbers are LIBSVM's indices, which start from 1. If the model has a
-// user-defined kernel, pass it by [Model.WithOptions] before the first prediction.
+// Load reads a model file written by this package, by the program gram, or by LIBSVM's svm-train.
+// In models from LIBSVM, column numbers are LIBSVM's indices, which start from 1. If the model has
+// a user-defined kernel, pass it by [Model.WithOptions] before the first prediction.
 //
 // Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged], unless the file can't be
 // read or is in LIBSVM's format.
@@ -46,8 +46,8 @@ func Load(path string) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// LoadFrom is like [Load], but reads from r until EOF. After ctx is done, it doesn't wait for a
-// blocked call of r.Read.
+// LoadFrom is like [Load], but reads from r until EOF. If ctx is done during a blocked call of
+// r.Read, it returns without waiting for the call.
 func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	defer convertError(&err)
 	m, err := learn.Read(ctx, r)
@@ -57,9 +57,9 @@ func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	return &Model{m: m}, nil
 }
 
-// WithOptions returns a copy of the model with other options for predictions. A model from [Train] has the
-// options of its training run. Concurrent predictions call Progress and Warn concurrently. The copy
-// prepares its own state for predictions.
+// WithOptions returns a copy of the model with other options for predictions. A model from [Train]
+// has the options of its training run. Concurrent predictions call Progress and Warn concurrently.
+// The copy doesn't share prepared state with m (see [Model.WarmUp]).
 func (m *Model) WithOptions(o Options) *Model {
 	if m.checkInitialized() != nil {
 		return m
@@ -68,10 +68,11 @@ func (m *Model) WithOptions(o Options) *Model {
 }
 
 // WithNovelty returns a copy of the model whose predictions include [Predictions.NearestValues] and
-// Ranks, which measure the novelty of documents. training holds the model's training documents. If
-// training is nil, the documents that the model stores are used, such as support vectors. The first
-// prediction compares up to 2,000 training documents with all training documents, and each
-// prediction computes twice as many kernel values. The copy prepares its own state for predictions.
+// NearestRanks, which measure the novelty of documents. training holds the model's training
+// documents. If training is nil, the documents that the model stores are used, such as support
+// vectors. The first prediction compares up to 2,000 training documents with all training
+// documents. Each prediction computes about twice as many kernel values as without novelty. The
+// copy doesn't share prepared state with m.
 func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	if m.checkInitialized() != nil {
 		return m
@@ -79,7 +80,6 @@ func (m *Model) WithNovelty(training *corpus.Corpus) *Model {
 	return &Model{m: m.m, o: m.o, withNovelty: true, training: training}
 }
 
-// checkInitialized returns an error for the zero Model.
 func (m *Model) checkInitialized() error {
 	if m == nil || m.m == nil {
 		return errors.New("gram: Model is not initialized; use Train or Load")
@@ -90,20 +90,20 @@ func (m *Model) checkInitialized() error {
 // About describes the model.
 func (m *Model) About() About { return aboutOf(m.learnAbout()) }
 
-// learnAbout returns package learn's description of the model.
 func (m *Model) learnAbout() *learn.About {
 	if m.checkInitialized() != nil {
 		return &learn.About{}
 	}
-	m.once.Do(func() { m.about = m.m.About() }) // on demand, because 150 classes have 11,175 binary classifiers with names
+	m.once.Do(func() { m.about = m.m.About() }) // on demand, because 150 classes have 11,175 decision functions
 	return &m.about
 }
 
 // WarmUp prepares the state that predictions share, so that the first prediction isn't slower than
-// later predictions. The state has an index of the words. For nonlinear kernels it also has a dense
-// copy of the support vectors, and for linear kernels the term weights. The first explanation with
-// a linear kernel still builds lists of the support vectors. Warm fails if the model can't predict,
-// for example because a user-defined kernel wasn't passed, or if ctx is done.
+// later predictions. The state contains an index of the words. For nonlinear kernels it also
+// contains a dense copy of the support vectors, and for linear kernels the term weights. WarmUp
+// doesn't prepare explanations: the first explanation with a linear kernel takes longer. WarmUp
+// fails if the model can't predict, for example because a user-defined kernel wasn't passed, or if
+// ctx is done.
 func (m *Model) WarmUp(ctx context.Context) (err error) {
 	defer convertError(&err)
 	if err := m.checkInitialized(); err != nil {
@@ -124,7 +124,7 @@ func (m *Model) WarmUp(ctx context.Context) (err error) {
 		raw.Texts[0] = a.Vocabulary[0]
 	}
 	docs, err := m.count(ctx, raw)
-	for range 2 { // for few texts, the dense copy of the support vectors is built only at the second prediction
+	for range 2 { // if the first prediction has few texts, the second builds the dense copy of the support vectors
 		if err == nil {
 			_, err = p.Predict(ctx, docs)
 		}
@@ -142,7 +142,7 @@ func (m *Model) Save(path string) (err error) {
 	return save(path, func(w io.Writer) error { return m.m.Write(context.Background(), w) })
 }
 
-// Explain returns, for each class, the n strongest terms for it and the n strongest against it.
+// Explain returns the n strongest terms for each class, and the n strongest terms against it.
 // Linear models rank terms by weight. Support vector machines with nonlinear kernels rank terms by
 // mean effect. Explain fails for other models, or if n is below 1.
 func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) {
@@ -171,7 +171,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *Documen
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
 }
 
-// ExplainRow is like [Model.ExplainText], for a table row. columns are the names of the row's
+// ExplainRow is like [Model.ExplainText], for a table row. columns holds the names of the row's
 // fields.
 func (m *Model) ExplainRow(
 	ctx context.Context, columns, row []string, n int,
@@ -188,8 +188,8 @@ func (m *Model) explainRaw(ctx context.Context, raw corpus.Raw, n int) (*Documen
 	return m.explain(ctx, docs, raw, 0, n)
 }
 
-// ExplainDocument is like [Model.ExplainText], for document i of a corpus. It fails if there is no
-// such document, if n is below 1, or for the same reasons as [Model.Predict].
+// ExplainDocument is like [Model.ExplainText], for document i of a corpus. It fails if i is out of
+// range, if n is below 1, or for the same reasons as [Model.Predict].
 func (m *Model) ExplainDocument(
 	ctx context.Context, c *corpus.Corpus, i, n int,
 ) (_ *DocumentExplanation, err error) {
@@ -226,8 +226,8 @@ func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	return m.m.Write(ctx, w)
 }
 
-// Close frees the state that predictions have prepared. A later prediction prepares it again. No
-// prediction may be running.
+// Close frees the prepared state (see [Model.WarmUp]). A later prediction prepares the state again.
+// Close must not be called during a prediction.
 func (m *Model) Close() (err error) {
 	defer convertError(&err)
 	if err := m.checkInitialized(); err != nil {
@@ -243,7 +243,6 @@ func (m *Model) Close() (err error) {
 	return err
 }
 
-// predictor returns the state that predictions share.
 func (m *Model) predictor(ctx context.Context) (learn.Predictor, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -271,11 +270,11 @@ func (o *Options) learnOptions() learn.Options {
 // DecisionFunctions are the binary classifiers of a support vector machine, named by
 // About().DecisionFunctions. The decision value of classifier m for a document x is
 //
-//	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m],
+//	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m].
 //
 // A positive value favours the first of the classifier's two classes.
 type DecisionFunctions struct {
-	Support      []int       // index of each support vector in the training documents; nil if unknown
+	Support      []int       // index of each support vector among the training documents; nil if unknown
 	Coefficients [][]float64 // Coefficients[m][s] of classifier m and support vector s
 	Offsets      []float64
 }
@@ -314,7 +313,8 @@ func (m *Model) DecisionFunctions() DecisionFunctions {
 
 // Weights returns weights[f][j], the weight of columns[j] in decision function f, in the order of
 // About().DecisionFunctions. columns are in ascending order. It returns nil for models without term
-// weights: nonlinear kernels, landmarks, and nearest neighbours.
+// weights, such as models with nonlinear kernels, landmark models, and nearest-neighbour
+// classifiers.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.checkInitialized() != nil {
 		return nil, nil

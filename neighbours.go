@@ -29,12 +29,12 @@ type Neighbour struct {
 
 // Neighbours returns, for each document of c, the K other documents with the largest kernel values
 // in descending order. It compares all pairs, without storing a matrix. Element i of the result
-// holds the neighbours of document i. There can be fewer than K neighbours, see
+// holds the neighbours of document i. A document can have fewer than K neighbours, see
 // [engine.Engine.Neighbours].
 //
 // If the kernel is a function of the cosine alone, a text without terms has the largest kernel
 // value with equal texts, and the smallest kernel value with all other texts. Terms that occur only
-// in c or only in Of are treated as in [CrossGram].
+// in c or only in Candidates are treated as in [CrossGram].
 //
 // Errors are as for [CrossGram].
 func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
@@ -78,11 +78,12 @@ type DuplicateOptions struct {
 	Embedding string   // embedding of the documents; default tf-l1-sqrt
 }
 
-// Duplicates scans the documents in order. It drops a document if c = 1 − cosine with an earlier
-// kept document is at most Within. The search is exact. It returns a group for each kept document
-// with duplicates: the kept document first, then its duplicates in ascending order. Each duplicate
-// is in the group of the first kept document with c at most Within. Equal texts are duplicates.
-// Different texts without terms aren't duplicates. Zero vectors are duplicates of each other.
+// Duplicates scans the documents in order. It drops a document if c = 1 − cosine to an earlier kept
+// document is at most Within. The search is exact. Duplicates returns a group for each kept
+// document with duplicates: the kept document first, then its duplicates in ascending order. A
+// duplicate is in the group of the first kept document for which c is at most Within. Equal texts
+// are duplicates. Different texts without terms aren't duplicates. Zero vectors are duplicates of
+// each other.
 //
 // It fails if Within isn't in [0, 1), or for the same reasons as [Gram].
 func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ [][]int32, err error) {

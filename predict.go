@@ -14,58 +14,60 @@ import (
 
 // Predictions are a model's predictions for documents.
 type Predictions struct {
-	// Labels are each document's predicted classes: a single class, or any number of labels if the
-	// model was trained on label sets. One-class models predict "1" or "-1". Nil for regression.
+	// Labels holds the predicted classes of each document: a single class, or any number of labels
+	// if the model was trained on label sets. One-class models predict "1" or "-1". Labels is nil
+	// for regression.
 	Labels [][]string
 
-	Values            []float64   // estimate of a regression for each document; nil for classification
-	Scores            [][]float64 // decision values, votes or energies, per document and decision function
+	Values            []float64   // estimate for each document in regression; nil for classification
+	Scores            [][]float64 // decision values, votes or energies, by document and decision function
 	DecisionFunctions []string    // names of the columns of Scores
-	Probabilities     [][]float64 // probabilities per document and class of About().Classes, or nil
+	Probabilities     [][]float64 // probabilities by document and class of About().Classes, or nil
 
-	// Margins are each document's decision value of the predicted class minus the decision value of
-	// the second class. Seconds are the second classes. They equal Value and Against of the
-	// document's [DocumentExplanation]. For a rejected document, Seconds is the most probable
-	// class. Margins and Seconds are nil for one-class models.
+	// Margins and SecondClasses hold Value and SecondClass of each document's
+	// [DocumentExplanation], with two exceptions. For a rejected document, the second class is the
+	// most probable class. For a one-class model, the margin isn't negated if the prediction is -1.
+	// Margins and SecondClasses are nil for classifiers with a single class.
 	Margins       []float64
 	SecondClasses []string
 
 	// Rejected reports for each document whether the largest probability is below the model's
-	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil without a threshold.
+	// threshold ([TrainOptions.Reject]), so that the label is "?". Rejected is nil if the model has
+	// no threshold.
 	Rejected []bool
 
-	// NearestValues is each document's largest kernel value with a training document. Ranks holds the
-	// rank of this value among the values of the training documents, from 0 to 1. The value of a
-	// training document is its largest kernel value with another training document. A small rank
-	// means a novel document. A document without known terms has Nearest NaN and rank 0. Nearest
-	// and Ranks are nil unless the model is from [Model.WithNovelty] and has documents to compare
-	// with.
+	// NearestValues holds each document's largest kernel value with a training document.
+	// NearestRanks holds the rank of this value, from 0 to 1, among the values of the training
+	// documents. The value of a training document is its largest kernel value with another training
+	// document. A small rank means that the document is novel. A document without known terms has
+	// the value NaN and the rank 0. NearestValues and NearestRanks are nil unless the model is from
+	// [Model.WithNovelty] and has documents to compare with.
 	NearestValues, NearestRanks []float64
 
-	// Remarks list the values of each table row that didn't occur in training, such as "age
-	// (missing)" and "price = 9 (outside of training, 1 to 5)"; nil for texts.
+	// Remarks lists, for each table row, the values that didn't occur in training, such as "age
+	// (missing)" and "price = 9 (outside of training, 1 to 5)". Remarks is nil for texts.
 	Remarks [][]string
 
-	// KnownWordCounts is each document's number of distinct known words. Words are word n-grams of the
-	// smallest length. If About().Tokenizer produces character n-grams, words are the longest
-	// n-grams and shorter words. For [FromTerms], words are terms; for vectors, columns with values in
-	// training documents. Words of all views are counted. Terms of number views are counted only if
-	// all views are number views.
+	// KnownWordCounts holds each document's number of distinct known words. If About().Tokenizer
+	// produces word n-grams, words are the n-grams of the smallest length. If it produces character
+	// n-grams, words are the longest n-grams and shorter words. For [FromTerms], words are terms.
+	// For vectors, words are columns with values in training documents. Words of all views are
+	// counted, but terms of number views are counted only if all views are number views.
 	KnownWordCounts []int
 
-	// Empty reports for each document whether the model knows none of the document's terms in any
+	// Empty reports for each document whether the model knows none of the document's terms, in any
 	// view. The prediction is then the same as for an empty document.
 	Empty []bool
 
-	// WordCounts is each document's number of distinct words, known or not; nil unless the model has
-	// tokenised texts. A prediction is unreliable if fewer than half of the document's words are
-	// known. A model trained on part of 20 Newsgroups knows 96% of the words in the other texts,
-	// and 20% of the words in a foreign language. A text without known words gets the prediction of
-	// an empty text.
+	// WordCounts holds each document's number of distinct words, known or not. WordCounts is nil
+	// unless the model has tokenised texts. A prediction is unreliable if fewer than half of the
+	// document's words are known. A model trained on part of 20 Newsgroups knows 96% of the words
+	// in the other texts of 20 Newsgroups, and 20% of the words in a foreign language. A text
+	// without known words gets the prediction of an empty text.
 	WordCounts []int
 }
 
-// Label returns the label of document i, the first of several labels, or "" if it has none.
+// Label returns the first label of document i, or "" if the document has no label.
 func (p *Predictions) Label(i int) string {
 	if i < 0 || i >= len(p.Labels) || len(p.Labels[i]) == 0 {
 		return ""
@@ -75,8 +77,8 @@ func (p *Predictions) Label(i int) string {
 
 // Predict predicts documents. If the corpus keeps its texts or rows, they are tokenised as in
 // training, see [Model.PredictTexts]; otherwise the corpus must have been read with
-// [Model.ReadOptions]. Terms of [FromTerms] are matched by name, columns of vectors by number. Predict
-// warns about columns that have values in c but had no values in training.
+// [Model.ReadOptions]. Terms of [FromTerms] are matched by name, columns of vectors by number.
+// Predict warns about columns that have values in c but had no values in training.
 //
 // It fails if text is passed to a model of vectors or vice versa, if text was tokenised differently
 // and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
@@ -101,8 +103,8 @@ func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, 
 
 // ReadOptions returns options for reading documents for [Model.Predict]. Text is tokenised as in
 // training. If the file has the same extension as the training file, it is read in the same format,
-// with the same encoding and columns. Without these options [Read] keeps texts up to a limit, and
-// Predict tokenises them again.
+// with the same encoding and columns. Without these options, [Read] keeps texts up to a size limit,
+// and Predict tokenises the texts again.
 func (m *Model) ReadOptions() ReadOptions {
 	if m.checkInitialized() != nil {
 		return ReadOptions{}
@@ -112,7 +114,6 @@ func (m *Model) ReadOptions() ReadOptions {
 		trainingFormat: a.Form}
 }
 
-// mapDocuments maps documents to the model's columns.
 func (m *Model) mapDocuments(ctx context.Context, c *corpus.Corpus) (*sparse.CSR, error) {
 	if err := errors.Join(m.checkInitialized(), checkCorpus(ctx, c)); err != nil {
 		return nil, err
@@ -133,11 +134,11 @@ func (m *Model) mapDocuments(ctx context.Context, c *corpus.Corpus) (*sparse.CSR
 	return reorderColumns(c, m.columnsOf(a.Vocabulary), len(a.Vocabulary))
 }
 
-// PredictTexts predicts texts, which are tokenised as in training. For a model trained on [FromTerms],
-// texts are split into words.
+// PredictTexts predicts texts, which are tokenised as in training. For a model trained on
+// [FromTerms], texts are split into words.
 //
-// It warns if most terms of the model can't be words of a text; use [Model.PredictTerms] for such a
-// model. It also warns if the model knows no term of any text.
+// It warns if most terms of the model can't be words of a text. For such a model use
+// [Model.PredictTerms]. It also warns if none of the texts has a known term.
 //
 // It fails if the model was trained on vectors, or for the same reasons as [Model.Predict].
 func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Predictions, err error) {
@@ -145,9 +146,9 @@ func (m *Model) PredictTexts(ctx context.Context, texts []string) (_ *Prediction
 	return m.predictRaw(ctx, corpus.Raw{Texts: texts})
 }
 
-// PredictRows predicts rows of a table. columns are the names of the rows' fields, in any order.
-// Numeric and category columns, and values in them, may be missing; a missing value is treated as
-// an empty field. Columns that aren't in About().Tokenizer.Columns are ignored.
+// PredictRows predicts rows of a table. columns holds the names of the rows' fields, in any order.
+// Numeric and category columns, and their values, may be missing. A missing value is the same as an
+// empty field. Columns that aren't in About().Tokenizer.Columns() are ignored.
 //
 // It fails if a text column is missing, if a field of a numeric column isn't a number, or for the
 // same reasons as [Model.PredictTexts].
@@ -212,9 +213,9 @@ func (m *Model) termCounter() (*corpus.Counter, error) {
 	return m.counter, nil
 }
 
-// findNonWord returns a term that can't be a word of a text, if most terms of the vocabulary can't be
-// words and the tokenizer is the default. Otherwise it returns "". It is a heuristic, because
-// models don't store whether they were trained on [FromTerms].
+// findNonWord returns a term that can't be a word of a text. It returns "" unless most terms of the
+// vocabulary can't be words and the tokenizer is the default. It is a heuristic, because models
+// don't store whether they were trained on [FromTerms].
 func findNonWord(t corpus.Tokenizer, vocabulary []string) (term string, err error) {
 	if t.Canonical() != (corpus.Tokenizer{}) {
 		return "", nil
@@ -267,8 +268,8 @@ func (m *Model) columnsOf(vocabulary []string) map[string]uint32 {
 	return m.columns
 }
 
-// predict predicts documents in the model's columns. words reports which columns are words; nil
-// means all columns.
+// predict predicts documents with the model's columns. words.KnownWords counts known words; if
+// words is nil, all known columns are counted.
 func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Counter) (*Predictions, error) {
 	p, err := m.predictor(ctx)
 	if err != nil {
@@ -288,7 +289,7 @@ func (m *Model) predict(ctx context.Context, docs *sparse.CSR, words *corpus.Cou
 	for i := range out.KnownWordCounts {
 		f, second, err := a.Margin(m.m, found, i)
 		if err != nil {
-			break // a one-class model has no second class
+			break // the classifier has only one class
 		}
 		if out.Rejected != nil && out.Rejected[i] {
 			second = a.Classes[found.ClassIndices[i]]
@@ -324,7 +325,7 @@ func (m *Model) addNovelty(ctx context.Context, by learn.Predictor, p *model.Pre
 	return n.Annotate(ctx, p, docs)
 }
 
-// predictionsOf converts a prediction of package learn, and replaces class indices by names.
+// predictionsOf converts predictions of package learn, and replaces class indices by names.
 func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words *corpus.Counter) *Predictions {
 	out := &Predictions{Scores: p.DecisionValues, DecisionFunctions: a.DecisionNames, Probabilities: p.Probabilities,
 		Rejected: p.Rejected, NearestValues: p.NearestValues, NearestRanks: p.Ranks}
@@ -347,18 +348,18 @@ func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words 
 
 // EvaluateOptions select results of [Model.Evaluate] in addition to scores. The zero value works.
 type EvaluateOptions struct {
-	Mistakes int            // number of most confident mistakes to explain; default 20, negative for none
+	Mistakes int            // number of most confident mistakes to explain; default 20; none if negative
 	Terms    int            // number of terms per mistake and per class; default 10
-	Training *corpus.Corpus // training documents, to find documents that are near copies of them; default none
+	Training *corpus.Corpus // training documents to compare with, to report near copies; default none
 
 	// Permutations is the number of times that each table column is permuted to measure its
-	// importance; default 5, negative for none.
+	// importance; default 5; none if negative.
 	Permutations int
 }
 
 // Evaluate predicts labelled documents and compares the predictions with the labels. The result
 // holds scores, the confusion matrix, accuracy by confidence, and the most confident mistakes with
-// the words that caused them. If texts were kept, they are tokenised as in training.
+// the words that caused them. If the corpus keeps its texts, they are tokenised as in training.
 //
 // It fails if the model knows none of the labels, or for the same reasons as [Model.Predict].
 func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOptions) (_ *Evaluation, err error) {
@@ -388,7 +389,6 @@ func (m *Model) Evaluate(ctx context.Context, c *corpus.Corpus, o EvaluateOption
 	return evaluationOf(v), nil
 }
 
-// mapCorpus maps a corpus to the model's columns.
 func (m *Model) mapCorpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	docs, err := m.mapDocuments(ctx, c)
 	if err != nil {

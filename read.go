@@ -23,26 +23,27 @@ type ReadOptions struct {
 	Format corpus.Format // format of a file; default detected from its name and its first bytes
 
 	// If MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms.
-	// [Train] and [Search] also choose the width of number views that have no width. For these
-	// choices texts are kept, up to 256 MiB or a sixteenth of MemoryBytes.
+	// [Train] and [Search] also choose the width of number views without a width. For these
+	// choices, [Read] keeps texts of up to 256 MiB in total, or up to a sixteenth of MemoryBytes if
+	// this is less.
 
-	// MinDF and MaxDF bound the document frequency of terms; other terms are dropped. By default
-	// MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. [Neighbours] and [Duplicates]
-	// distinguish documents by rare words: set MinDF to 1 for these functions.
+	// MinDF and MaxDF are the minimum and the maximum document frequency of terms. Other terms are
+	// dropped. By default MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. For
+	// [Neighbours] and [Duplicates], set MinDF to 1, because rare words distinguish documents.
 	MinDF, MaxDF int
 
-	Vocabulary []string         // terms to count, such as from [Model.ReadOptions]; default all
+	Vocabulary []string         // terms to count, for example from [Model.ReadOptions]; default: all terms
 	Tokenizer  corpus.Tokenizer // tokenizer of texts; default lower-case words of letters
 
 	KeepTexts bool // keep texts for TrainOptions.Terms even if MinDF, MaxDF, Vocabulary or Tokenizer is set
 
 	Encoding string // encoding of text; default UTF-8, or UTF-16 if there is a byte order mark
-	Strict   bool   // fail on bytes that are invalid in the encoding; default drop them with a warning
+	Strict   bool   // fail on bytes that are invalid in the encoding; by default they are dropped with a warning
 
 	LabelColumn, TextColumn string // table columns or JSON keys; default: common names for labels, all columns for text
 	IDColumn                string // column with document names; by default found by its name
 	Columns                 string // kinds of columns, such as "zip=category, notes=ignore"; see [corpus.Kind]
-	Labels                  string // file with one line of labels per document; default the labels of the source
+	Labels                  string // file with one line of labels per document; default: the labels in the source
 	Signed                  bool   // accept negative values
 	GroupColumn             string // table column, JSON key, or qid; documents with equal values are in the same fold
 	ZeroBased               string // "true": indices of svmlight files start from 0; default "false", or as in training
@@ -64,7 +65,8 @@ func (o *ReadOptions) corpusOptions() corpus.Options {
 	}
 }
 
-// maxTextBytes returns the maximum size of texts to keep in bytes, so that [Train] can choose terms.
+// maxTextBytes returns the maximum total size in bytes of the texts that are kept so that [Train]
+// can choose terms.
 func (o *ReadOptions) maxTextBytes() int64 {
 	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
@@ -73,8 +75,8 @@ func (o *ReadOptions) maxTextBytes() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings are also in the Warnings
-// field of the corpus.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The Warnings field of the corpus also
+// holds the warnings.
 //
 // Errors state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
@@ -90,11 +92,11 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 	return o.reportWarnings(c, err)
 }
 
-// FromTexts makes documents from texts in memory. labels[i] are the classes of text i, separated by
-// commas; "" or "-" for none. If labels is nil, the corpus has no labels.
+// FromTexts makes a corpus from texts in memory. labels[i] holds the classes of text i, separated
+// by commas, or "" or "-" for no class. If labels is nil, the corpus has no labels.
 //
-// By default terms that occur in only one text are dropped, as by [Read]. Texts warns if more than
-// half of the texts are then empty, as in a small corpus.
+// By default, terms that occur in only one text are dropped, as in [Read]. FromTexts warns if more
+// than half of the texts are then empty, which can happen if there are few texts.
 func FromTexts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	c, err := corpus.FromTexts(ctx, texts, labels, o.corpusOptions())
@@ -108,9 +110,9 @@ func FromTexts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *c
 	return c, nil
 }
 
-// FromRows makes a corpus of table rows. columns are the names of the rows' fields. o.Tokenizer must
-// have views of columns, such as "title=words + price=numbers"; other columns are ignored. labels
-// are as for [FromTexts].
+// FromRows makes a corpus from table rows. columns holds the names of the rows' fields. o.Tokenizer
+// must have views of columns, such as "title=words + price=numbers". Columns without a view are
+// ignored. labels is as for [FromTexts].
 func FromRows(
 	ctx context.Context, columns []string, rows [][]string, labels []string, o ReadOptions,
 ) (_ *corpus.Corpus, err error) {
@@ -129,8 +131,8 @@ func (o *ReadOptions) reportWarnings(c *corpus.Corpus, err error) (*corpus.Corpu
 	return c, nil
 }
 
-// FromTerms makes documents from the terms of a user-defined tokenizer. labels is as for [FromTexts].
-// [Model.PredictTerms] predicts such documents.
+// FromTerms makes a corpus from the terms of a user-defined tokenizer. labels is as for
+// [FromTexts]. [Model.PredictTerms] predicts such documents.
 func FromTerms(documents [][]string, labels []string) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	seen := map[string]bool{}
@@ -185,7 +187,7 @@ func count(terms []string, column map[string]uint32) (columns []uint32, counts [
 	return kept, counts
 }
 
-// labelOf returns the labels of document i in the format of [corpus.FromTexts].
+// labelOf splits labels[i] into the labels of document i. The format is as for [FromTexts].
 func labelOf(labels []string, i int) []string {
 	if i >= len(labels) || strings.TrimSpace(labels[i]) == "" || strings.TrimSpace(labels[i]) == "-" {
 		return nil
@@ -197,8 +199,9 @@ func labelOf(labels []string, i int) []string {
 	return all
 }
 
-// FromMatrix makes a document of each row of a matrix: element (i, j) is the count or value of term
-// j in document i. Zeros are dropped. labels is as for [FromTexts]. Values are rounded to float32.
+// FromMatrix makes a document from each row of a matrix. Element (i, j) is the count or value of
+// term j in document i. Zeros are dropped. labels is as for [FromTexts]. Values are rounded to
+// float32.
 //
 // It fails if there are no columns, if a value isn't finite in float32, or if the numbers of labels
 // and rows differ.
@@ -224,14 +227,14 @@ func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	return r.checkedCorpus(rows, labels)
 }
 
-// CorpusBuilder builds documents row by row from counts or values. Create a Rows by [NewCorpusBuilder]. It must not
-// be used concurrently.
+// CorpusBuilder builds a corpus row by row from counts or values. [NewCorpusBuilder] returns a
+// CorpusBuilder. It must not be used concurrently.
 type CorpusBuilder struct {
 	c          corpus.Corpus
 	classIndex map[string]int32
 }
 
-// NewCorpusBuilder returns a builder for documents with the given number of columns.
+// NewCorpusBuilder returns a builder for a corpus with the given number of columns.
 func NewCorpusBuilder(columns int) *CorpusBuilder {
 	return &CorpusBuilder{classIndex: map[string]int32{}, c: corpus.Corpus{
 		Source: "rows", Documents: &sparse.CSR{Cols: columns, Offsets: []int64{0}},
@@ -241,8 +244,8 @@ func NewCorpusBuilder(columns int) *CorpusBuilder {
 // Add appends a document. Columns must be strictly increasing, with one value each. A document may
 // have any number of classes. Values are rounded to float32.
 //
-// If the columns or values are invalid, or if r wasn't made by NewRows, Add returns an error and
-// appends nothing. Errors number documents and columns from 0.
+// If the columns or values are invalid, or if r isn't from NewCorpusBuilder, Add returns an error
+// and appends nothing. Errors number documents and columns from 0.
 func (r *CorpusBuilder) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if m == nil {
@@ -297,7 +300,8 @@ func (r *CorpusBuilder) Corpus() *corpus.Corpus {
 	return &c
 }
 
-// checkedCorpus is like Corpus, but first checks that labels is nil or has one element per document.
+// checkedCorpus is like Corpus, but first checks that labels is nil or has one element per
+// document.
 func (r *CorpusBuilder) checkedCorpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: %d labels, but %d documents", len(labels), documents)

@@ -17,15 +17,15 @@ type About struct {
 	Type      string // learner with its parameters, as in TrainOptions.Type
 	Kernel    string // specification; "" if the learner has no kernel
 	Embedding string // embedding of the documents; "" if the learner uses them unchanged
-	Scheme    string // one-vs-one, one-vs-rest or labels; "" for regression and one-class models, and if Votes is set
+	Scheme    string // one-vs-one, one-vs-rest or labels; "" for regression, for one-class models, and if Votes is set
 
 	Classes           []string // class names; nil for regression and one-class models
 	DecisionFunctions []string // names of the decision functions, the columns of Predictions.Scores
-	OneClass          bool     // one-class model: predicts 1 for documents like the training documents, else -1
+	OneClass          bool     // the model predicts 1 for documents like the training documents, else -1
 	Numbers           bool     // the model is a regression
-	Votes             bool     // scores are votes or energies instead of decision values
+	Votes             bool     // scores are votes or energies, not decision values
 	Probabilities     bool     // predictions have probabilities
-	MinProbability    float64  // documents whose largest probability is smaller get the class ?; 0 for no threshold
+	MinProbability    float64  // threshold for the largest probability, below which the class is ?; 0 for no threshold
 
 	Tokenizer  corpus.Tokenizer // tokenizer of texts
 	Vocabulary []string         // terms indexed by column; nil for vectors
@@ -37,7 +37,7 @@ type About struct {
 	Unfinished int      // number of decision functions whose training stopped before convergence
 	Notes      []string // training warnings, as sentences without a full stop
 	Report     []string // lines of the training report
-	Rows       []any    // report of each decision function, for package encoding/json: gap, passes, bias and so on
+	Rows       []any    // report of each decision function (gap, passes, bias, …), for encoding/json
 }
 
 func aboutOf(a *learn.About) About {
@@ -60,11 +60,11 @@ type Score struct {
 	Accuracy  float64 // Correct / Documents; for label sets the subset accuracy
 
 	Classes   []ClassScore // scores of the model's classes, then of other classes in the labels
-	Confusion [][]int      // [t][p] is the number of documents of class t predicted as class p; nil for label sets
+	Confusion [][]int      // [t][p]: number of documents of class t predicted as class p; nil for label sets
 
 	MicroF1     float64 // 2·TP / (2·TP + FP + FN) with counts summed over the classes
 	MacroF1     float64 // mean F1 over the classes that occur in labels or predictions
-	HammingLoss float64 // fraction of wrong decisions, over documents × classes; for label sets
+	HammingLoss float64 // for label sets: fraction of wrong decisions among all pairs of a document and a class
 
 	MeanSquaredError   float64 // mean squared error of a regression
 	R2                 float64 // coefficient of determination, 1 - MeanSquaredError / variance of the labels
@@ -72,7 +72,7 @@ type Score struct {
 
 	Regression *RegressionScore // further measures of a regression; nil for classification
 
-	LogLoss float64 // mean of -log of the true class's probability, clipped to at least 10⁻¹⁵
+	LogLoss float64 // mean of -log p, where p is the probability of the true class, clipped to at least 10⁻¹⁵
 	ECE     float64 // expected calibration error over 15 bins (Guo et al., ICML 2017)
 }
 
@@ -83,8 +83,12 @@ type ClassScore struct {
 	PredictedCount int // number of documents for which the class was predicted
 	TruePositives  int // number of documents of the class for which the class was predicted
 
-	// Precision is TruePositives/Predicted, Recall is TruePositives/Documents, and F1 is their
-	// harmonic mean. Each is 0 if its denominator is 0.
+	// With TP = TruePositives,
+	//
+	//	Precision = TP / PredictedCount,  Recall = TP / Documents,
+	//	F1 = 2·TP / (PredictedCount + Documents)
+	//
+	// Each is 0 if its denominator is 0.
 	Precision, Recall, F1 float64
 }
 
@@ -94,14 +98,14 @@ type RegressionScore struct {
 	MAE  Metric // mean absolute error
 	RMSE Metric // root mean squared error
 
-	TrainingMean *MeanBaseline // scores of the mean training label as a constant estimate; nil if unknown
+	TrainingMean *MeanBaseline // scores of a constant estimate, the mean training label; nil if unknown
 }
 
-// MeanBaseline holds the scores of the mean training label as a constant estimate.
+// MeanBaseline holds the scores R2, MAE and RMSE of a constant estimate, the mean training label.
 type MeanBaseline struct{ R2, MAE, RMSE float64 }
 
-// Metric is a value with its 95% confidence interval, from Student's t distribution and the delta
-// method.
+// Metric is a value with its 95% confidence interval from Low to High, computed by the delta method
+// with Student's t distribution.
 type Metric struct{ Value, Low, High float64 }
 
 func scoreOf(s *score.Score) *Score {
@@ -149,17 +153,17 @@ type Explanation struct {
 	Description string       `json:"kind"` // type of the model, with its kernel or embedding
 	Functions   []ClassTerms `json:"rows"`
 
-	// DocumentCount is the number of training documents over which effects are averaged, and Held is
-	// the number of documents that the model stores. Documents is 0 if weights are coefficients of
-	// a linear function.
+	// DocumentCount is the number of training documents over which effects are averaged. It is 0 if
+	// weights are coefficients of a linear function. StoredDocumentCount is the number of documents
+	// that the model stores.
 	DocumentCount       int `json:"documents,omitempty"`
 	StoredDocumentCount int `json:"documents_held,omitempty"`
 }
 
-// ClassTerms lists the strongest terms for and against a class. For a linear function, a weight is
-// the coefficient of the term's value in the embedded document. For other kernels it is the mean of
-// f(x) - f(x without the term) over documents x, where f is the decision value. Documents without
-// the term contribute 0.
+// ClassTerms lists the strongest terms for and against a class. For a linear function, the weight
+// of a term is the coefficient of its value in the embedded document. For other kernels, the weight
+// is the mean of f(x) - f(x without the term) over documents x, where f is the decision function.
+// Documents without the term contribute 0.
 type ClassTerms struct {
 	Class       string       `json:"class"`
 	SecondClass string       `json:"against,omitempty"` // second class; "" for all other classes
@@ -188,21 +192,21 @@ func explanationOf(x *learn.Explanation) *Explanation {
 	return out
 }
 
-// DocumentExplanation explains the prediction for a document x by a number f(x): larger values
-// favour Label. If the model compares pairs of classes, f is the decision value of Label against
-// Against. If the model has a decision function per class, f is the value for Label minus the value
-// for Against. For label sets and regression f is the decision value. For one-class models f is the
-// decision value, negated if the prediction is -1.
+// DocumentExplanation explains the prediction for a document x by a number f(x). Larger values
+// favour Label. If the model compares pairs of classes, f is the decision function of Label against
+// SecondClass. If the model has a decision function per class, f is the decision function of Label
+// minus the decision function of SecondClass. For label sets and regression, f is the decision
+// function. For one-class models, f is the decision function, negated if the prediction is -1.
 type DocumentExplanation struct {
 	Label          string  `json:"label"`             // predicted label
 	SecondClass    string  `json:"against,omitempty"` // second class; "" if f depends on Label only
 	Value          float64 `json:"value"`             // f(x)
 	KnownTermCount int     `json:"terms_known"`       // number of distinct terms of the document that the model knows
 
-	// effects of a table row's columns, descending by |Effect|
+	// effects of the columns of a table row, descending by |Effect|
 	Columns []ColumnEffect `json:"columns,omitempty"`
 	Terms   []TermEffect   `json:"terms"` // effects of terms, descending by |Effect|
-	// contributions of support vectors for an SVM, else nil
+	// contributions of support vectors to f for an SVM, else nil
 	SupportVectors []SupportVectorEffect `json:"support_vectors,omitempty"`
 }
 
@@ -210,7 +214,7 @@ type DocumentExplanation struct {
 type ColumnEffect struct {
 	Column  string  `json:"column"` // name of the column; columns of one text view are joined by commas
 	Value   string  `json:"value"`
-	Note    string  `json:"note,omitempty"` // remark if the value is missing or new; else ""
+	Note    string  `json:"note,omitempty"` // remark if the value is missing or didn't occur in training; else ""
 	Effect  float64 `json:"effect"`
 	Favours string  `json:"-"` // see [TermEffect]
 }
@@ -227,7 +231,7 @@ type TermEffect struct {
 
 // SupportVectorEffect is the contribution α·k(s, x) of a support vector s to f.
 type SupportVectorEffect struct {
-	Document    int64   `json:"document"` // number in the training corpus, from 1; 0 if unknown
+	Document    int64   `json:"document"` // number of the training document, from 1; 0 if unknown
 	Class       string  `json:"class,omitempty"`
 	KernelValue float64 `json:"kernel"` // k(s, x)
 	Effect      float64 `json:"effect"`
@@ -249,17 +253,19 @@ type Evaluation struct {
 	Score         *Score
 	Outcomes      []Outcome       // one per document
 	CoverageCurve []CoveragePoint // error rates at descending confidence thresholds; nil for label sets
-	// ROC and precision-recall curves: first the micro-average over all classes, then each class
+	// ROC and precision-recall curves: first the micro-average over all classes, then a curve for
+	// each class
 	Curves         []Curve
 	Mistakes       []Mistake       // most confident mistakes, in descending order of confidence
-	NearDuplicates []NearDuplicate // near copies of training documents, ascending by Document
+	NearDuplicates []NearDuplicate // near copies of training documents, in ascending order of Document
 
 	Importances []ColumnImportance // importances of table columns in descending order; nil without a table
 }
 
-// ColumnImportance is the mean drop in accuracy, or in R² of a regression, when the values of a column
-// are permuted among the documents. SE is the standard error of the mean drop over documents. The
-// columns of one text view are treated as one column, with their names joined by commas.
+// ColumnImportance holds MeanDrop, the mean drop in accuracy, or in R² for regression, when the
+// values of a column are permuted among the documents. SE is the standard error of the mean drop
+// over documents. The columns of a text view are treated as one column, with their names joined by
+// commas.
 type ColumnImportance struct {
 	Column       string
 	MeanDrop, SE float64
@@ -268,51 +274,54 @@ type ColumnImportance struct {
 // Outcome compares the prediction of a document with its labels.
 type Outcome struct {
 	TrueLabel, PredictedLabel string  // labels, separated by commas if there are several
-	HasLabels                 bool    // the document has labels to compare with
+	HasLabels                 bool    // the document has a label to compare with
 	Correct                   bool    // the predicted class, or set of labels, is correct
 	Margin                    float64 // value f(x) of DocumentExplanation
-	// probability of the prediction or, without probabilities, |Margin|; for regression |error|
+	// probability of the prediction or, without probabilities, |Margin|; for regression the
+	// absolute error
 	Confidence float64
 }
 
-// CoveragePoint holds the fraction of documents whose confidence is at least Confidence, and their error
-// rate.
+// CoveragePoint holds the fraction of documents whose confidence is at least Confidence, and the
+// error rate of these documents.
 type CoveragePoint struct{ Confidence, Fraction, ErrorRate float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all
-// thresholds. With TP and FP the numbers of positives and negatives at or above the threshold, and
-// P and N the total numbers of positives and negatives,
+// thresholds. TP and FP are the numbers of positives and negatives whose score is at least the
+// threshold. P and N are the total numbers of positives and negatives. Then
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   PrecisionRecall: (TP/P, TP/(TP+FP)),
-//	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over the thresholds, descending
+//	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ
 //
-// as in scikit-learn. Scores are probabilities or, without probabilities, decision values.
+// with recall Rₖ and precision Pₖ at threshold k in descending order, as in scikit-learn. Scores
+// are probabilities or, without probabilities, decision values.
 type Curve struct {
-	Class                 string // "" for all classes together
-	PositiveCount         int    // number of positives
+	Class                 string // "" for the micro-average over all classes
+	PositiveCount         int
 	AUC, AveragePrecision float64
 	ROC, PrecisionRecall  [][2]float64 // points at least 1/200 apart
 }
 
 // Mistake is a wrong prediction.
 type Mistake struct {
-	Document    int                  // number of the document
-	WrongLabel  string               // for label sets, the wrong label as "x" or "not x"; else ""
-	Explanation *DocumentExplanation // explanation by words or, if texts are unknown, terms; nil for precomputed kernels
-	Occurrences []WordOccurrence     // positions in the text of the words in Why
+	Document    int                  // index of the document
+	WrongLabel  string               // for label sets, the most confidently wrong label as "x" or "not x"; else ""
+	Explanation *DocumentExplanation // explanation by words or, without texts, by terms; nil for precomputed kernels
+	Occurrences []WordOccurrence     // positions in the text of the words in Explanation
 }
 
-// WordOccurrence is the position of a word, bytes From to To-1 of a text, with the effect of the word.
+// WordOccurrence is an occurrence of a word, bytes Start to End-1 of a text, with the effect of the
+// word.
 type WordOccurrence struct {
 	Start, End int
 	Effect     float64
 }
 
-// NearDuplicate is a near copy of a training document. Distance is 1 − cosine of the square roots of the two
-// documents' term frequencies. Distance is at most 0.02, as if about two words in a hundred
+// NearDuplicate is a near copy of a training document. Distance is 1 − cosine of the square roots
+// of the two documents' term frequencies. It is at most 0.02, as if about two words in a hundred
 // differed.
 type NearDuplicate struct {
-	Document, TrainingDocument int // numbers of the document and of the nearest training document
+	Document, TrainingDocument int // indices of the document and of the nearest training document
 	Distance                   float64
 }
 

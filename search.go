@@ -15,21 +15,20 @@ import (
 )
 
 // ValidateOptions are the options of [CrossValidate]. The zero value selects a support vector
-// machine with the kernel diffusion:t=0.5 and C = 1, as in gram cv. No parameter is chosen
-// automatically.
+// machine with the kernel diffusion:t=0.5 and C = 1, as in the command gram cv. No parameter is
+// chosen automatically.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
-	Folds int // default 5
+	Folds int // number of folds; default 5
 }
 
-// CrossValidate holds out each fold in turn: it trains on the other folds and predicts the held-out
-// fold. Folds are stratified by class. The measure is the accuracy, the micro F1 of label sets, or
-// the mean squared error of regression. Documents without a label are excluded, except for label
-// sets.
+// CrossValidate cross-validates the options o on folds that are stratified by class. The measure is
+// the accuracy, the micro F1 of label sets, or the mean squared error of regression. Documents
+// without a label are excluded, except for label sets.
 //
-// It fails with fewer than 2 folds or more folds than documents, with the type one_class, whose
-// predictions can't be scored, or for the same reasons as [Train].
+// It fails if there are fewer than 2 folds or more folds than documents, if Type is one_class,
+// whose predictions can't be scored, or for the same reasons as [Train].
 func CrossValidate(ctx context.Context, c *corpus.Corpus, o ValidateOptions) (_ *Validation, err error) {
 	defer convertError(&err)
 	if err := checkCorpus(ctx, c); err != nil {
@@ -56,39 +55,41 @@ func (o *Options) warnUnfinished(e learn.Convergence) {
 	}
 }
 
-// SearchOptions are the options of [Search]. The zero value tunes terms (if the corpus keeps its
-// texts), kernel, C and scheme of a support vector machine, on samples of increasing size, as gram
-// grid does.
+// SearchOptions are the options of [Search]. The zero value tunes kernel, C and scheme of a support
+// vector machine on samples of increasing size, as the command gram grid does. If the corpus keeps
+// its texts, it also tunes the terms.
 type SearchOptions struct {
-	TrainOptions // fields that are set are fixed; ChooseWork is 60 by default
+	TrainOptions // parameters that are set aren't tuned; ChooseWork is 60 by default
 
-	Folds int // default 5
+	Folds int // number of folds; default 5
 
-	// Grid lists values per parameter. All combinations are tried on the same folds. Parameters are
-	// C, nu, epsilon, kernel, embed, scheme, and parameters of the kernel, such as t, or of the
-	// learner, such as k. If only embed and scheme are listed, the other parameters are searched on
-	// samples. Default: a search on samples, or default lists for learners without such a search.
+	// Grid lists the values of each parameter to try. All combinations are compared on the same
+	// folds. Parameters are C, nu, epsilon, kernel, embed and scheme, parameters of the kernel,
+	// such as t, and parameters of the learner, such as k. If only embed and scheme are listed, the
+	// other parameters are searched on samples. Default: a search on samples, or the learner's
+	// default values if it doesn't support a search on samples.
 	Grid map[string][]string
 
-	// Terms lists other tokenisations of the documents, such as n-grams. A search on samples
-	// compares all tokenisations. Default: the alternatives that [Train] tries, if the corpus keeps
-	// its texts.
+	// Terms lists corpora with other tokenisations of the same documents, such as n-grams. A search
+	// on samples compares all tokenisations. Default: the alternatives that [Train] tries, if the
+	// corpus keeps its texts.
 	Terms []*corpus.Corpus
 }
 
-// SearchPoint is an evaluated combination of parameters.
+// SearchPoint is an evaluated combination of parameters. If Search generated the tokenisation,
+// Options.Terms specifies it.
 type SearchPoint struct {
 	Options    TrainOptions     // training options with these parameters
-	Terms      int              // tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]
-	Documents  int              // number of documents in the comparison
+	Terms      int              // index of the tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]
+	Documents  int              // number of documents that were cross-validated
 	FoldScores []float64        // value of the measure on each fold
 	Mean, SD   float64          // mean and standard deviation of FoldScores, with n-1 in the denominator
 	SE         float64          // standard error of Mean: SD / √folds
-	ToBest     *ScoreDifference // score difference from the best point; nil for the best point
+	ToBest     *ScoreDifference // difference to the best point; nil for the best point
 }
 
-// ScoreDifference is the mean difference between the scores of two points on the same folds, with the
-// standard error of this mean.
+// ScoreDifference is the mean difference between the fold scores of two points, with the standard
+// error SE of this mean.
 type ScoreDifference struct{ Mean, SE float64 }
 
 // SearchResult is the result of [Search].
@@ -96,16 +97,15 @@ type SearchResult struct {
 	Measure      string        // see Validation
 	Points       []SearchPoint // evaluated combinations; for a search on samples, the combinations of the last round
 	BestIndex    int           // index of the best point, ties broken by index; -1 if there are no points
-	Reason       string        // reason why nothing was compared, or ""; Train then has the first candidate's parameters
-	Ablations    []Ablation    // comparisons of terms with and without a part, if several tokenizers were compared
+	Reason       string        // reason why nothing was compared, or ""; if set, TrainOptions holds the first candidate
+	Ablations    []Ablation    // effects of parts of the terms, if several tokenisations were compared
 	TrainOptions TrainOptions  // training options with the parameters of the best point
 }
 
-// Ablation compares the best point whose terms include a part with the best point whose terms don't
-// include it.
+// Ablation compares the best point whose terms include Part with the best point whose terms don't.
 type Ablation struct {
-	Part            string // part of the terms, such as "word", "n-grams" or "min-df 1"
-	ScoreDifference        // mean score with the part minus mean score without it
+	Part            string // part of the specification of terms, such as "word", "n-grams" or "min-df 1"
+	ScoreDifference        // scores with Part minus scores without Part
 }
 
 // Search tunes the kernel and other parameters by cross-validation. If ctx is done or another error
@@ -202,7 +202,6 @@ func (o *SearchOptions) grid(l *learn.Learner, t learn.Trainer, own learn.Option
 	return g, nil
 }
 
-// trainOptions returns the training options with the parameters of a point.
 func (o *SearchOptions) trainOptions(l *learn.Learner, p *learn.Validation) TrainOptions {
 	own := o.TrainOptions
 	own.Kernel, own.C = p.Kernel, cmp.Or(p.C, o.C)

@@ -27,13 +27,13 @@ type SpectrumOptions struct {
 	Options
 
 	Kernel  string // specification; default diffusion:t=0.5
-	Centred bool   // subtract the means of rows and columns first
+	Centred bool   // centre the matrix: subtract the means of rows and columns
 }
 
-// Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. It takes
-// time proportional to n³. Values of the matrix are float32: the error of eigenvalues is at most
-// [spectrum.RoundingBound] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. Package
-// spectrum computes extreme eigenvalues of larger matrices.
+// Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. The time
+// complexity is O(n³). Values of the matrix are float32. So the error of eigenvalues is at most
+// [spectrum.RoundingBound] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. For larger
+// matrices, package spectrum computes the extreme eigenvalues.
 //
 // Errors are as for [Gram].
 func Spectrum(ctx context.Context, c *corpus.Corpus, o SpectrumOptions) (_ []float64, err error) {
@@ -66,7 +66,7 @@ type PCAOptions struct {
 	Kernel     string  // specification; default diffusion:t=0.5
 	Components int     // number of components; default 2; fewer if the rank of the matrix is smaller
 	Tolerance  float64 // tolerance of residuals relative to each eigenvalue; default 10⁻⁴
-	Seed       uint64  // seed of the start vectors and of landmarks; default 1
+	Seed       uint64  // seed of the start vectors and the choice of landmarks; default 1
 
 	Landmarks int // number of random documents that approximate the matrix (Nyström); default all documents
 }
@@ -155,7 +155,7 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 func (p *Components) Coordinates() *mat.Dense { return p.decomposition.Coordinates() }
 
 // Project returns the coordinates of documents along the components, one row per document. Terms
-// are matched by their texts, columns of vectors by number.
+// are matched by name, columns of vectors by number.
 func (p *Components) Project(ctx context.Context, c *corpus.Corpus) (_ *mat.Dense, err error) {
 	defer convertError(&err)
 	if err := checkCorpus(ctx, c); err != nil {

@@ -23,14 +23,14 @@ type TrainOptions struct {
 	Options
 
 	// Type is c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner with its
-	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7"; gram help learners lists
-	// them.
+	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7". The command gram help
+	// learners lists all learners.
 	Type string
 
-	// Kernel is a specification, or the name of a kernel whose parameter is chosen. By default the
-	// kernel is chosen by cross-validation for texts, and for vectors that aren't counts. Without
-	// this choice, the kernel is diffusion:t=0.5 for text and counts, bhattacharyya for other term
-	// weights, and rbf:embed=standard for measurements.
+	// Kernel is a specification, or the name of a kernel whose parameter is chosen automatically.
+	// By default the kernel is chosen by cross-validation for texts, and for vectors that aren't
+	// counts. If it isn't chosen, the kernel is diffusion:t=0.5 for text and counts, bhattacharyya
+	// for other term weights, and rbf:embed=standard for measurements.
 	Kernel string `param:"kernel"`
 
 	// Embedding of the documents. Default: the embedding of the kernel or the learner.
@@ -40,15 +40,14 @@ type TrainOptions struct {
 	// if documents have several labels.
 	Scheme string `param:"scheme"`
 
-	// C is the regularization parameter; larger fits the training data more closely. Default:
+	// C is the regularization parameter. A larger C fits the training data more closely. Default:
 	// chosen for text, else 1.
 	C float64 `param:"c"`
 
-	// Nu bounds the fraction of errors; for nu_svc, one_class and nu_svr. Default: 0.5.
+	// Nu bounds the fraction of errors in nu_svc, one_class and nu_svr. Default: 0.5.
 	Nu float64 `param:"nu"`
 
-	// Epsilon is the largest error without loss; for epsilon_svr. Default: chosen for text, else
-	// 0.1.
+	// Epsilon is the largest error without loss in epsilon_svr. Default: chosen for text, else 0.1.
 	Epsilon float64 `param:"epsilon"`
 
 	Weights  map[string]float64 `param:"weight"`   // factor of C for each class name; default 1
@@ -56,12 +55,13 @@ type TrainOptions struct {
 
 	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
 
-	// Reject has the form error=2% or coverage=90%. The model predicts ? if the largest probability
-	// is below a threshold, which is tuned on folds for this error or coverage.
+	// Reject is a target such as error=2% or coverage=90%. The model predicts ? if the largest
+	// probability is below a threshold, which is tuned by cross-validation for this error rate or
+	// coverage.
 	Reject string `param:"reject"`
 
 	Thresholds bool    `param:"thresholds"` // tune each label's threshold; always set if C is chosen for label sets
-	Tolerance  float64 `param:"tolerance"`  // stopping tolerance; default: the learner's, for SVMs 10⁻³ (in target units)
+	Tolerance  float64 `param:"tolerance"`  // stopping tolerance; default: the learner's, which is 10⁻³ for SVMs
 	Seed       uint64  // seed of folds and samples; default 1
 
 	// DocumentWeights multiply C for each document of the corpus,
@@ -71,15 +71,14 @@ type TrainOptions struct {
 	// In c_svc and epsilon_svr, Cᵢ is the upper bound of αᵢ. In linear, logistic and landmark, Cᵢ
 	// multiplies the loss of document i. In nu_svc, one_class and nu_svr, weights multiply the
 	// bounds, and Nu is a fraction of the sum of weights. So a document with the weight 2 counts
-	// twice in the optimisation problem, and a document with the weight 0 is excluded. All other
-	// statistics are unweighted: idf weights, Balanced, folds, sigmoids and thresholds, and the
-	// scores of CrossValidate, Search and the automatic choice. The training runs of CrossValidate,
-	// Search and the automatic choice use the weights. Models don't store DocumentWeights. Weights
-	// must be finite and nonnegative. Default: 1 each.
+	// twice in the optimisation problem, and a document with the weight 0 is excluded.
+	// CrossValidate, Search and the automatic choice train with weights, but their scores are
+	// unweighted. Also unweighted are idf weights, Balanced, folds, sigmoids and thresholds. Models
+	// don't store DocumentWeights. DocumentWeights must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
-	// Terms are the terms to use if the corpus keeps its texts, for example from a [Search].
-	// Default: the terms of the corpus, or chosen.
+	// Terms specifies how to tokenise texts again if the corpus keeps its texts, for example as
+	// found by [Search]. Default: the terms of the corpus, or chosen.
 	Terms *corpus.TermOptions
 
 	// ChooseWork is the time budget of the automatic choice as a multiple of one training run;
@@ -87,14 +86,14 @@ type TrainOptions struct {
 	ChooseWork float64
 }
 
-// Train trains a model on labelled documents. The model is the same, bit for bit, for any number of
-// workers and from run to run.
+// Train trains a model on labelled documents. The model is the same, bit for bit, in each run and
+// for any number of workers.
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
 // the terms of the corpus, word pairs, character n-grams within words, or words and character
 // n-grams. For numeric columns without a width, Train chooses the width 1 or 2 or, in a table
-// without text, the values themselves. The choice is in About().Tokenizer; [Model.Predict]
-// tokenises documents in the same way.
+// without text, the values themselves. About().Tokenizer describes the chosen terms.
+// [Model.Predict] tokenises documents in the same way.
 //
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request this
 // type, Train trains a linear model and warns.
@@ -126,9 +125,9 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// prepareCorpus prepares a corpus for training. It sets the document weights. If Terms is set, it tokenises
-// the texts; otherwise it stores the numbers of a table as values if the kernel or the embedding
-// needs vectors.
+// prepareCorpus returns the corpus with document weights. If Terms is set, it tokenises the texts
+// again. Otherwise it stores the numbers of a table as values if the kernel or the embedding needs
+// vectors.
 func (o *TrainOptions) prepareCorpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.withWeights(c)
 	opt := corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
@@ -174,7 +173,6 @@ func (o *TrainOptions) setParameters(l *learn.Learner, t learn.Trainer) error {
 	return err
 }
 
-// learner returns the learner for a corpus, the trainer, and the options for training.
 func (o *TrainOptions) learner(c *corpus.Corpus) (*learn.Learner, learn.Trainer, learn.Options, error) {
 	own := o.Options.learnOptions()
 	own.Seed = cmp.Or(o.Seed, 1)
