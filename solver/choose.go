@@ -9,36 +9,37 @@ import (
 // workingSetSelector selects working sets.
 type workingSetSelector struct {
 	size     int
-	selected []bool  // true for variables of the new set
-	set      []int32 // selected variables, in order of selection
-	// Variables of the working set by slot; -1 is an empty slot. A variable of two consecutive sets
-	// keeps its slot.
+	selected []bool
+	set      []int32 // selected variables in order of selection
+	// Variable in each slot of the working set, or -1. A variable of two consecutive sets keeps its
+	// slot.
 	slots          []int32
 	slotOf         []int32 // slot of each variable, or -1
-	changedSlots   []int32 // slots whose variable has changed
+	changedSlots   []int32 // slots that got a new variable in this round
 	candidateLists [4]candidateList
 }
 
-// candidateList selects the violators with the largest scores, or with the smallest scores, as candidates.
+// candidateList holds the candidates in one direction: the violators with the largest, or the
+// smallest, scores.
 type candidateList struct {
 	threshold   float64            // minimum violation of a candidate, as a fraction of the gap; adapted in each round
-	variables   []int32            // candidates, whose violation exceeds cut·gap
-	bucketOf    []uint8            // bucketOf of each candidate: 0 near the minimum violation, levels-1 near the gap
-	bucketSizes [bucketCount]int32 // number of candidates by level
-	buffer      []int32
+	variables   []int32            // variables whose violation exceeds threshold·gap
+	bucketOf    []uint8            // bucket of each candidate: from 0 near threshold·gap to bucketCount-1 near the gap
+	bucketSizes [bucketCount]int32 // number of candidates by bucket
+	buffer      []int32            // memory for variables
 }
 
-// extremes holds the maximum score over I_up and the minimum score over I_low for an equality
-// constraint, with their variables. y·α may increase for variables of I_up, and decrease for
-// variables of I_low.
+// extremes holds the maximum score hi over I_up, the minimum score lo over I_low, and the variables
+// with these scores, for an equality constraint. I_up and I_low are the variables for which y·α may
+// increase and decrease.
 type extremes struct {
 	hi, lo           float64
 	hiIndex, loIndex int
 }
 
-// gap returns the violation of the optimality conditions, which is the largest difference between
-// the extremes of an equality constraint. It appends the extremes of all constraints to each. The
-// gap is negative, or -Inf, at an optimum without free variables.
+// gap returns the violation of the optimality conditions, max (hi - lo) over the equality
+// constraints (see extremes). It appends the extremes of each constraint to each. The gap may be
+// negative, or -Inf, at an optimum without free variables.
 func (d *dual) gap(k *asm.Kernels, each []extremes) (float64, []extremes) {
 	worst := math.Inf(-1)
 	for _, b := range d.constraintBits() {
@@ -63,7 +64,7 @@ func newWorkingSetSelector(size, n int) *workingSetSelector {
 
 // selectSet selects the next working set, which includes the most violating pair. Up to half of the
 // set are free variables of the previous set, because the rows of these variables are cached. The
-// other variables of the set are the largest violators, half with large and half with small scores.
+// remaining variables are the largest violators, half of them from I_up and half from I_low.
 func (c *workingSetSelector) selectSet(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -93,7 +94,6 @@ func (c *workingSetSelector) selectSet(k *asm.Kernels, d *dual, each []extremes)
 	c.assignSlots()
 }
 
-// assignSlots assigns a slot to each variable of the set. Variables of the previous set keep their slots.
 func (c *workingSetSelector) assignSlots() {
 	for i, t := range c.slots {
 		if t >= 0 && !c.selected[t] {
@@ -114,7 +114,6 @@ func (c *workingSetSelector) assignSlots() {
 	}
 }
 
-// isFree reports whether a variable is strictly between its bounds.
 func (d *dual) isFree(t int32) bool { return d.alpha[t] > 0 && d.alpha[t] < d.upper[t] }
 
 func (c *workingSetSelector) addVariable(t int32) {
@@ -124,15 +123,15 @@ func (c *workingSetSelector) addVariable(t int32) {
 	}
 }
 
-// violationRange describes the candidates of a side: the variables whose mask contains bit. The violation
-// of a candidate is way·score - end, at most gap.
+// violationRange specifies the violation direction·score - extreme of variables whose mask contains
+// maskBit. It is at most gap.
 type violationRange struct {
 	maskBit            byte
 	direction, extreme float64
 	gap                float64
 }
 
-// bucketCount is the number of buckets into which candidates are sorted by violation.
+// bucketCount is the number of buckets for a counting sort of candidates by violation.
 const bucketCount = 128
 
 func (s *candidateList) collect(k *asm.Kernels, d *dual, b violationRange) {
@@ -145,49 +144,50 @@ func (s *candidateList) collect(k *asm.Kernels, d *dual, b violationRange) {
 
 func (s *candidateList) fillBuckets(d *dual, b violationRange) {
 	above, by := b.extreme+s.threshold*b.gap, bucketCount/((1-s.threshold)*b.gap)
-	level := s.bucketOf[:len(s.variables)]
+	buckets := s.bucketOf[:len(s.variables)]
 	s.bucketSizes = [bucketCount]int32{}
 	for i, t := range s.variables {
-		l := uint8(min(int((b.direction*d.score[t]-above)*by), bucketCount-1))
-		level[i] = l
-		s.bucketSizes[l%bucketCount]++
+		bucket := uint8(min(int((b.direction*d.score[t]-above)*by), bucketCount-1))
+		buckets[i] = bucket
+		s.bucketSizes[bucket%bucketCount]++
 	}
 }
 
-// addViolators picks up to room of the largest violators of s. Violators of the same level are picked in
-// row order. take first lowers s.cut until there are at least room candidates, or s.cut is 0.
-func (c *workingSetSelector) addViolators(k *asm.Kernels, d *dual, s *candidateList, room int, b violationRange) {
-	for s.collect(k, d, b); len(s.variables) < room && s.threshold > 0; s.collect(k, d, b) {
+// addViolators adds the count largest violators of s to the working set. In the last bucket,
+// violators are taken in row order. First it lowers s.threshold until there are at least count
+// candidates, or the threshold is 0.
+func (c *workingSetSelector) addViolators(k *asm.Kernels, d *dual, s *candidateList, count int, b violationRange) {
+	for s.collect(k, d, b); len(s.variables) < count && s.threshold > 0; s.collect(k, d, b) {
 		s.threshold = max(1-thresholdFactor*(1-s.threshold), 0)
 	}
 	s.fillBuckets(d, b)
 	edge, have := bucketCount, 0
-	for edge > 0 && have+int(s.bucketSizes[edge-1]) <= room {
+	for edge > 0 && have+int(s.bucketSizes[edge-1]) <= count {
 		edge--
 		have += int(s.bucketSizes[edge])
 	}
-	rest := room - have
-	level := s.bucketOf[:len(s.variables)]
+	rest := count - have
+	buckets := s.bucketOf[:len(s.variables)]
 	for i, t := range s.variables {
-		switch l := int(level[i]); {
-		case l >= edge:
+		switch bucket := int(buckets[i]); {
+		case bucket >= edge:
 			c.addVariable(t)
-		case l == edge-1 && rest > 0:
+		case bucket == edge-1 && rest > 0:
 			c.addVariable(t)
 			rest--
 		}
 	}
 	next, more := edge, have
-	for next > 0 && more < candidateFactor*room {
+	for next > 0 && more < candidateFactor*count {
 		next--
 		more += int(s.bucketSizes[next])
 	}
 	s.threshold = max(s.threshold+(1-s.threshold)*float64(next)/bucketCount-thresholdSlack, 0)
 }
 
-// The next round starts with the cut that would have given lookAhead times as many candidates as
-// needed. cutSlack is subtracted from this cut, because the gap decreases from round to round.
-// While there are too few candidates, 1 - cut is multiplied by lookFurther.
+// The next round starts with the threshold that would have given candidateFactor times as many
+// candidates as needed, minus thresholdSlack, because the gap decreases from round to round. While
+// there are too few candidates, 1 - threshold is multiplied by thresholdFactor.
 const (
 	candidateFactor = 2
 	thresholdSlack  = 0.02

@@ -8,16 +8,16 @@ import (
 
 // Regularization controls the trade-off between training loss and model complexity.
 type Regularization struct {
-	// C is the upper bound on the coefficients. A larger C fits the training data more closely. A
-	// suitable C depends on the scale of the kernel. Default: 1.
+	// C is the upper bound on α. A larger C fits the training data more closely. A suitable C
+	// depends on the scale of the kernel values. Default: 1.
 	C float64 `json:"c,omitempty"`
 
 	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. Nu
-	// is in (0, 1]. It is an upper bound on the weighted fraction of margin errors and a lower
-	// bound on the fraction of support vectors. One-class SVMs require Nu.
+	// is in (0, 1]. Nu is an upper bound on the fraction of margin errors and a lower bound on the
+	// fraction of support vectors, both weighted by document. One-class SVMs require Nu.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, with
+	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, for
 	// which nearly all documents are support vectors.
 	Epsilon float64 `json:"epsilon,omitempty"`
 }
@@ -26,20 +26,22 @@ type Regularization struct {
 type Parameters struct {
 	Regularization
 
-	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With [MultiLabel], and in
-	// one-vs-rest with three or more classes, the weight of a class applies only if the class is
-	// positive, as in LIBLINEAR. Default: 1 each.
+	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With [MultiLabel],
+	// and in one-vs-rest with three or more classes, the weight of a class applies only to the
+	// documents of the class in the problem in which the class is positive, as in LIBLINEAR.
+	// Default: 1 each.
 	Weights []float64
 
 	// DocumentWeights multiplies C for each document, by row of the matrix. A document of weight w
-	// is equivalent to w copies. Excluded documents have weights, too. Default: 1 each.
+	// is equivalent to w copies. DocumentWeights also has an element for each excluded document.
+	// Default: 1 each.
 	DocumentWeights []float64
 
-	// Probabilities fits a sigmoid for each binary decision function by five-fold cross-validation.
-	// Default: no sigmoids.
+	// Probabilities fits a [Sigmoid] to each binary decision function by five-fold
+	// cross-validation. Default: no sigmoids.
 	Probabilities bool
 
-	// Seed is the random seed of the folds for the sigmoids.
+	// Seed is the random seed of the folds for Probabilities.
 	Seed uint64
 
 	// ClassNames are the names of the classes in error messages. Default: the class indices.
@@ -96,19 +98,18 @@ const (
 
 type problem struct {
 	kind                problemKind
-	docs                []int     // rows of the matrix, increasing
-	positive            []bool    // labels in classification
-	targets             []float64 // targets in regression
+	docs                []int // rows of the matrix, increasing
+	positive            []bool
+	targets             []float64
 	params              *Parameters
-	bounds              [2]float64 // upper bounds by sign, for documents of weight 1
+	bounds              [2]float64 // upper bounds by sign index, for documents of weight 1
 	initial             initialSolution
-	classes             [2]int // classes of the two signs; the second is -1 for all other classes
+	classes             [2]int // classes by sign index; classes[1] is -1 for all other classes
 	negativeWeightClass int    // class whose weight applies to negative documents, or -1 for weight 1
 	index               int    // index of the decision function in the classifier
 }
 
-// setParameters sets the parameters, and the upper bounds of the coefficients. The bounds are 1 in ν-SVC and
-// one-class SVM.
+// setParameters sets params and bounds. The bounds are 1 in ν-SVC and one-class SVM.
 func (p *problem) setParameters(par *Parameters) {
 	p.params, p.bounds = par, [2]float64{1, 1}
 	switch {
@@ -145,9 +146,10 @@ func signIndexOf(positive bool) int {
 	return 1
 }
 
-// newDual returns the quadratic program. Held-out documents, for which out returns true, have upper
-// bound 0. If all other documents are in one class, dual returns nil, or an error if out is nil.
-func (p *problem) newDual(m *checkedMatrix, out func(t int) bool) (*dual, error) {
+// newDual returns the quadratic program of p. Documents for which heldOut returns true have the
+// upper bound 0. If all other documents have the same sign, newDual returns nil, or an error if
+// heldOut is nil.
+func (p *problem) newDual(m *checkedMatrix, heldOut func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {
 		copies = 2
@@ -157,7 +159,7 @@ func (p *problem) newDual(m *checkedMatrix, out func(t int) bool) (*dual, error)
 	for v := range d.sign {
 		side := p.signIndex(v)
 		d.sign[v] = int8(1 - 2*side)
-		if out != nil && out(v) {
+		if heldOut != nil && heldOut(v) {
 			continue
 		}
 		count[side]++
@@ -180,7 +182,7 @@ func (p *problem) newDual(m *checkedMatrix, out func(t int) bool) (*dual, error)
 			d.distributeAlpha(p.params.C * nu * sum[0] / 2)
 		}
 	case count[0] == 0 || count[1] == 0:
-		if out != nil {
+		if heldOut != nil {
 			return nil, nil
 		}
 		return nil, userError("cannot train with %d documents of class %s against %d of %s; both need at least one",
@@ -197,11 +199,11 @@ func (p *problem) newDual(m *checkedMatrix, out func(t int) bool) (*dual, error)
 	return d, nil
 }
 
-// distributeAlpha sets α so that the sum over the variables of either sign equals the parameter each. In
-// document order, variables are set to their upper bounds until the sum is reached.
-func (d *dual) distributeAlpha(each float64) {
+// distributeAlpha sets α so that the sum is sumPerSign over the variables of each sign. In the
+// order of the documents, variables are set to their upper bounds until the sum is reached.
+func (d *dual) distributeAlpha(sumPerSign float64) {
 	d.fixedSum = true
-	left := [2]float64{each, each}
+	left := [2]float64{sumPerSign, sumPerSign}
 	for t, s := range d.sign {
 		side := signIndexOf(s > 0)
 		d.alpha[t] = min(d.upper[t], left[side])
@@ -221,7 +223,6 @@ func (p *problem) solve(ctx context.Context, s *singleSMO, bytes int64) (*Decisi
 	return p.calibratedFunction(ctx, s, d, o, bytes)
 }
 
-// calibratedFunction returns the decision function of the solved problem, with its sigmoid if requested.
 func (p *problem) calibratedFunction(
 	ctx context.Context, s *singleSMO, d *dual, o runResult, bytes int64,
 ) (*DecisionFunction, error) {

@@ -15,34 +15,36 @@ import (
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
-// A step that adds y[t]·λ to α[t] changes the scores by -λ·K[d(t)], which doesn't depend on labels.
+// A step that adds y[t]·λ to α[t] changes the scores by -λ·K[d(t)]. So the update doesn't depend on
+// labels.
 //
-// Variable t belongs to document t modulo the number of documents. Each document has one variable,
-// or in regression two, for targets above and below the estimate.
+// Variable t belongs to document d(t) = docs[t mod len(docs)]. Each document has one variable or,
+// in regression, two: for targets above and below the estimate.
 type dual struct {
 	docs []int // rows of the matrix, increasing
 	variables
-	perClass   bool // a separate equality constraint for each sign, as in ν-SVC and ν-SVR
+	perClass   bool // each sign has its own equality constraint, as in ν-SVC and ν-SVR
 	fixedSum   bool // the sum of α is fixed (ν-SVC, ν-SVR, one-class SVM), so warm starts aren't used
 	stepsTaken int  // number of steps that a multiSMO has taken
 	progress   *runProgress
 }
 
-// runProgress tracks the progress of a solver run. A problem and its shrunk versions share a done.
+// runProgress tracks the progress of a solver run. A problem and its shrunk versions share a
+// runProgress.
 type runProgress struct {
 	documents        int
-	initialViolation float64 // initial violation
+	initialViolation float64 // largest violation so far, usually the initial violation
 	steps            int
 	fraction         float64 // estimated completed fraction; never decreases
 }
 
-// advance adds more steps and returns the completed fraction, which is below 1 until the run ends. The
-// first quarter is proportional to the steps, and complete at one step per four documents, because
-// the violation hardly changes at first. The rest is linear in the logarithm of the violation,
-// because the violation decreases approximately as a power of time.
-func (p *runProgress) advance(gap, tolerance float64, more int) float64 {
+// advance adds steps and returns the completed fraction, which is below 1 until the run ends. The
+// fraction grows by up to 1/4 in proportion to the steps until there is one step per four
+// documents, because the violation hardly changes at first. It grows by up to 3/4 linearly in the
+// logarithm of the violation, because the violation decreases approximately as a power of time.
+func (p *runProgress) advance(gap, tolerance float64, steps int) float64 {
 	const begin = 0.25
-	p.steps += more
+	p.steps += steps
 	p.initialViolation = max(p.initialViolation, gap)
 	part := begin * min(1, 4*float64(p.steps)/float64(p.documents))
 	if gap > tolerance && tolerance > 0 {
@@ -55,7 +57,7 @@ func (p *runProgress) advance(gap, tolerance float64, more int) float64 {
 type variables struct {
 	sign                 []int8
 	upper, offset, alpha []float64
-	score                []float64 // score and mask are padded with variables that can't change
+	score                []float64 // score and mask are padded to paddedLen, with mask 0
 	mask                 []byte
 	diag                 []float32
 }
@@ -68,20 +70,20 @@ func newVariables(n int) variables {
 	}
 }
 
-// copyVariable copies variable at of another problem to variable t.
 func (v *variables) copyVariable(t int, of *variables, at int) {
 	v.sign[t], v.upper[t], v.offset[t], v.alpha[t] = of.sign[at], of.upper[at], of.offset[at], of.alpha[at]
 	v.score[t], v.mask[t], v.diag[t] = of.score[at], of.mask[at], of.diag[at]
 }
 
-// The mask of a variable has bit up if y·α may increase, and bit low if y·α may decrease. If each
-// sign has its own equality constraint, variables with sign -1 use separate bits.
+// The mask of a variable contains upBit if y·α may increase, and lowBit if y·α may decrease. If
+// each sign has its own equality constraint, variables with sign -1 use upNegativeBit and
+// lowNegativeBit instead.
 const (
 	upBit, lowBit                 = 1, 2
 	upNegativeBit, lowNegativeBit = 4, 8
 )
 
-// constraintBits returns the up bit and the low bit of each equality constraint.
+// constraintBits returns the bits {up, low} of each equality constraint.
 func (d *dual) constraintBits() [][2]byte {
 	if d.perClass {
 		return [][2]byte{{upBit, lowBit}, {upNegativeBit, lowNegativeBit}}
@@ -103,16 +105,15 @@ func maskBits(sign int8, alpha, upper float64, perClass bool) byte {
 	return bits
 }
 
-// newDual returns a problem with copies (1 or 2) variables per document.
-func newDual(docs []int, copies int, m *checkedMatrix) *dual {
-	d := emptyDual(docs, copies)
+func newDual(docs []int, variablesPerDocument int, m *checkedMatrix) *dual {
+	d := emptyDual(docs, variablesPerDocument)
 	for t := range d.diag {
 		d.diag[t] = m.diagonal[docs[t%len(docs)]]
 	}
 	return d
 }
 
-// paddedLen rounds n up to a multiple of the scan block. Variables in the padding can't change.
+// paddedLen rounds n up to a multiple of asm.ScanBlock.
 func paddedLen(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
@@ -125,10 +126,10 @@ func (d *dual) refreshMask() {
 	}
 }
 
-// snapToBounds sets variables within rounding error of a bound to the bound. After a warm start, the sums
-// of α over the two signs differ by a rounding error. If all other variables are at a bound, one
-// variable remains at the distance of this error from its bound. Without settle, this variable
-// would count as free and determine the bias.
+// snapToBounds sets variables within rounding error of a bound to the bound. After a warm start,
+// the sums of α over the two signs differ by a rounding error. If all other variables are at a
+// bound, one variable remains this far from its bound. Without snapToBounds, this variable would
+// count as free and determine the bias.
 func (d *dual) snapToBounds() {
 	const rounding = 1e-12
 	most := 0.0
@@ -157,9 +158,9 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// multiplier returns the Lagrange multiplier of an equality constraint, which is the mean score of free
-// variables. Without free variables, it is the midpoint of the interval that the optimality
-// conditions allow. For C-SVC it is -rho.
+// multiplier returns the Lagrange multiplier of the equality constraint with the given mask bits,
+// which is the mean score of the free variables. Without free variables, it is the midpoint of the
+// interval that the optimality conditions allow. For C-SVC it is -rho.
 func (d *dual) multiplier(bits [2]byte) float64 {
 	var sum float64
 	free := 0
@@ -189,8 +190,9 @@ func (d *dual) multiplier(bits [2]byte) float64 {
 	return (hi + lo) / 2
 }
 
-// violation returns the distance by which the score of a document is on the wrong side of the
-// midpoint of the extremes. It is negative for a document that stays at its bound.
+// violation returns the maximum distance of a document's scores beyond the midpoint (hi + lo)/2 of
+// the extremes, in the direction that violates optimality. It is negative for a document that stays
+// at its bound.
 func (d *dual) violation(doc int, ends []extremes) float64 {
 	far := math.Inf(-1)
 	for e, b := range d.constraintBits() {
@@ -207,8 +209,8 @@ func (d *dual) violation(doc int, ends []extremes) float64 {
 	return far
 }
 
-// margin returns the margin of ν-SVC, which is half the difference between the levels of the two
-// equality constraints, or 0 if the difference may be rounding error.
+// margin returns the margin of ν-SVC, which is half the difference between the multipliers of the
+// two equality constraints, or 0 if the difference may be rounding error.
 func (d *dual) margin() float64 {
 	margin := (d.multiplier([2]byte{upNegativeBit, lowNegativeBit}) - d.multiplier([2]byte{upBit, lowBit})) / 2
 	var sum, most float64
@@ -222,9 +224,10 @@ func (d *dual) margin() float64 {
 	return margin
 }
 
-// marginTolerance bounds the rounding error of the margin of two equal classes, relative to the maximum
-// possible score. It is far above float64's 2⁻⁵³, because errors accumulate in a score, and far
-// below float32's 2⁻²⁴, the accuracy of kernel values.
+// marginTolerance bounds the rounding error of the margin of two equal classes, relative to
+// Σα·max|K[i][i]|, the maximum possible score. It is far above 2⁻⁵³, the float64 rounding error,
+// because errors accumulate in a score. It is far below 2⁻²⁴, the float32 rounding error of kernel
+// values.
 const marginTolerance = 0x1p-40
 
 func (d *dual) rho() float64 {
@@ -235,7 +238,7 @@ func (d *dual) rho() float64 {
 }
 
 // checkFinite returns an error if a score or a diagonal element isn't finite. A NaN or infinity
-// elsewhere in a row makes scores non-finite when the row is added.
+// elsewhere in a row makes scores non-finite when the row is added to the scores.
 func (d *dual) checkFinite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// Groups divides the indices of the decision functions of a training run on n documents into
-// independent groups. The functions of a group are trained together. [Train] with Only set to some
-// groups gives the same bits as a full training run, so groups may be trained on different
-// computers. One-vs-one has a group for each pair of non-empty classes. In other schemes, a group
-// consists of problems that share working sets and fit in a fixed amount of memory. If thresholds
-// are tuned, there is only one group. Consecutive groups share classes, and therefore rows of the
-// matrix. inMemory states whether the matrix has a method Row (see [Matrix]). Only is ignored.
-// Groups fails if the Training is invalid.
+// Groups divides the indices of the decision functions for n documents into groups that can be
+// trained independently. [Train] with OnlyFunctions set to complete groups gives the same bits as a
+// full training run, so groups may be trained on different computers. One-vs-one has a group for
+// each pair of non-empty classes. In other schemes, a group consists of problems that share working
+// sets and fit in a fixed amount of memory. If thresholds are tuned, there is only one group.
+// Consecutive groups share classes, and therefore rows of the matrix. inMemory states whether the
+// matrix has a method Row (see [Matrix]). OnlyFunctions is ignored. Groups fails if t is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {
@@ -44,7 +43,7 @@ func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 type trainingPlan struct {
 	*Classifier              // contains only constant decision functions
 	groups      [][]*problem // problems to solve
-	joint       bool         // a multiSMO solves the problems of a group
+	joint       bool         // a multiSMO solves the problems of each group
 	foldCount   int          // number of folds for tuning thresholds; 0 = none
 }
 
@@ -85,9 +84,8 @@ func (t *Training) plan(n int, inMemory bool) (*trainingPlan, error) {
 		open = append(open, p)
 	}
 	out := &trainingPlan{Classifier: c, foldCount: parts}
-	// Labels have very different numbers of documents, and shrinking soon leaves out most
-	// documents. With rows in memory, separate solver runs took a third of the time of a multiSMO
-	// (Reuters-21578).
+	// Labels differ strongly in frequency, and shrinking soon leaves out most documents. With rows
+	// in memory, separate solver runs took a third of the time of a multiSMO (Reuters-21578).
 	alone := c.Scheme == MultiLabel && (inMemory || t.IndependentLabels)
 	if out.joint = !alone && sharesDocuments(open); out.joint {
 		out.groups = batchProblems(open)
@@ -97,7 +95,8 @@ func (t *Training) plan(n int, inMemory bool) (*trainingPlan, error) {
 	return out, nil
 }
 
-// Only groups whose decision functions are in machines remain, or all groups if machines is nil.
+// restrictTo removes the groups whose decision functions aren't in machines, unless machines is
+// nil.
 func (p *trainingPlan) restrictTo(machines []int) error {
 	if machines == nil {
 		return nil

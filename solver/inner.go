@@ -6,24 +6,23 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// subproblem is the subproblem of a working set, with all other variables fixed. It holds the submatrix
-// of the working set, so that a step reads only a few kilobytes.
+// subproblem optimises the variables of a working set, with all other variables fixed. It holds the
+// submatrix of the working set, so that a step reads only a few kilobytes.
 type subproblem struct {
 	variables
 	k              *asm.Kernels
 	n              int
 	rows           []float32 // n × n
-	columns        []int32   // columns of each slot's document in a row
-	reusable       []bool    // true for slots whose variable was in the previous set
+	columns        []int32   // column of each slot's document in the rows passed to load
+	reusable       []bool    // whether load can reuse a slot's row of the submatrix
 	perClass       bool
 	constraintBits [][2]byte
-	maxima         [2]struct { // by equality constraint: maximum score of up variables, and its variable
+	maxima         [2]struct { // for each equality constraint, the maximum score over I_up and its variable
 		at    int
 		score float64
 	}
 }
 
-// newSubproblem allocates memory for working sets of up to the given size.
 func newSubproblem(size int, k *asm.Kernels) *subproblem {
 	size = paddedLen(size)
 	return &subproblem{
@@ -33,9 +32,9 @@ func newSubproblem(size int, k *asm.Kernels) *subproblem {
 }
 
 // load copies the variables of a working set. slots[r] is the variable in slot r, or -1 if the slot
-// is empty. rows[r] and columns[r] are the row and the column of the variable's document. fresh
-// lists the slots that changed; the submatrix of the other slots is reused.
-func (in *subproblem) load(d *dual, columns, slots, fresh []int32, rows [][]float32) {
+// is empty. rows[r] and columns[r] are the row and the column of the variable's document. changed
+// lists the slots with a new variable. Elements of the submatrix for other slots are reused.
+func (in *subproblem) load(d *dual, columns, slots, changed []int32, rows [][]float32) {
 	n := paddedLen(len(slots))
 	if in.n != n {
 		clear(in.rows)
@@ -52,13 +51,13 @@ func (in *subproblem) load(d *dual, columns, slots, fresh []int32, rows [][]floa
 	for r := len(slots); r < n; r++ {
 		in.mask[r] = 0
 	}
-	for _, r := range fresh {
+	for _, r := range changed {
 		in.k.Gather(in.rows[int(r)*n:int(r+1)*n], rows[r], in.columns[:len(slots)])
 		in.reusable[r] = false
 	}
 	for c, kept := range in.reusable[:len(slots)] {
 		to := in.rows[c*n : (c+1)*n]
-		for _, r := range fresh {
+		for _, r := range changed {
 			if !kept {
 				break
 			}
@@ -68,15 +67,15 @@ func (in *subproblem) load(d *dual, columns, slots, fresh []int32, rows [][]floa
 	}
 }
 
-// solve takes steps until the violation of the working set is at most tol. most is the maximum
-// number of steps. It returns the number of steps taken.
-func (in *subproblem) solve(tol float64, most int) int {
+// solve takes up to maxSteps steps until the violation of the working set is at most tol. It
+// returns the number of steps.
+func (in *subproblem) solve(tol float64, maxSteps int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]
 	for e, b := range in.constraintBits {
 		in.maxima[e].at, in.maxima[e].score, _, _ = k.Extremes(score, mask, b[0], b[1])
 	}
-	for steps := range most {
+	for steps := range maxSteps {
 		bi, bj, best, worst := -1, -1, 0.0, 0.0
 		for e, b := range in.constraintBits {
 			i, hi := in.maxima[e].at, in.maxima[e].score
@@ -94,7 +93,7 @@ func (in *subproblem) solve(tol float64, most int) int {
 		}
 		ri, rj := in.rows[bi*n:(bi+1)*n], in.rows[bj*n:(bj+1)*n]
 		a := float64(diag[bi]) + float64(diag[bj]) - 2*float64(ri[bj])
-		if !(a > asm.CurvatureFloor) { // the bounds limit this step, which decreases the objective
+		if !(a > asm.CurvatureFloor) { // the step is limited by the bounds and decreases the objective
 			a = asm.CurvatureFloor
 		}
 		step := in.move(bi, bj, (score[bi]-score[bj])/a)
@@ -103,7 +102,7 @@ func (in *subproblem) solve(tol float64, most int) int {
 			in.maxima[e+1].at, in.maxima[e+1].score, _, _ = k.Extremes(score, mask, b[0], b[1])
 		}
 	}
-	return most
+	return maxSteps
 }
 
 // move adds step·sign to variable i, and subtracts step·sign from variable j. It shortens the step
@@ -134,14 +133,15 @@ func (in *subproblem) move(i, j int, step float64) float64 {
 }
 
 // overRelaxation is the factor of successive over-relaxation for matrices that compute rows on
-// demand. A solver run on 25,000 documents took 69,403, 47,667, 45,360 and 51,088 steps with the
-// factors 1, 1.4, 1.5 and 1.7.
+// demand. With the factors 1, 1.4, 1.5 and 1.7, a solver run on 25,000 documents took 69,403,
+// 47,667, 45,360 and 51,088 steps.
 const overRelaxation = 1.5
 
-// extrapolate lengthens the step from d to the solution of the working set, within the bounds. The
-// new length is overRelaxation times the distance to the minimum along the step. The objective
-// decreases because the factor is below 2. The distance to the minimum, in units of the step, is
-// clamped to 1, because a larger distance is rounding error and could prevent convergence.
+// extrapolate lengthens the step from the variables of d to the solution of the subproblem, within
+// the bounds. The new length is overRelaxation times the distance to the minimum of the objective
+// along the step. The objective decreases because overRelaxation is below 2. The distance to the
+// minimum is at most the length of the step, except for rounding error, which could prevent
+// convergence. So the distance is clamped to this length.
 func (in *subproblem) extrapolate(d *dual, slots []int32) {
 	var descent, curvature float64
 	longest := math.Inf(1)

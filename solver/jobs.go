@@ -10,23 +10,23 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A job is a list of problems with the same two classes, for a single worker. documents is the
-// number of documents of the largest problem.
+// solverJob is a sequence of problems with the same two classes, which one worker solves. documents
+// is the number of documents of the largest problem.
 type solverJob struct {
 	documents int
-	classes   [2]int // classes of the job; the second is -1 for all other classes
+	classes   [2]int // classes[1] is -1 for all other classes
 	run       func(ctx context.Context, s *singleSMO, bytes int64) error
 }
 
-// runJobs runs each job on a worker. If there are fewer jobs than workers, several workers share the
+// runJobs runs jobs in parallel. If there are fewer jobs than workers, several workers share the
 // score updates of a problem.
 //
 // The largest jobs start first, so that workers finish at about the same time. If rows are computed
 // on demand, jobs start in Z-order of their two classes, so that consecutive jobs share classes and
-// therefore rows. For every k, an aligned square of 4^k jobs has at most 2·2^k classes, so Z-order
-// suits any cache size.
+// therefore rows. For every k, an aligned sequence of 4^k jobs has at most 2·2^k classes, so
+// Z-order suits any cache size.
 //
-// If a job panics, usually in a caller's function, runAll returns a [*PanicError].
+// If a job panics, usually in a function that the caller passed, runJobs returns a [*PanicError].
 func runJobs(ctx context.Context, m *checkedMatrix, jobs []solverJob, report *reporter, opt *Options) error {
 	if len(jobs) == 0 {
 		return nil
@@ -58,10 +58,8 @@ func zOrder(at [2]int) (z uint64) {
 	return z
 }
 
-// A reporter collects the progress of the problems of a run and reports it periodically.
-//
-// The counts have a separate lock that is held briefly, so that a slow callback doesn't block other
-// workers.
+// reporter collects the progress of the problems of a run and reports it periodically. mu is held
+// only briefly, so that a slow callback doesn't block other workers.
 type reporter struct {
 	report   func(Progress)
 	reportMu sync.Mutex // held during a report; other workers skip reports meanwhile
@@ -89,8 +87,8 @@ func (t *reporter) recordRound(s *singleSMO, d *dual, gap float64, steps int) {
 	t.record(s, steps, d, gap)
 }
 
-// setFraction records the completed fraction of a problem. Before a problem is counted as solved, its
-// fraction is reset to 0.
+// setFraction sets the completed fraction of a problem. It must be reset to 0 before the problem is
+// counted as solved.
 func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,7 +97,8 @@ func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.progress.Done = max(t.progress.Done, min(float64(t.progress.Solved)+t.unfinishedSum, float64(t.progress.Problems)))
 }
 
-// record counts steps and rows. If a report is due, it reports the state of d, which may be nil.
+// record adds steps and row counts to the progress. If a report is due, it calls t.report. The
+// report describes d unless d is nil.
 func (t *reporter) record(s *singleSMO, steps int, d *dual, gap float64) {
 	if t.report == nil || !t.addCounts(s, steps) || !t.reportMu.TryLock() {
 		return
@@ -120,7 +119,6 @@ func (t *reporter) record(s *singleSMO, steps int, d *dual, gap float64) {
 	t.report(at)
 }
 
-// addCounts adds steps and row counts to the progress, and reports whether a report is due.
 func (t *reporter) addCounts(s *singleSMO, steps int) (due bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,17 +13,17 @@ type DecisionFunction struct {
 	Coef    []float64 `json:",omitempty"` // y·α, never 0
 	Rho     float64
 
-	Objective  float64 // objective of the dual problem, as LIBSVM prints it
+	Objective  float64 // objective of the dual problem, as in LIBSVM's output
 	Iterations int     // number of inner steps
 	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can change
-	Converged  bool    // the tolerance was reached
-	Bounded    int     // number of coefficients at their bound
+	Converged  bool    // Gap is at most the tolerance
+	Bounded    int     // number of α at their upper bound
 
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
 }
 
-// decisionFunction returns the decision function of a solved problem. The coefficient of a document is the
-// sum of y·α over its variables.
+// decisionFunction returns the decision function of a solved problem. The coefficient of a document
+// is the sum of y·α over the document's variables.
 func (d *dual) decisionFunction(o runResult) (*DecisionFunction, error) {
 	m := &DecisionFunction{Objective: d.objective(), Iterations: o.iterations, Gap: o.gap, Converged: o.converged}
 	if math.IsInf(m.Gap, -1) {
@@ -47,8 +47,8 @@ func (d *dual) decisionFunction(o runResult) (*DecisionFunction, error) {
 	return m, m.checkFinite()
 }
 
-// Validate returns an error if Support isn't strictly increasing in [0, n) with one coefficient
-// each, if a number isn't finite, or if a count is negative.
+// Validate returns an error if Support isn't strictly increasing in [0, n), if Coef has another
+// length, if a number isn't finite, or if a count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
 		return userError("%d support vectors, but %d coefficients", len(m.Support), len(m.Coef))
@@ -84,7 +84,6 @@ func (m *DecisionFunction) checkFinite() error {
 	return nil
 }
 
-// divideBy divides the decision function of ν-SVC by its margin.
 func (m *DecisionFunction) divideBy(margin float64) {
 	for s := range m.Coef {
 		m.Coef[s] /= margin

@@ -8,8 +8,8 @@ import (
 )
 
 // Matrix is a Gram matrix K of n documents. Values must be finite, and K[i][j] and K[j][i] must
-// have the same bits. Non-finite values are an error; symmetry isn't checked. Methods are called
-// concurrently. If a method panics on a worker, the computation ends with a [*PanicError].
+// have the same bits. Training fails if a value isn't finite. Symmetry isn't checked. Methods are
+// called concurrently. If a method panics on a worker, the computation ends with a [*PanicError].
 //
 // A matrix may have two optional methods:
 //
@@ -17,13 +17,13 @@ import (
 //	Whole() bool          // whether no value is computed on demand
 //
 // Rows in memory are used in place if a problem's documents form few contiguous ranges of the
-// matrix. It is an error if such a row doesn't have n values. If the matrix isn't whole, problems
-// that share rows are solved one after the other, with over-relaxed steps.
+// matrix. Training fails if such a row doesn't have n values. If Whole returns false, problems that
+// share rows are solved one after the other, with over-relaxed steps.
 type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. It is an error if
+	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Training fails if
 	// the number of values isn't n.
 	Diagonal() []float32
 
@@ -38,21 +38,20 @@ type Matrix interface {
 	Rows(ctx context.Context, rows []int, columns [][2]int, dst [][]float32) error
 }
 
-// A source wraps the caller's matrix and checks its results.
+// checkedMatrix wraps the caller's matrix and checks its results.
 type checkedMatrix struct {
 	Matrix
-	inMemory interface{ Row(i int) []float32 } // matrix with rows in memory, or nil
+	inMemory interface{ Row(i int) []float32 } // the matrix if it has a method Row, else nil
 	n        int
 	diagonal []float32
-	onDemand bool // some values are computed on demand
-	workers  int  // number of workers that share the rows of a call; 0 = 1
+	onDemand bool // Whole returns false
+	workers  int  // number of workers that share a call of Rows; 0 = 1
 }
 
 // maxDocuments bounds the size of a matrix, because variables have 32-bit indices and a document
 // has up to two variables.
 const maxDocuments = math.MaxInt32 / 2
 
-// newCheckedMatrix checks the size and the diagonal of a matrix.
 func newCheckedMatrix(m Matrix) (*checkedMatrix, error) {
 	if m == nil {
 		return nil, userError("the matrix is nil")
@@ -86,7 +85,8 @@ func (s *checkedMatrix) Rows(ctx context.Context, rows []int, columns [][2]int, 
 	})
 }
 
-// minRowsPerWorker is the minimum number of rows per worker in a call, because rows are computed in panels.
+// minRowsPerWorker is the minimum number of rows per call of [Matrix].Rows, because computing a few
+// rows takes as long as computing a panel of rows.
 const minRowsPerWorker = 32
 
 func (s *checkedMatrix) row(i int) ([]float32, error) {
@@ -105,7 +105,8 @@ type Dense struct {
 	diagonal []float32
 }
 
-// NewDense returns the matrix of n documents with the values data[i*n+j]. It retains data.
+// NewDense returns the matrix of n documents with the values K[i][j] = data[i*n+j]. It retains
+// data.
 func NewDense(n int, data []float32) (*Dense, error) {
 	if n < 0 || len(data) != n*n {
 		return nil, userError("%d values do not match a %d×%d matrix", len(data), n, n)

@@ -8,64 +8,64 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A multiSMO (multi-class SMO) jointly solves the problems of several classes over the same
-// documents. In each round, it chooses a working set of documents, and solves an inner problem on
-// this set for each class. All problems share the rows of the working set, and one pass over these
-// rows. Separate solver runs would request nearly the same rows for every class.
+// multiSMO (multi-class SMO) jointly solves the problems of several classes over the same
+// documents. In each round, it selects a working set of documents, and solves a subproblem on this
+// set for each class. All problems share the rows of the working set, and one pass over these rows.
+// Separate solver runs would request nearly the same rows for every class.
 //
-// Each problem that has not converged is finished by a separate solver run.
+// Problems that haven't converged are finished by separate solver runs.
 type multiSMO struct {
-	single  *singleSMO // cached rows
+	single  *singleSMO // provides cached rows and options
 	duals   []*dual
 	workers int
-	setSize int // setSize of a working set
+	setSize int // maximum number of documents of a working set
 
 	gaps       []float64
 	extremes   [][]extremes
-	thresholds [][4]float64  // side.cut by problem, equality constraint and direction
-	candidates candidateList // buffers of take
-	order      []int32       // candidates in descending order of level
-	stepsLeft  []int         // remaining steps of each problem
+	thresholds [][4]float64  // candidateList.threshold by problem, and by equality constraint and direction
+	candidates candidateList // buffers of addViolators
+	order      []int32       // candidates sorted by bucket, in descending order
+	stepsLeft  []int
 
 	docs         []int32 // documents of the working set
-	selected     []bool  // true for documents of the working set
+	selected     []bool
 	rows         [][]float32
 	columns      []int32
-	submatrix    []float32 // submatrix of the working set
+	submatrix    []float32
 	changedRows  [][][]float32
 	factors      [][]float64
 	steps        []int
-	subproblems  []*subproblem // subproblems problem by worker
-	firstProblem int           // firstProblem problem that chooses documents in the next round
+	subproblems  []*subproblem // subproblem of each worker
+	firstProblem int           // problem that selects documents first in the next round
 }
 
-// The working set of a multiSMO has n/teamShare documents for n documents, clamped to [minTeamSet,
-// maxTeamSet]. It is larger than for a single problem because all problems share it.
+// The working set of a multiSMO has n/multiSetDivisor documents for n documents, clamped to
+// [minMultiSetSize, maxMultiSetSize]. It is larger than for a single problem because all problems
+// share it.
 const (
 	multiSetDivisor, minMultiSetSize, maxMultiSetSize = 32, 256, 512
 
 	multiScoreBlock = 512 // number of scores updated at a time; the same columns of all rows fit in the L2 cache
 )
 
-// problemBytesPerDocument is the memory of a problem per document in bytes. teamBytes is the maximum memory of
-// the problems of a multiSMO.
+// problemBytesPerDocument is the size of a problem's variables per document, and maxMultiBytes the
+// maximum size of the variables in a multiSMO, in bytes.
 const (
 	problemBytesPerDocument = 48
 	maxMultiBytes           = 256 << 20
 )
 
-// batchProblems divides problems over the same documents into groups of at most teamBytes. The result
-// depends only on the numbers of problems and documents.
+// batchProblems divides problems over the same documents into groups of at most maxMultiBytes. The
+// groups depend only on the numbers of problems and documents.
 func batchProblems(problems []*problem) [][]*problem {
 	most := max(maxMultiBytes/problemBytesPerDocument/len(problems[0].docs), 1)
 	return slices.Collect(slices.Chunk(problems, most))
 }
 
-// newMultiSMO returns a multiSMO for problems whose variables have been initialized.
 func newMultiSMO(m *checkedMatrix, duals []*dual, opt *Options, report *reporter) *multiSMO {
 	n := len(duals[0].docs)
 	size := min(opt.setSize(n, multiSetDivisor, minMultiSetSize, maxMultiSetSize), n)
-	// memory of the problems, subtracted from the memory for rows
+	// memory for the problems, subtracted from the memory for rows
 	own := int64(len(duals)) * int64(n) * problemBytesPerDocument
 	g := &multiSMO{
 		duals: duals, workers: opt.Workers, setSize: size,
@@ -137,10 +137,11 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 }
 
-// A multiSMO ends if at most one in aloneShare of its problems is open. It also ends if the sum of
-// gaps after a sweep exceeds sweepGain times the sum before the sweep. A sweep has enough rounds to
-// choose each document sweeps times, and at least minSweep rounds. The problems still open then
-// converge faster with separate working sets.
+// A multiSMO ends if at most one in openDivisor of its problems is open (see isOpen). It also ends
+// if the sum of the gaps of open problems after a sweep exceeds maxSweepRatio times the sum before
+// the sweep. A sweep has enough rounds to select each document selectionsPerSweep times, and at
+// least minSweepRounds rounds. The problems still open then converge faster with separate working
+// sets.
 const (
 	openDivisor        = 5
 	selectionsPerSweep = 2
@@ -148,7 +149,7 @@ const (
 	maxSweepRatio      = 0.9
 )
 
-// isOpen reports whether problem c has neither converged nor used up its steps.
+// isOpen reports whether problem c has neither converged nor reached its maximum number of steps.
 func (g *multiSMO) isOpen(c int) bool {
 	return g.gaps[c] > g.single.opt.Tolerance && g.stepsLeft[c] > 0
 }
@@ -185,8 +186,8 @@ func (g *multiSMO) initScores(ctx context.Context) error {
 	return nil
 }
 
-// selectDocuments selects the documents of the next working set. For each open problem, it selects equal
-// numbers of violators with the largest and the smallest scores. Documents that another problem has
+// selectDocuments selects the documents of the next working set. For each open problem, it selects
+// equal numbers of violators with large and with small scores. Documents that another problem has
 // already selected are skipped, so the set is full if there are enough violators.
 func (g *multiSMO) selectDocuments() {
 	g.docs = g.docs[:0]
@@ -225,35 +226,36 @@ func (g *multiSMO) selectDocuments() {
 	slices.Sort(g.docs)
 }
 
-// addViolators selects the largest violators of problem c in one direction. ends is the number of remaining
-// calls of take, which share the free slots equally.
-func (g *multiSMO) addViolators(c, end int, b violationRange, ends int) {
-	room := (g.setSize - len(g.docs) + ends - 1) / ends
-	if room <= 0 {
+// addViolators selects the largest violators of problem c in one direction. calls is the number of
+// calls in this round that are left, including this one. These calls share the free slots of the
+// working set equally.
+func (g *multiSMO) addViolators(c, direction int, b violationRange, calls int) {
+	count := (g.setSize - len(g.docs) + calls - 1) / calls
+	if count <= 0 {
 		return
 	}
 	d, s, k := g.duals[c], &g.candidates, g.single.opt.Kernels
-	s.threshold = g.thresholds[c][end]
-	for s.collect(k, d, b); len(s.variables) < candidateFactor*room && s.threshold > 0; s.collect(k, d, b) {
+	s.threshold = g.thresholds[c][direction]
+	for s.collect(k, d, b); len(s.variables) < candidateFactor*count && s.threshold > 0; s.collect(k, d, b) {
 		s.threshold = max(1-thresholdFactor*(1-s.threshold), 0)
 	}
 	s.fillBuckets(d, b)
-	var from [bucketCount]int32 // start of each level in g.order
+	var from [bucketCount]int32 // index of each bucket in g.order
 	at := int32(0)
-	for l := bucketCount - 1; l >= 0; l-- {
-		from[l] = at
-		at += s.bucketSizes[l]
+	for bucket := bucketCount - 1; bucket >= 0; bucket-- {
+		from[bucket] = at
+		at += s.bucketSizes[bucket]
 	}
 	to := from
 	for i, t := range s.variables {
-		l := s.bucketOf[i] % bucketCount
-		g.order[to[l]] = t
-		to[l]++
+		bucket := s.bucketOf[i] % bucketCount
+		g.order[to[bucket]] = t
+		to[bucket]++
 	}
-	l := bucketCount - 1
-	for ; l >= 0 && room > 0; l-- {
-		equal := g.order[from[l]:to[l]]
-		for i := range equal { // spread equal violators over all documents, which are sorted by class
+	bucket := bucketCount - 1
+	for ; bucket >= 0 && count > 0; bucket-- {
+		equal := g.order[from[bucket]:to[bucket]]
+		for i := range equal { // spread over all documents, because they are often sorted by class
 			t := equal[i]
 			if len(equal)%violatorStride != 0 {
 				t = equal[(i*violatorStride+c)%len(equal)]
@@ -261,28 +263,28 @@ func (g *multiSMO) addViolators(c, end int, b violationRange, ends int) {
 			if !g.selected[t] {
 				g.selected[t] = true
 				g.docs = append(g.docs, t)
-				if room--; room == 0 {
+				if count--; count == 0 {
 					break
 				}
 			}
 		}
 	}
-	next, more := l+1, int32(0)
+	next, more := bucket+1, int32(0)
 	if next < bucketCount {
 		more = to[next]
 	}
-	for next > 0 && int(more) < candidateFactor*(g.setSize/max(ends, 1)) {
+	for next > 0 && int(more) < candidateFactor*(g.setSize/max(calls, 1)) {
 		next--
 		more = to[next]
 	}
-	g.thresholds[c][end] = max(s.threshold+(1-s.threshold)*float64(next)/bucketCount-thresholdSlack, 0)
+	g.thresholds[c][direction] = max(s.threshold+(1-s.threshold)*float64(next)/bucketCount-thresholdSlack, 0)
 }
 
-// violatorStride is the stride between selected documents in a list of equal violators. It is prime, so
-// that its multiples modulo the list's length reach all documents.
+// violatorStride is the stride between selected documents within a bucket. It is prime, so that its
+// multiples modulo the size of the bucket reach all documents.
 const violatorStride = 1009
 
-// runRound solves the problems of a working set and updates all scores. It returns the number of
+// runRound solves the subproblems of a working set and updates all scores. It returns the number of
 // steps, or 0 if no variable changed.
 func (g *multiSMO) runRound(ctx context.Context) (steps int, err error) {
 	s, n := g.single, len(g.docs)
@@ -349,7 +351,7 @@ func (g *multiSMO) solveSubproblem(in *subproblem, c, wide int) {
 	}
 }
 
-// updateScores adds multiples of the rows of the working set to the scores of each problem. A block of
+// updateScores adds Σ_r factors[c][r]·changedRows[c][r] to the scores of each problem c. A block of
 // columns stays in the cache while all problems are updated.
 func (g *multiSMO) updateScores(ctx context.Context) error {
 	n, add := len(g.duals[0].docs), g.single.opt.Kernels.AddRows
@@ -367,8 +369,8 @@ func (g *multiSMO) updateScores(ctx context.Context) error {
 	})
 }
 
-// trainTogether trains the decision functions of problems over the same documents, first with
-// shared rows, then with a separate solver run for each problem.
+// trainTogether trains the decision functions of each group, first by a multiSMO, then by a
+// separate solver run for each problem.
 func trainTogether(
 	ctx context.Context, m *checkedMatrix, groups [][]*problem, opt *Options, report *reporter,
 	machines []*DecisionFunction,
@@ -383,7 +385,7 @@ func trainTogether(
 			duals[i].applyStart(p.initial, true)
 		}
 		all := func(ctx context.Context, _, _ int) error { return newMultiSMO(m, duals, opt, report).solve(ctx) }
-		if err := run.Tasks(ctx, 1, 1, all); err != nil { // run.Tasks catches panics
+		if err := run.Tasks(ctx, 1, 1, all); err != nil { // run.Tasks recovers panics
 			return err
 		}
 		var jobs []solverJob

@@ -14,18 +14,19 @@ import (
 type Scheme int
 
 const (
-	// OneVsOne trains a decision function for each pair of classes a < b, in the order of [ClassPairs].
-	// Class a is positive. The class with the most votes wins. Ties are broken by the sum of
-	// decision values, whereas LIBSVM takes the first of the tied classes.
+	// OneVsOne trains a decision function for each pair of classes a < b, in the order of
+	// [ClassPairs]. Class a is positive. The class with the most votes wins. Ties are broken by the
+	// sum of decision values (see [Classifier.PredictClass]), unlike in LIBSVM, which takes the
+	// first of the tied classes.
 	OneVsOne Scheme = iota
 
 	// OneVsRest trains a decision function for each class against all others. The class with the
 	// largest decision value wins.
 	OneVsRest
 
-	// MultiLabel trains a decision function for each label, against all documents without the label. A
-	// document may have any number of labels. Each label is predicted separately, by the sign of
-	// its decision value.
+	// MultiLabel trains a decision function for each label, against all documents without the
+	// label. A document may have any number of labels. Each label is predicted separately, by the
+	// sign of the decision value.
 	MultiLabel
 )
 
@@ -37,7 +38,8 @@ func (s Scheme) String() string {
 	return [...]string{"one-vs-one", "one-vs-rest", "labels"}[s]
 }
 
-// ClassPairs yields the index and the classes a < b of each pair, in the order (0,1), (0,2), …, (1,2), …
+// ClassPairs yields the index and the classes a < b of each pair, in the order (0,1), (0,2), …,
+// (1,2), …
 func ClassPairs(classes int) iter.Seq2[int, [2]int] {
 	return func(yield func(int, [2]int) bool) {
 		i := 0
@@ -62,57 +64,62 @@ type Classifier struct {
 	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOne bool // for Labels: objects without positive decision values get the label with the largest value
+	AtLeastOne bool // for MultiLabel: objects without positive decision values get the label with the largest value
 
-	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne; nil without
-	// thresholds.
+	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne; nil if thresholds
+	// weren't tuned.
 	Thresholds *Thresholds
 
 	// Temperature scales probabilities in schemes with one class per object; nil for no scaling.
 	Temperature *Temperature `json:",omitempty"`
 
-	Rejection *Rejection `json:",omitempty"` // threshold for low probabilities; nil for no rejection
+	Rejection *Rejection `json:",omitempty"` // threshold for the largest probability; nil for no rejection
 }
 
 // Rejection assigns no class to objects whose largest probability is below MinProbability.
 type Rejection struct {
 	MinProbability float64 `json:"below"`
 
-	// Coverage is the fraction of held-out objects that get a class. Error is the error rate of
+	// Coverage is the fraction of held-out objects that get a class. ErrorRate is the error rate of
 	// these objects.
 	Coverage  float64 `json:"coverage"`
 	ErrorRate float64 `json:"error"`
 }
 
-// Training describes the training data and the problem. Exactly one of Labels, Sets and Targets
-// must be set.
+// Training describes the training data and the problem. Exactly one of Labels, LabelSets and
+// Targets must be set.
 type Training struct {
 	Labels    []int     // class by document, 0 … Classes-1; -1 excludes the document
 	LabelSets [][]int   // labels by document; nil excludes the document; an empty set means no labels
 	Targets   []float64 // regression target by document; NaN excludes the document
 
-	// OneClass trains a one-class SVM on all labelled documents and ignores the labels' values.
+	// OneClass trains a one-class SVM on all documents that aren't excluded. The values of labels
+	// are ignored.
 	OneClass bool
 
 	Classes int    // number of classes or labels; 1 for regression and one-class SVM
-	Scheme  Scheme // scheme for Labels; Sets use the scheme [MultiLabel], regression and one-class SVM [OneVsRest]
+	Scheme  Scheme // scheme for Labels; ignored for LabelSets, regression and one-class SVM
 	Parameters
 
-	// Folds, if not nil, requests thresholds for Sets (see [TuneThresholds]). It holds the fold of
-	// each document, from 0, or -1 for a document without a set.
+	// Folds, if not nil, requests thresholds for LabelSets, tuned on these folds (see
+	// [TuneThresholds]). It holds the fold of each document, from 0, or -1 for an excluded
+	// document.
 	Folds []int
 
-	// StartFrom, if not nil, is the classifier from which training is warm-started. It may have been
-	// trained with another C, another kernel width or other documents. The problem of a nil
-	// function starts at 0. ν-SVC, ν-SVR and one-class SVM ignore Start. Default: start at 0.
+	// StartFrom, if not nil, is the classifier from which training is warm-started. It may have
+	// been trained with another C, another kernel width or other documents. If one of its functions
+	// is nil, training of this function starts at α = 0. ν-SVC, ν-SVR and one-class SVM ignore
+	// StartFrom. Default: start at α = 0.
 	StartFrom *Classifier
 
-	// OnlyFunctions, if not nil, lists the decision functions to train. They must form whole groups (see
-	// [Training.Groups]). The other functions of the result are nil. Default: all.
+	// OnlyFunctions, if not nil, lists the decision functions to train. The list must consist of
+	// complete groups (see [Training.Groups]). The other functions of the result are nil. Default:
+	// all functions.
 	OnlyFunctions []int
 
-	// IndependentLabels trains each label separately even if rows are not in memory, so that
-	// results don't depend on memory. Other schemes ignore it.
+	// IndependentLabels trains each label of LabelSets separately, even if rows are not in memory.
+	// So results don't depend on whether rows are in memory. Other schemes ignore
+	// IndependentLabels.
 	IndependentLabels bool
 }
 
@@ -121,28 +128,28 @@ type Training struct {
 //	minimise ½ Σ_s Σ_t y[s]y[t]α[s]α[t]·K[s][t] - Σ_t α[t]  subject to 0 <= α[t] <= C[t], Σ_t y[t]α[t] = 0,
 //
 // where y is +1 for positive documents and -1 for negative documents, and C[t] is C times the class
-// weight and the document weight. ν-SVC has no linear term, and the constraints are 0 <= α[t] <=
-// w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. The solution is divided by its margin
-// (Schölkopf and others, Neural Computation 12, 2000). A margin of 0, as for two equal classes, is
-// an error. (svm-train of LIBSVM 3.3 writes coefficients ±inf and rho NaN.)
+// weight and the document weight. ν-SVC has no linear term. Its constraints are Σ_t y[t]α[t] = 0, 0
+// <= α[t] <= w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. The solution is divided by its
+// margin (Schölkopf and others, Neural Computation 12, 2000). Train fails if the margin is 0, as
+// for two equal classes.
 //
 // Regression trains one decision function, which estimates the target z. ε-SVR solves
 //
 //	minimise ½ Σ_s Σ_t β[s]β[t]·K[s][t] + ε·Σ_t |β[t]| - Σ_t z[t]β[t]  subject to |β[t]| <= C·w[t], Σ_t β[t] = 0,
 //
-// and ν-SVR replaces the term in ε by the constraint Σ_t |β[t]| <= C·ν·Σ_t w[t] (in the forms of
-// Chang and Lin). OneClass solves
+// and ν-SVR replaces the term ε·Σ_t |β[t]| by the constraint Σ_t |β[t]| <= C·ν·Σ_t w[t] (Chang and
+// Lin, ACM TIST 2, 2011). OneClass solves
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
 // (Schölkopf and others, Neural Computation 13, 2001). Decision values are positive for typical
 // documents.
 //
-// Train is fastest if the documents of each class are consecutive, because it reads less of the
-// matrix. Problems run in parallel, the largest first.
+// Train is fastest if the documents of each class are consecutive, because it then reads fewer
+// values of the matrix. Problems run in parallel, the largest first.
 //
 // Train fails if labels, parameters or options are out of range, if all documents have one class,
-// if Start doesn't match the problem, if a method of the matrix fails, or when ctx is done.
+// if StartFrom doesn't match the problem, if a method of the matrix fails, or when ctx is done.
 func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
 	src, err := newCheckedMatrix(m)
 	if err != nil {
@@ -182,8 +189,8 @@ func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier,
 	return p.Classifier, nil
 }
 
-// checkStart checks that c fits a training run on n documents with the given scheme and number of
-// problems. A nil c is valid.
+// checkStart checks that training on n documents with the given scheme and number of problems can
+// be warm-started from c. A nil c is valid.
 func (c *Classifier) checkStart(scheme Scheme, problems, n int) error {
 	if c == nil {
 		return nil
@@ -203,8 +210,8 @@ func (c *Classifier) checkStart(scheme Scheme, problems, n int) error {
 	return nil
 }
 
-// maxFunctions is the maximum number of decision functions of a classifier. One-vs-one reaches it at
-// 11,586 classes.
+// maxFunctions is the maximum number of decision functions of a classifier. One-vs-one reaches it
+// at 11,586 classes.
 const maxFunctions = 1 << 26
 
 func (s Scheme) functionCount(classes int) (int, error) {
@@ -226,7 +233,7 @@ func (s Scheme) functionCount(classes int) (int, error) {
 }
 
 // Validate returns an error if a decision function is missing, or if the temperature or the
-// rejection is out of range. In one-vs-one, all functions of a class may be missing.
+// rejection is out of range. In one-vs-one, a class may lack all its functions.
 func (c *Classifier) Validate() error {
 	want, err := c.Scheme.functionCount(c.Classes)
 	if err != nil {
@@ -263,7 +270,8 @@ func (c *Classifier) Validate() error {
 	return nil
 }
 
-// PresentClasses reports which classes of a one-vs-one classifier have a decision function.
+// PresentClasses reports for each class of a one-vs-one classifier whether it has a decision
+// function.
 func (c *Classifier) PresentClasses() []bool {
 	present := make([]bool, c.Classes)
 	for i, of := range ClassPairs(c.Classes) {
@@ -274,8 +282,8 @@ func (c *Classifier) PresentClasses() []bool {
 	return present
 }
 
-// problems returns the problems of a training run on n documents, and sets the scheme and the
-// number of classes of c. A problem is nil if one of its classes is empty.
+// problems returns the binary problems, in the order of the decision functions, and sets c.Scheme
+// and c.Classes. In one-vs-one, a problem is nil if one of its classes is empty.
 func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	c.Scheme, c.Classes = t.Scheme, t.Classes
 	switch single := t.OneClass || t.Targets != nil; {
@@ -349,7 +357,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	return problems, nil
 }
 
-// singleProblem returns the only problem of a regression or one-class SVM.
+// singleProblem checks and returns the only problem of a regression or one-class SVM.
 func (t *Training) singleProblem(p *problem) ([]*problem, error) {
 	switch {
 	case len(p.docs) == 0:
@@ -372,7 +380,7 @@ func pairProblems(members [][]int) []*problem {
 			continue
 		}
 		p := &problem{classes: pair, negativeWeightClass: pair[1]}
-		for len(i)+len(j) > 0 { // in the order of the rows
+		for len(i)+len(j) > 0 {
 			first := len(j) == 0 || len(i) > 0 && i[0] < j[0]
 			p.positive = append(p.positive, first)
 			if first {
@@ -387,7 +395,7 @@ func pairProblems(members [][]int) []*problem {
 }
 
 func restProblems(members [][]int, docs []int) []*problem {
-	none := make([]bool, len(docs)) // labels of the problem of an empty class
+	none := make([]bool, len(docs)) // labels for a class without documents
 	problems := make([]*problem, len(members))
 	for c, of := range members {
 		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, negativeWeightClass: -1}
@@ -403,8 +411,9 @@ func restProblems(members [][]int, docs []int) []*problem {
 	return problems
 }
 
-// constantFunction returns a constant decision function if all documents have the same sign, else nil. The
-// probability follows from the counts, by Bayes' rule with a uniform prior.
+// constantFunction returns a constant decision function if all documents have the same sign, else
+// nil. If probable is set, the function has a sigmoid with the constant probability (n+1)/(n+2) of
+// the sign for n documents.
 func (p *problem) constantFunction(probable bool) *DecisionFunction {
 	positive := slices.Contains(p.positive, true)
 	if p.kind != twoClasses || positive && slices.Contains(p.positive, false) {

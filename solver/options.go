@@ -11,44 +11,46 @@ import (
 
 // Options controls how a problem is solved. The zero value is valid.
 type Options struct {
-	// Tolerance is the maximum violation of the optimality conditions at the end. The violation is
-	// the maximum of -y∇f over I_up minus the minimum over I_low. Tolerance is LIBSVM's -e.
-	// Default: 10⁻³.
+	// Tolerance is the maximum violation of the optimality conditions at the end (-e of LIBSVM).
+	// The violation is max(-y∇f) over I_up minus min(-y∇f) over I_low. I_up and I_low are the
+	// variables for which y·α may increase and decrease. Default: 10⁻³.
 	Tolerance float64
 
-	// Workers is the number of goroutines. The goroutines solve separate problems or share a large
-	// problem. Results don't depend on Workers. Default: GOMAXPROCS.
+	// Workers is the number of goroutines. They solve separate problems, or share the work for a
+	// large problem. Results don't depend on Workers. Default: GOMAXPROCS.
 	Workers int
 
 	// RowBytes is the maximum memory of all workers for cached rows of the matrix, and for the
-	// scores of problems that share working sets. If too few rows fit, the working set is smaller.
-	// Otherwise RowBytes doesn't change results. Rows that a matrix has in memory are used in place
-	// if a problem's documents form few ranges of rows. For a large problem, prefer a large
-	// RowBytes to a cache of the matrix, because shrinking shortens cached rows. Default: 512 MiB.
+	// scores of problems that share working sets. If the rows of a working set don't fit, the
+	// working set is smaller, which changes results within the tolerance. Otherwise RowBytes
+	// doesn't change results. Rows in memory aren't cached if they can be used in place (see
+	// [Matrix]). For a large problem, increase RowBytes rather than cache rows in the Matrix,
+	// because shrinking shortens the rows cached here. Default: 512 MiB.
 	RowBytes int64
 
 	// DisableShrinking disables shrinking. Default: shrinking is enabled.
 	DisableShrinking bool
 
-	// MaxIterations is the maximum number of steps for each problem. If it is reached, Converged is
-	// false in the result. Default: the larger of 10 million and 100 times the number of variables,
-	// as in LIBSVM.
+	// MaxIterations is the maximum number of steps for each problem. A problem that reaches it has
+	// Converged false in its [DecisionFunction]. Default: the larger of 10 million and 100 times
+	// the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// Kernels is the kernel table of an instruction set. All instruction sets give the same bits.
-	// Default: asm.Best().
+	// Kernels holds the vector functions for an instruction set. All instruction sets give the same
+	// bits. Default: asm.BestKernels().
 	Kernels *asm.Kernels
 
 	// Progress is called from one goroutine at a time, at most five times per second, with the
-	// state of the training run. Meanwhile other workers continue without reports. If Progress
+	// state of the training run. During a call, other workers continue without reports. If Progress
 	// panics, the computation ends with a [*PanicError]. Default: none.
 	Progress func(Progress)
 
-	workingSet int // size of the working set, an even number; 0 = chosen from the problem's size
+	workingSet int // even size of the working set, for tests; 0 = depends on the number of documents
 }
 
-// PanicError reports a panic in a function that the caller passed. Function names it. Value is the
-// panic value, and Stack the stack trace. Unwrap returns Value if it is an error.
+// PanicError reports a panic in a function that the caller passed. Function is the name of this
+// function, Value the panic value, and Stack the stack trace. Unwrap returns Value if Value is an
+// error.
 type PanicError = run.PanicError
 
 // Progress is the state of a training run.
@@ -58,9 +60,9 @@ type Progress struct {
 	Iterations       int64   // total number of inner steps
 	RowRequests      int64   // number of requested rows of the matrix
 	CacheHits        int64   // number of requested rows that were cached
-	Gap              float64 // violation of the optimality conditions in the reported problem
+	Gap              float64 // violation of the optimality conditions of the reported problem
 	Objective        float64 // objective of the reported problem
-	ActiveDocuments  int     // number of active documents of the reported problem after shrinking
+	ActiveDocuments  int     // number of documents of the reported problem that remain after shrinking
 	Documents        int     // total number of documents of the reported problem
 }
 

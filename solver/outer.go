@@ -8,29 +8,29 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A search solves problems one after the other. Several goroutines (threads) share the score
-// updates of a large problem.
+// singleSMO solves problems one after the other. For a large problem, several goroutines (threads)
+// share the score updates.
 type singleSMO struct {
 	opt       *Options
 	m         *checkedMatrix
 	threads   int
-	rowBuffer []float32 // memory for rows, reused by the next problem
+	rowBuffer []float32 // memory for cached rows, reused by the next problem
 	report    *reporter
 
 	subproblem     *subproblem
 	selector       *workingSetSelector
 	cache          *rowCache
-	rowBytes       int64 // memory limit for rows
-	totalDocuments int   // number of documents of the problem, including documents left out by shrinking
+	rowBytes       int64 // maximum memory for cached rows in bytes
+	totalDocuments int   // number of documents of the problem before shrinking
 
-	rowOf         []int32 // index into rows, by variable of the working set
-	columns       []int32 // column of the document, by variable of the working set
+	rowOf         []int32 // index into rows, by slot of the working set
+	columns       []int32 // column of the variable's document, by slot of the working set
 	docs          []int32 // documents whose rows are fetched
 	rows          [][]float32
 	rowByVariable [][]float32
-	changedRows   [][]float32 // rows to add to the scores; by holds their factors
+	changedRows   [][]float32 // rows to add to the scores, multiplied by factors
 	factors       []float64
-	cachedMask    []byte     // mask of the dual, 0 for documents without a cached row
+	cachedMask    []byte     // copy of dual.mask, set to 0 for documents without a cached row
 	extremes      []extremes // extremes of the scores at the start of the round
 }
 
@@ -39,20 +39,21 @@ type runResult struct {
 	iterations     int
 	gap            float64
 	converged      bool
-	iterationsLeft int // number of iterations left
+	iterationsLeft int
 }
 
-// The working set of a problem with n documents has n/setShare variables, clamped to [minSet,
-// maxSet]. The values were tuned on problems with 1,131 and 11,314 documents. Smaller sets need
-// more passes over the scores. Larger sets have larger submatrices, which should fit the L2 cache.
+// The working set of a problem with n documents has n/setDivisor variables, clamped to [minSetSize,
+// maxSetSize]. The constants were tuned on problems with 1,131 and 11,314 documents. Smaller sets
+// need more passes over the scores. Larger sets have larger submatrices, which should fit in the L2
+// cache.
 const setDivisor, minSetSize, maxSetSize = 64, 64, 256
 
-// setSize returns the working set size for n documents: n/share, clamped to [smallest, largest], and
-// smaller if RowBytes is small.
-func (o *Options) setSize(n, share, smallest, largest int) int {
+// setSize returns the working set size for n documents: n/divisor, clamped to [smallest, largest]
+// and rounded down to a multiple of 16. It is smaller if the rows exceed RowBytes.
+func (o *Options) setSize(n, divisor, smallest, largest int) int {
 	size := o.workingSet
 	if size == 0 {
-		size = min(max(n/share, smallest), largest) / 16 * 16
+		size = min(max(n/divisor, smallest), largest) / 16 * 16
 	}
 	for size > 4 && int64(size)*4*int64(n) > o.RowBytes {
 		size -= 2
@@ -60,7 +61,6 @@ func (o *Options) setSize(n, share, smallest, largest int) int {
 	return size
 }
 
-// stepLimit returns the maximum number of steps for a problem of n variables.
 func (o *Options) stepLimit(n int) int {
 	if o.MaxIterations > 0 {
 		return o.MaxIterations
@@ -68,7 +68,7 @@ func (o *Options) stepLimit(n int) int {
 	return max(10_000_000, 100*n)
 }
 
-// prepare allocates memory for a problem. bytes bounds the memory for cached rows.
+// prepare allocates memory for a problem. bytes is the maximum memory for cached rows.
 func (s *singleSMO) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.setSize(n, setDivisor, minSetSize, maxSetSize)
@@ -87,12 +87,13 @@ func (s *singleSMO) prepare(d *dual, bytes int64) {
 	d.refreshMask()
 }
 
-// solve finds the optimum of a problem. The solver run is warm-started from the parameter from (see
-// begin), or from d.alpha if from is nil. bytes bounds the memory for cached rows.
+// solve finds the optimum of a problem. The solver run is warm-started from initial (see
+// [dual.applyStart]), or from d.alpha if initial is nil. bytes is the maximum memory for cached
+// rows.
 func (s *singleSMO) solve(
-	ctx context.Context, d *dual, from initialSolution, keep bool, bytes int64,
+	ctx context.Context, d *dual, initial initialSolution, keep bool, bytes int64,
 ) (runResult, error) {
-	started := d.applyStart(from, keep)
+	started := d.applyStart(initial, keep)
 	copy(d.score, d.offset)
 	s.prepare(d, bytes)
 	if err := s.updateScores(ctx, d, nil); err != nil {
@@ -106,8 +107,8 @@ func (s *singleSMO) solve(
 	return s.finish(ctx, d)
 }
 
-// resume finds the optimum of the last problem after some of its bounds were raised. It reuses the
-// cached rows and the scores.
+// resume finds the optimum of the last problem after upper bounds were raised. It reuses the cached
+// rows and the scores.
 func (s *singleSMO) resume(ctx context.Context, d *dual) (runResult, error) {
 	d.rescale(0)
 	d.refreshMask()
@@ -133,7 +134,8 @@ func (s *singleSMO) finish(ctx context.Context, d *dual) (runResult, error) {
 	return o, err
 }
 
-// updateScores subtracts Σ y·Δα·K from the scores, with Δα = α - before, or Δα = α if before is nil.
+// updateScores subtracts Σ y·Δα·K from the scores, with Δα = α - before, or Δα = α if before is
+// nil.
 func (s *singleSMO) updateScores(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
@@ -165,7 +167,7 @@ func (s *singleSMO) updateScores(ctx context.Context, d *dual, before []float64)
 	return nil
 }
 
-// addDocumentRows adds by[i] times the row of docs[i] to the scores, for each i.
+// addDocumentRows adds Σ_i by[i]·K[docs[i]] to the scores.
 func (s *singleSMO) addDocumentRows(ctx context.Context, d *dual, docs []int32, by []float64) error {
 	if err := s.cache.fetch(ctx, docs, s.rows[:len(docs)]); err != nil {
 		return err
@@ -173,8 +175,8 @@ func (s *singleSMO) addDocumentRows(ctx context.Context, d *dual, docs []int32, 
 	return s.addRows(ctx, d, s.rows[:len(docs)], by)
 }
 
-// optimise processes working sets until the tolerance is reached, or until shrinking pays off. In
-// the second case, it returns the documents to keep.
+// optimise processes working sets until the tolerance is reached, or until shrinking pays off. If
+// shrinking pays off, it returns the documents to keep.
 func (s *singleSMO) optimise(ctx context.Context, d *dual, o *runResult) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkInterval)
 	s.cache.priority = func(doc int32) float64 { return d.violation(int(doc), s.extremes) }
@@ -198,7 +200,7 @@ func (s *singleSMO) optimise(ctx context.Context, d *dual, o *runResult) (keep [
 			return nil, err
 		}
 		if steps == 0 {
-			return nil, nil // the changes are rounded to 0 in float64
+			return nil, nil // the changes are too small for float64
 		}
 		o.iterations += steps
 		o.iterationsLeft -= steps
@@ -207,16 +209,16 @@ func (s *singleSMO) optimise(ctx context.Context, d *dual, o *runResult) (keep [
 }
 
 // If rows are computed on demand, working sets are limited to documents with cached rows, as long
-// as the gap of these documents exceeds cachedGap times the gap of all documents. If the gap of
-// these documents is smaller, missing rows of at most prefetchRows violators are first computed
-// together. A step with cached rows takes a tenth of the time of computing a row.
+// as the gap of these documents exceeds minCachedGap times the gap of all documents. Otherwise,
+// missing rows of at most maxPrefetchRows violators are first computed together. A step with cached
+// rows takes a tenth of the time of computing a row.
 const (
 	minCachedGap    = 0.5
 	maxPrefetchRows = 512
 )
 
-// runNextRound solves the problem of one working set and updates all scores, as round does. If rows
-// are computed on demand, it prefers documents with cached rows.
+// runNextRound is like runRound. If rows are computed on demand, it prefers documents with cached
+// rows.
 func (s *singleSMO) runNextRound(ctx context.Context, d *dual, o *runResult) (steps int, err error) {
 	if s.m.onDemand && !s.cache.inPlace {
 		if steps, err = s.runCachedRound(ctx, d, o); steps > 0 || err != nil {
@@ -232,7 +234,7 @@ func (s *singleSMO) runNextRound(ctx context.Context, d *dual, o *runResult) (st
 	return s.runRound(ctx, d, o.gap, o.iterationsLeft)
 }
 
-// runCachedRound calls round with a working set of documents with cached rows. It returns 0 if the gap
+// runCachedRound calls runRound for documents with cached rows only. It returns 0 steps if the gap
 // of these documents is too small.
 func (s *singleSMO) runCachedRound(ctx context.Context, d *dual, o *runResult) (steps int, err error) {
 	all, ends := d.mask, s.extremes
@@ -257,8 +259,8 @@ func (s *singleSMO) runCachedRound(ctx context.Context, d *dual, o *runResult) (
 	return steps, err
 }
 
-// prefetch computes the missing rows of the largest violators in both directions of each equality
-// constraint. Afterwards, the rows of the most violating pair are cached.
+// prefetch computes the missing rows of the largest violators, for each equality constraint and
+// direction. Afterwards, the rows of the most violating pair are cached.
 func (s *singleSMO) prefetch(ctx context.Context, d *dual) error {
 	type violator struct {
 		doc int32
@@ -290,9 +292,9 @@ func (s *singleSMO) prefetch(ctx context.Context, d *dual) error {
 	return s.cache.fetch(ctx, docs, make([][]float32, len(docs)))
 }
 
-// runRound solves the problem of one working set and updates all scores. It returns the number of
-// steps, or 0 if no variable changed.
-func (s *singleSMO) runRound(ctx context.Context, d *dual, gap float64, most int) (int, error) {
+// runRound solves the subproblem of one working set in up to maxSteps steps, and updates all
+// scores. It returns the number of steps, or 0 if no variable changed.
+func (s *singleSMO) runRound(ctx context.Context, d *dual, gap float64, maxSteps int) (int, error) {
 	s.selector.selectSet(s.opt.Kernels, d, s.extremes)
 	set := s.selector.slots
 	if err := s.loadRows(ctx, d, set); err != nil {
@@ -300,7 +302,7 @@ func (s *singleSMO) runRound(ctx context.Context, d *dual, gap float64, most int
 	}
 	in := s.subproblem
 	in.load(d, s.columns, set, s.selector.changedSlots, s.rowByVariable)
-	steps := in.solve(max(subproblemGapFactor*gap, s.opt.Tolerance), min(subproblemStepFactor*len(s.selector.set), most))
+	steps := in.solve(max(subproblemGapFactor*gap, s.opt.Tolerance), min(subproblemStepFactor*len(s.selector.set), maxSteps))
 	if s.m.onDemand {
 		in.extrapolate(d, set)
 	}
@@ -318,15 +320,15 @@ func (s *singleSMO) runRound(ctx context.Context, d *dual, gap float64, most int
 	return steps, s.addRows(ctx, d, s.changedRows, s.factors)
 }
 
-// An inner problem is solved until its violation is at most innerShare times the violation of the
-// whole problem, or until it has taken innerSteps steps per variable.
+// A subproblem is solved until its violation is at most subproblemGapFactor times the violation of
+// the whole problem, or until it has taken subproblemStepFactor steps per variable.
 const (
 	subproblemGapFactor  = 0.5
 	subproblemStepFactor = 16
 )
 
 // Before the submatrix of the working set is gathered, new rows are prefetched into the L2 cache if
-// their total size is at most prefetchBytes.
+// their total size is at most maxPrefetchBytes.
 const maxPrefetchBytes = 512 << 10
 
 func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
@@ -360,8 +362,8 @@ func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, and the index of doc in docs to at. If shared is set and docs
-// contains doc, docs stays the same.
+// appendOnce appends doc to docs, unless shared is set and docs contains doc. It appends the index
+// of doc in docs to at.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {
@@ -373,14 +375,14 @@ func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	return append(docs, doc), append(at, int32(len(docs)))
 }
 
-// Scores are updated in blocks of scoreBlock, which stay in the L1 cache while all rows are added.
-// Threads share the blocks if at least shareUpdates products are added.
+// Scores are updated in blocks of scoreBlock scores, which stay in the L1 cache while all rows are
+// added. Threads share the blocks if at least minParallelUpdates products are added.
 const (
 	scoreBlock         = 2048
 	minParallelUpdates = 1 << 19
 )
 
-// addRows adds by[r] times rows[r] to the scores of all variables, for each r.
+// addRows adds Σ_r by[r]·rows[r] to the scores of all variables.
 func (s *singleSMO) addRows(ctx context.Context, d *dual, rows [][]float32, by []float64) error {
 	n := len(d.docs)
 	if s.threads <= 1 || n*len(rows) < minParallelUpdates {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Support returns the rows of the matrix that are support vectors of any decision function, in
-// increasing order. A prediction needs only the object's kernel values with these rows.
+// Support returns the documents that are support vectors of any decision function, in increasing
+// order. To predict an object, only its kernel values with these documents are needed.
 func (c *Classifier) Support() []int {
 	var all []int
 	for _, m := range c.Functions {
@@ -24,31 +24,31 @@ func (c *Classifier) Support() []int {
 	return slices.Compact(all)
 }
 
-// Predictor computes the decision values of all decision functions of a classifier. It may be used
-// concurrently. It retains the classifier, which must not change.
+// Predictor computes the decision values of all decision functions of a classifier. A Predictor may
+// be used concurrently. It retains the classifier, which must not change.
 type Predictor struct {
 	c              *Classifier
 	k              *asm.Kernels
-	columns        int
+	columns        int       // number of columns of kernel values
 	supportColumns [][]int32 // columns of each decision function's support vectors, increasing
 	biases         []float64 // -Rho of each decision function; 0 if the function is nil
 	coefCount      int       // total number of coefficients
 
 	once     sync.Once
-	byColumn columnCoefs // computed before the first prediction of a single object
+	byColumn columnCoefs // computed at the first prediction of a single object
 }
 
-// columnCoefs holds the coefficients of all decision functions by column. For a single object,
-// successive additions are to different sums, so the additions don't depend on each other.
+// columnCoefs holds the coefficients of all decision functions by column. In this order, successive
+// additions are to different sums, so that they don't wait for each other.
 type columnCoefs struct {
-	offsets  []int // start of each column's entries, and total number of entries
+	offsets  []int // index of each column's first entry in function and coef, and total number of entries
 	function []int32
 	coef     []float64
 }
 
-// NewPredictor returns a predictor. columns[s] is the row of the matrix to which column s of the
-// kernel values belongs. columns must be strictly increasing and include [Classifier.Support]. If k
-// is nil, asm.Best() is used. All kernel tables give the same bits.
+// NewPredictor returns a predictor. Column s of the kernel values contains the kernel values with
+// document columns[s]. columns must be strictly increasing and include [Classifier.Support]. If k
+// is nil, asm.BestKernels() is used. All instruction sets give the same bits.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.BestKernels()
@@ -80,7 +80,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 func (p *Predictor) coefsByColumn() *columnCoefs {
 	p.once.Do(func() {
 		b := columnCoefs{make([]int, p.columns+1), make([]int32, p.coefCount), make([]float64, p.coefCount)}
-		next := b.offsets[1:] // counts, then starts, and finally ends of the columns' entries
+		next := b.offsets[1:] // number of entries by column, then index of the first entry, then index after the last
 		for _, at := range p.supportColumns {
 			for _, s := range at {
 				next[s]++
@@ -101,16 +101,16 @@ func (p *Predictor) coefsByColumn() *columnCoefs {
 	return &p.byColumn
 }
 
-// Bytes returns the maximum memory of the predictor in bytes, excluding Sums (see
+// Bytes returns the maximum memory of the predictor in bytes, excluding any [Accumulator] (see
 // [Predictor.AccumulatorBytes]).
 func (p *Predictor) Bytes() int64 {
 	return int64(p.coefCount)*(4+4+8) + 8*int64(p.columns+1+len(p.biases))
 }
 
-// predictRows calls each with the row and the decision values of every document of docs. each must
-// not retain the values. Up to opt.Workers goroutines call each concurrently.
+// predictRows calls handle with the decision values of each document of docs, concurrently on up to
+// opt.Workers goroutines. handle must not retain the values.
 func (c *Classifier) predictRows(
-	ctx context.Context, m *checkedMatrix, docs []int, opt *Options, each func(i int, decisions []float64),
+	ctx context.Context, m *checkedMatrix, docs []int, opt *Options, handle func(i int, decisions []float64),
 ) error {
 	ranges, _ := columnRanges(c.Support())
 	var columns []int
@@ -151,24 +151,24 @@ func (c *Classifier) predictRows(
 		w.sums.AddRows(w.values, len(own))
 		for r, i := range own {
 			w.sums.Result(r, w.decisions)
-			each(i, w.decisions)
+			handle(i, w.decisions)
 		}
 		return nil
 	})
 }
 
-// Accumulator accumulates the decision values of objects while their kernel values are computed, so that
-// kernel values needn't be stored. It must not be used concurrently.
+// Accumulator accumulates the decision values of objects while their kernel values are computed, so
+// that kernel values needn't be stored. It must not be used concurrently.
 type Accumulator struct {
 	p          *Predictor
-	width      int       // number of objects
-	nextColumn int       // nextColumn column
+	width      int // number of objects
+	nextColumn int
 	sums       []float64 // [decision function][object]
 	added      []int     // number of coefficients added per decision function
 	transposed []float32 // [column][object], for AddRows
 }
 
-// NewAccumulator returns a Sums for width objects. width must be positive.
+// NewAccumulator returns an Accumulator for width objects. width must be positive.
 func (p *Predictor) NewAccumulator(width int) *Accumulator {
 	s := &Accumulator{p: p, width: width, sums: make([]float64, len(p.supportColumns)*width),
 		added: make([]int, len(p.supportColumns))}
@@ -176,12 +176,12 @@ func (p *Predictor) NewAccumulator(width int) *Accumulator {
 	return s
 }
 
-// AccumulatorBytes returns the maximum memory of Sums for width objects, in bytes.
+// AccumulatorBytes returns the maximum memory of an Accumulator for width objects, in bytes.
 func (p *Predictor) AccumulatorBytes(width int) int64 {
 	return int64(len(p.supportColumns))*8*int64(width+1) + 4*transposeColumns*int64(width)
 }
 
-// Reset resets the sums for new objects.
+// Reset prepares s for new objects.
 func (s *Accumulator) Reset() {
 	s.nextColumn = 0
 	clear(s.added)
@@ -197,9 +197,9 @@ func (s *Accumulator) functionSums(machine int) []float64 {
 	return s.sums[machine*s.width : (machine+1)*s.width]
 }
 
-// Add adds the next columns. values[c*width+r] is K(x_r, column first+c), where first is the column
-// after the last added column, or 0 after [Sums.Reset]. Add panics if first is another column, or
-// if there are too many columns.
+// Add adds the next columns. values[c*width+r] is the kernel value of object r in column first+c.
+// first must be the column after the last added column, or 0 after [Accumulator.Reset]. Otherwise,
+// or if there are too many columns, Add panics.
 func (s *Accumulator) Add(first int, values []float32) {
 	columns := len(values) / s.width
 	if first != s.nextColumn || columns > s.p.columns-first {
@@ -224,7 +224,7 @@ func (s *Accumulator) Add(first int, values []float32) {
 }
 
 // addSingle implements Add for a single object. It adds the products of each decision function in
-// column order, so its sums are the same as from Add bit for bit.
+// column order, so the sums have the same bits as in Add.
 func (s *Accumulator) addSingle(first int, values []float32) {
 	b, sums := s.p.coefsByColumn(), s.sums
 	for c, v := range values {
@@ -237,13 +237,13 @@ func (s *Accumulator) addSingle(first int, values []float32) {
 	}
 }
 
-// transposeColumns is the number of columns that AddRows transposes at a time, so that the transposed
-// values fit in the L1 cache.
+// transposeColumns is the number of columns that AddRows transposes at a time, so that the
+// transposed values fit in the L1 cache.
 const transposeColumns = 64
 
-// AddRows adds all columns of the first objects. values[r*columns+c] is K(x_r, column c), where
-// columns is the number of columns in [Classifier.NewPredictor]. Call AddRows once after
-// [Sums.Reset], instead of [Sums.Add].
+// AddRows adds all columns of the first objects. values[r*columns+c] is the kernel value of object
+// r in column c, where columns is the number of columns in [Classifier.NewPredictor]. Call AddRows
+// once after [Accumulator.Reset], instead of [Accumulator.Add].
 func (s *Accumulator) AddRows(values []float32, objects int) {
 	columns := s.p.columns
 	if s.transposed == nil {
@@ -258,8 +258,8 @@ func (s *Accumulator) AddRows(values []float32, objects int) {
 
 // Result sets dst[i] to the decision value Σ Coef·K - Rho of function i for object r. All columns
 // must have been added. Products are added in float64, in the order of the support vectors. Each
-// operation is rounded separately, without FMA. A nil function has the value 0. The result depends
-// neither on other objects nor on the division of columns among calls of Add.
+// operation is rounded separately, without FMA. The value of a nil function is 0. The result
+// depends neither on other objects nor on the division of columns among calls of Add.
 func (s *Accumulator) Result(r int, dst []float64) {
 	for i := range dst {
 		dst[i] = s.sums[i*s.width+r]
@@ -270,10 +270,10 @@ func (s *Accumulator) Result(r int, dst []float64) {
 //
 // In one-vs-one, the class with the most votes wins. A decision function votes for the first class
 // of its pair if its value is positive, and for the other class otherwise. Ties are broken by the
-// sum of the class's decision values, which are negated if the class is the second of the pair.
-// Remaining ties are broken by class index. So, unlike in LIBSVM, the class doesn't depend on the
-// order of documents. In one-vs-rest, the class with the largest value wins. For labels, see
-// [Classifier.PredictLabels]. NaN is treated as not positive and is never the largest value.
+// sum of the decision values of the class, which are negated if the class is the second of its
+// pair. Remaining ties are broken by class index. So, unlike in LIBSVM, the class doesn't depend on
+// the order of documents. In one-vs-rest, the class with the largest value wins. For the scheme
+// MultiLabel, use [Classifier.PredictLabels]. NaN isn't positive and is never the largest value.
 func (c *Classifier) PredictClass(decisions []float64) int {
 	best := 0
 	if c.Scheme != OneVsOne {

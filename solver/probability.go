@@ -21,9 +21,10 @@ func (s Sigmoid) Probability(f float64) float64 {
 }
 
 // FitSigmoid fits a sigmoid to decision values of objects with known binary labels, by maximum
-// likelihood. By Bayes' rule with a uniform prior, the targets are slightly inside (0, 1). The
-// problem is convex and is solved by Newton's method with a line search. Source: Platt (1999) in
-// the form of Lin, Lin and Weng, Machine Learning 68 (2007).
+// likelihood. The targets are (n+1)/(n+2) for n positive objects and 1/(n+2) for n negative
+// objects, which follow from Bayes' rule with a uniform prior. The problem is convex and is solved
+// by Newton's method with a line search. Source: Platt (1999) in the form of Lin, Lin and Weng,
+// Machine Learning 68 (2007).
 //
 // It fails if a decision value is NaN or above 10¹⁴⁰ in absolute value, because sums of squares
 // would overflow.
@@ -37,11 +38,11 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	return fitSigmoid(decisions, positive), nil
 }
 
-// maxDecision is the largest absolute decision value for which no sum of squares overflows.
+// maxDecision is the maximum absolute decision value, so that no sum of squares overflows.
 const maxDecision = 1e140
 
-// fitSigmoid is FitSigmoid for checked decision values. Without values, it returns the constant
-// probability that follows from the counts.
+// fitSigmoid is FitSigmoid for checked decision values. Without decision values, it returns a
+// constant probability that depends only on positive.
 func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	var count [2]float64
 	for _, p := range positive {
@@ -71,7 +72,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		return sum
 	}
 	const (
-		rounds, least   = 100, 1e-10 // maximum number of Newton steps, minimum step length
+		rounds, least   = 100, 1e-10 // maximum number of Newton steps; minimum step length
 		ridge, flat     = 1e-12, 1e-5
 		enoughOfDescent = 1e-4
 	)
@@ -93,7 +94,7 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 		}
 		det := h11*h22 - h12*h12
 		da, db := -(h22*g1-h12*g2)/det, -(h11*g2-h12*g1)/det
-		if !(det > 0) { // update only B, because for many equal values the curvature in A is lost to rounding
+		if !(det > 0) { // update only B, because the curvature in A is lost to rounding if many values are equal
 			da, db = 0, -g2/h22
 		}
 		slope := g1*da + g2*db
@@ -112,12 +113,11 @@ func fitSigmoid(decisions []float64, positive []bool) Sigmoid {
 	return s
 }
 
-// sigmoidFolds is the number of cross-validation folds for a sigmoid, as in LIBSVM.
-const sigmoidFolds = 5
+const sigmoidFolds = 5 // as in LIBSVM
 
 // sigmoid fits the sigmoid of a problem to decision values of held-out documents. A held-out
-// document stays in the problem with the upper bound 0. So the solver also computes the document's
-// score, from which its decision value follows. In ν-SVC, decision values are 0 if the margin is 0.
+// document stays in the problem with the upper bound 0, so that the solver computes its score. Its
+// decision value follows from the score. In ν-SVC, decision values are 0 if the margin is 0.
 func (p *problem) sigmoid(ctx context.Context, s *singleSMO, bytes int64) (*Sigmoid, error) {
 	signs := make([]int, len(p.docs))
 	for t, pos := range p.positive {
@@ -134,10 +134,10 @@ func (p *problem) sigmoid(ctx context.Context, s *singleSMO, bytes int64) (*Sigm
 	return &fit, err
 }
 
-// heldOutDecisions returns out-of-fold decision values. from is the warm start of each fold. If from is nil,
-// training starts at 0.
+// heldOutDecisions returns out-of-fold decision values. Each fold is warm-started from initial. If
+// initial is nil, training starts at α = 0.
 func (p *problem) heldOutDecisions(
-	ctx context.Context, s *singleSMO, fold []int, folds int, from initialSolution, bytes int64,
+	ctx context.Context, s *singleSMO, fold []int, folds int, initial initialSolution, bytes int64,
 ) ([]float64, error) {
 	decisions := make([]float64, len(p.docs))
 	for f := range folds {
@@ -159,7 +159,7 @@ func (p *problem) heldOutDecisions(
 			}
 			continue
 		}
-		if _, err := s.solve(ctx, d, from, false, bytes); err != nil {
+		if _, err := s.solve(ctx, d, initial, false, bytes); err != nil {
 			return nil, err
 		}
 		rho, by := d.rho(), 1.0
@@ -175,20 +175,20 @@ func (p *problem) heldOutDecisions(
 	return decisions, nil
 }
 
-// minProbability keeps pairwise probabilities away from 0 and 1, where ratios of probabilities are
-// undefined. LIBSVM uses the same value.
+// minProbability is the minimum pairwise probability, because coupleProbabilities divides by sums
+// of squared probabilities. LIBSVM uses the same value.
 const minProbability = 1e-7
 
 // Probabilities sets dst[c] to the probability of class c, given the decision values of an object.
-// In one-vs-one, pairwise probabilities may be inconsistent. They are combined into the p that
-// minimises
+// In one-vs-one, the pairwise probabilities r may be inconsistent. They are combined into the
+// probabilities p that minimise
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
-// over the classes that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
+// over the classes a and b that have documents (Wu, Lin and Weng, JMLR 5 (2004), second method). In
 // one-vs-rest, probabilities are divided by their sum. If the sum is 0, all probabilities are
-// equal. The probabilities of labels aren't normalised. If there is a Temperature, it is applied to
-// the result.
+// equal. The probabilities of labels aren't normalised. If c.Temperature is set, it scales the
+// probabilities.
 //
 // It fails if a decision function has no sigmoid, or if a decision value is NaN.
 func (c *Classifier) Probabilities(dst, decisions []float64) error {
@@ -271,11 +271,11 @@ func (c *Classifier) pairwiseProbabilities(dst, decisions []float64) {
 	}
 }
 
-// coupleProbabilities computes the class probabilities p for n >= 2 classes. r[a*n+b] = P(a | a or b) must not
-// be 0 for a ≠ b. The optimality conditions are Qp = (pᵀQp)·e with Q[a][a] = Σ_b r[b][a]² and
-// Q[a][b] = -r[a][b]·r[b][a]. Each step solves the condition of a class for the probability of this
-// class. The iteration converges. It ends when no probability changes by more than 1e-9 in a round,
-// which gives six correct digits.
+// coupleProbabilities computes the class probabilities p of [Classifier.Probabilities] for n >= 2
+// classes. r[a*n+b] = P(a | a or b) must not be 0 for a ≠ b. With e = (1, …, 1)ᵀ, the optimality
+// conditions are Qp = (pᵀQp)·e, Q[a][a] = Σ_{b≠a} r[b][a]² and Q[a][b] = -r[a][b]·r[b][a]. Each
+// step solves the condition of a class for the probability of this class. The iteration ends when
+// no probability changes by more than 1e-9 in a round, which gives six correct digits.
 func coupleProbabilities(r []float64, n int) []float64 {
 	q, p, qp := make([]float64, n*n), make([]float64, n), make([]float64, n)
 	for a := range n {

@@ -8,60 +8,61 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Column ranges separated by fewer than mergeGap unused columns are read as one range.
+// Column ranges separated by fewer than maxMergeGap unused columns are read as one range.
 const maxMergeGap = 64
 
-// minInPlaceSegment is the minimum average length of pieces, in documents, for using rows of the matrix in
-// place. Rows with shorter pieces are copied.
+// minInPlaceSegment is the minimum average number of documents per rowSegment for which rows in
+// memory are used in place. Rows with shorter segments are copied.
 const minInPlaceSegment = 64
 
-// A piece of a row holds n consecutive documents of a problem. Documents to … to+n-1 of the problem
-// are columns from … from+n-1 of the row.
+// rowSegment maps columns column to column+n-1 of a row to documents document to document+n-1 of a
+// problem.
 type rowSegment struct{ column, document, n int }
 
-// rowCache caches rows of a problem's documents, restricted to the problem's columns, within a
-// memory limit.
+// rowCache caches rows of a problem's documents, restricted to the columns of these documents,
+// within a memory limit.
 //
 // A new row replaces a row that the current round doesn't need. Among randomly selected rows, it
-// replaces the row whose document has the smallest violation of the optimality conditions, so rows
-// of documents at a bound are replaced first. LRU replacement would never hit if the rows of all
-// free variables don't fit, because the solver returns to the free variables cyclically. The random
-// numbers are the same in each run. Results don't depend on which rows are cached.
+// replaces the row whose document has the smallest violation of the optimality conditions, so that
+// rows of documents at a bound are replaced first. LRU replacement would never hit if the rows of
+// all free variables don't fit, because the solver returns to the free variables cyclically. The
+// random numbers are the same in each run.
 type rowCache struct {
 	m           *checkedMatrix
 	threads     int                     // number of goroutines that copy rows
-	priority    func(doc int32) float64 // priority of a row; low priorities are replaced first; nil = none
-	inPlace     bool                    // rows of the matrix are used in place
+	priority    func(doc int32) float64 // priority of a row; low priorities are replaced first; nil: random replacement
+	inPlace     bool                    // rows in memory are used in place, and the cache is empty
 	docs        []int
 	columns     [][2]int     // column ranges that are read from each row
-	rowSegments []rowSegment // pieces of a read row with the problem's documents; nil = the whole row
+	rowSegments []rowSegment // segments of a read row that contain the problem's documents; nil: the whole row
 	columnCount int          // number of columns read
 
-	// Each chunk has length values and per slots; total is the number of values in all chunks. A
-	// chunk is allocated when it is first needed. A store and its restriction share the chunks.
+	// Each chunk has chunkLen values and slotsPerChunk slots. totalLen is the number of values in
+	// all chunks. A chunk is allocated when it is first needed. A cache and its restriction share
+	// the chunks (see restrict).
 	chunks                            [][]float32
 	chunkLen, totalLen, slotsPerChunk int
 
 	slotOf       []int32  // slot of each document's row, or -1
 	docOf        []int32  // document of the row in each slot, or -1
-	lastUsed     []uint32 // last round that needed the row of each slot
+	lastUsed     []uint32 // last round in which the row in each slot was fetched
 	round        uint32
-	filledSlots  int       // number of slots in use: slots 0 … filled-1
-	rngState     uint64    // state of the random number generator
-	gatherBuffer []float32 // buffer for rows that need gathering
+	filledSlots  int // slots below filledSlots hold rows; later slots may be empty
+	rngState     uint64
+	gatherBuffer []float32 // buffer for rows before unused columns are removed
 
 	requests, hits int64
 }
 
-// maxRows returns how many rows of n values fit into a number of bytes, at most n.
+// maxRows returns the number of rows of n float32 values that fit in bytes, at most n.
 func maxRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(max(n, 1))))) }
 
-// maxChunkValues is the maximum number of values in a chunk of more than one row.
+// maxChunkValues is the maximum number of values in a chunk of several rows.
 const maxChunkValues = 4 << 20
 
-// newRowCache returns a store for the rows of docs. room is the number of slots. buf becomes the
-// first chunk if it is large enough.
-func newRowCache(m *checkedMatrix, docs []int, room int, buf []float32) *rowCache {
+// newRowCache returns a cache of up to slots rows of docs. buf becomes the first chunk if it is
+// large enough.
+func newRowCache(m *checkedMatrix, docs []int, slots int, buf []float32) *rowCache {
 	s := &rowCache{m: m}
 	s.setDocuments(docs)
 	if m.inMemory != nil && len(docs) >= minInPlaceSegment*len(s.rowSegments) {
@@ -69,7 +70,7 @@ func newRowCache(m *checkedMatrix, docs []int, room int, buf []float32) *rowCach
 		return s
 	}
 	n := max(len(docs), 1)
-	s.chunkLen, s.totalLen = max(min(maxChunkValues/n, room), 1)*n, room*n
+	s.chunkLen, s.totalLen = max(min(maxChunkValues/n, slots), 1)*n, slots*n
 	s.chunks = make([][]float32, (s.totalLen+s.chunkLen-1)/s.chunkLen)
 	if len(buf) >= s.chunkLen {
 		s.chunks[0] = buf
@@ -107,8 +108,8 @@ func (s *rowCache) reset() {
 	s.round, s.filledSlots, s.rngState = 0, 0, 1
 }
 
-// columnRanges returns the column ranges that are read for docs, and their total length. Ranges
-// separated by fewer than mergeGap columns are merged.
+// columnRanges returns the column ranges that are read for docs, and the total length of the
+// ranges.
 func columnRanges(docs []int) (columns [][2]int, span int) {
 	for _, d := range docs {
 		if last := len(columns) - 1; last >= 0 && d-columns[last][1] < maxMergeGap {
@@ -122,7 +123,6 @@ func columnRanges(docs []int) (columns [][2]int, span int) {
 	return columns, span
 }
 
-// setDocuments sets the documents of the store and the columns that it reads.
 func (s *rowCache) setDocuments(docs []int) {
 	s.docs, s.rowSegments, s.columns, s.columnCount = docs, nil, [][2]int{{0, s.m.n}}, s.m.n
 	if s.m.inMemory == nil {
@@ -145,7 +145,7 @@ func (s *rowCache) setDocuments(docs []int) {
 }
 
 // victim returns a slot for a new row: an empty slot or, among random slots that this round doesn't
-// use, the slot of the row with the lowest priority.
+// use, the slot whose row has the lowest priority.
 func (s *rowCache) victim() int32 {
 	for s.filledSlots < len(s.docOf) {
 		s.filledSlots++
@@ -172,12 +172,12 @@ func (s *rowCache) victim() int32 {
 	return int32(best)
 }
 
-// victimCandidates is the number of slots that victim compares. With 1, 8 and 32 candidates, a solver run
-// on 25,000 documents, with memory for a seventh of the rows, computed 151,000, 121,000 and 117,000
-// rows.
+// victimCandidates is the number of slots that victim compares. In a solver run on 25,000 documents
+// with memory for a seventh of the rows, 151,000, 121,000 and 117,000 rows were computed with 1, 8
+// and 32 candidates.
 const victimCandidates = 16
 
-// segments returns the runs of the problem's documents in the rows that fetch returns.
+// segments returns the segments of the rows that fetch returns.
 func (s *rowCache) segments() []rowSegment {
 	if s.inPlace {
 		return s.rowSegments
@@ -193,9 +193,9 @@ func (s *rowCache) column(t int32) int32 {
 	return t
 }
 
-// fetch sets rows[r] to the row of document which[r]; see pieces and column for the layout of a
-// row. The rows are valid until the next call. The documents must be distinct, and there must be at
-// least as many slots.
+// fetch sets rows[r] to the row of document which[r]; see segments and column for the layout of a
+// row. The rows are valid until the next call. The documents must be distinct, and their number
+// must not exceed the number of slots.
 func (s *rowCache) fetch(ctx context.Context, which []int32, rows [][]float32) error {
 	s.requests += int64(len(which))
 	if s.inPlace {
@@ -236,7 +236,7 @@ func (s *rowCache) fetch(ctx context.Context, which []int32, rows [][]float32) e
 		ask[i], dst[i] = s.docs[t], rows[r]
 	}
 	if err := s.read(ctx, ask, dst); err != nil {
-		for _, r := range missing { // these slots hold no complete row
+		for _, r := range missing { // these slots don't hold complete rows
 			slot := s.slotOf[which[r]]
 			s.docOf[slot], s.slotOf[which[r]] = -1, -1
 		}
@@ -245,14 +245,13 @@ func (s *rowCache) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	return nil
 }
 
-// maxGatherBytes bounds the buffer for rows with unused columns. The buffer has at least gatherRows
-// rows, which are a panel, because computing fewer rows takes as long as computing a panel.
+// maxGatherBytes bounds gatherBuffer, which nevertheless has at least minGatherRows rows. These
+// form a panel, and computing fewer rows takes as long as computing a panel.
 const (
 	maxGatherBytes = 4 << 20
 	minGatherRows  = 64
 )
 
-// read reads rows of the matrix and removes the unused columns.
 func (s *rowCache) read(ctx context.Context, rows []int, dst [][]float32) error {
 	if s.m.inMemory == nil && s.rowSegments == nil {
 		return s.m.Rows(ctx, rows, s.columns, dst)
@@ -287,7 +286,6 @@ func (s *rowCache) read(ctx context.Context, rows []int, dst [][]float32) error 
 	return nil
 }
 
-// gather copies the problem's columns of rows to dst.
 func (s *rowCache) gather(ctx context.Context, dst, rows [][]float32) error {
 	threads := s.threads
 	if len(dst)*len(s.docs) < minParallelUpdates {
@@ -301,13 +299,13 @@ func (s *rowCache) gather(ctx context.Context, dst, rows [][]float32) error {
 	})
 }
 
-// restrict returns a store for docs, which are the documents keep[0], keep[1], … of s, with the
-// cached rows of docs. It empties s and reuses the memory of s, in which more of the shorter rows
-// fit. If s used rows in place, the new store is empty. Its size is then bytes, or least rows if
-// these rows need more than bytes.
-func (s *rowCache) restrict(keep []int32, docs []int, least int, bytes int64) *rowCache {
+// restrict returns a cache for docs, which are the documents keep[0], keep[1], … of s. It moves the
+// cached rows of docs to the new cache, which reuses the memory of s, in which more of the shorter
+// rows fit. Afterwards s is empty. If s used rows in place, the new cache is empty, and its size is
+// bytes, but at least minRows rows.
+func (s *rowCache) restrict(keep []int32, docs []int, minRows int, bytes int64) *rowCache {
 	if s.inPlace {
-		r := newRowCache(s.m, docs, max(maxRows(len(docs), bytes), min(least, len(docs))), nil)
+		r := newRowCache(s.m, docs, max(maxRows(len(docs), bytes), min(minRows, len(docs))), nil)
 		r.threads = s.threads
 		return r
 	}
@@ -326,7 +324,8 @@ func (s *rowCache) restrict(keep []int32, docs []int, least int, bytes int64) *r
 		if !ok {
 			continue
 		}
-		// Rows only move to lower addresses and keep is increasing, so copying in place is safe.
+		// Copying in place is safe, because rows only move to lower addresses and keep is
+		// increasing.
 		row, short := s.slotRow(int32(from)), r.slotRow(slot)
 		for c, t := range keep {
 			short[c] = row[t]

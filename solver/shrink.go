@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Shrinking is tried every shrinkEvery steps, as in LIBSVM. A problem is shrunk if at most a
-// fraction shrinkShare of its documents remains. shrinkOnDemand replaces shrinkShare if rows are
+// Shrinking is tried every shrinkInterval steps, as in LIBSVM. A problem is shrunk if at most a
+// fraction maxActiveFraction of its documents remains, or maxActiveFractionOnDemand if rows are
 // computed on demand, because the rows of all changed documents are recomputed at the end.
 const (
 	shrinkInterval            = 1000
 	maxActiveFraction         = 0.7
 	maxActiveFractionOnDemand = 0.5
-	minShrinkDocuments        = 256 // minimum number of documents for shrinking
+	minShrinkDocuments        = 256
 )
 
-// documentsToKeep returns the indices of the documents to keep, or nil if shrinking isn't worthwhile.
-// s.ends must hold the extremes of d.
+// documentsToKeep returns the indices of the documents that remain after shrinking, or nil if
+// shrinking isn't worthwhile. s.extremes must hold the extremes of d.
 func (s *singleSMO) documentsToKeep(d *dual) []int32 {
 	if s.opt.DisableShrinking || len(d.docs) < minShrinkDocuments {
 		return nil
@@ -32,12 +32,11 @@ func (s *singleSMO) documentsToKeep(d *dual) []int32 {
 	return keep
 }
 
-// solveShrunk solves the problem of the documents in keep with all other variables fixed, and shrinks
-// this problem repeatedly. At the end, it updates the scores of all documents, which is the cost of
-// shrinking.
+// solveShrunk solves the problem for the documents in keep with all other variables fixed, and
+// shrinks this problem repeatedly. At the end, it updates the scores of all documents.
 func (s *singleSMO) solveShrunk(ctx context.Context, whole *dual, keep []int32, o *runResult) error {
 	choose, store, before := s.selector, s.cache, slices.Clone(whole.alpha)
-	in := make([]int32, len(whole.docs)) // index in whole of each document of d
+	in := make([]int32, len(whole.docs)) // index in whole.docs of each document of d
 	for t := range in {
 		in[t] = int32(t)
 	}
@@ -63,8 +62,8 @@ func (s *singleSMO) solveShrunk(ctx context.Context, whole *dual, keep []int32, 
 	return s.updateScores(ctx, whole, before)
 }
 
-// activeDocuments returns the documents with a free variable, or with a variable that may be in a violating
-// pair.
+// activeDocuments returns the documents with a free variable, or with a variable that may be in a
+// violating pair.
 func (d *dual) activeDocuments(ends []extremes) []int32 {
 	n := len(d.docs)
 	in := make([]bool, n)
@@ -93,7 +92,7 @@ func (d *dual) activeDocuments(ends []extremes) []int32 {
 	return keep
 }
 
-// restrict returns the problem of the documents in keep, with all other variables fixed.
+// restrict returns the problem for the documents in keep, with all other variables fixed.
 func (d *dual) restrict(keep []int32) *dual {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	docs := make([]int, len(keep))
@@ -110,7 +109,7 @@ func (d *dual) restrict(keep []int32) *dual {
 	return small
 }
 
-// copyFrom copies the variables of small to d. Document i of small is document in[i] of d.
+// copyFrom copies α and mask of small to d. Document i of small is document in[i] of d.
 func (d *dual) copyFrom(small *dual, in []int32) {
 	n, copies := len(d.docs), len(d.sign)/len(d.docs)
 	for c := range copies {

@@ -2,8 +2,8 @@ package solver
 
 import "math"
 
-// A start is the initial solution of a solver run. It is a linear combination of decision functions
-// of similar problems. Documents that aren't support vectors of a function have coefficient 0.
+// initialSolution is a warm start: a linear combination of decision functions of similar problems.
+// Documents that aren't support vectors of a function have coefficient 0.
 type initialSolution []scaledFunction
 
 type scaledFunction struct {
@@ -18,10 +18,10 @@ func initialSolutionFrom(m *DecisionFunction) initialSolution {
 	return initialSolution{{m, 1}}
 }
 
-// applyStart sets the variables to a start, clamped to their bounds, and reports whether the start was
-// used. It scales down the variables of the sign with the larger sum, so that Σ yα = 0. If keep is
-// set and the sum of the free variables is large enough, only free variables are scaled. keep suits
-// a start from a solution for nearly the same documents.
+// applyStart sets the variables to a warm start, clamped to their bounds, and reports whether it
+// was used. It scales down the variables of the sign with the larger sum of α, so that Σ yα = 0. If
+// keep is set, only the variables below their upper bounds are scaled, if their sum is large
+// enough. Set keep if the warm start is a solution for nearly the same documents.
 func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
 	if from == nil || d.fixedSum {
 		return false
@@ -40,7 +40,7 @@ func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
 			free += a
 		}
 	}
-	const rounding = 1e-12 // relative error of sums
+	const rounding = 1e-12 // relative rounding error of sums
 	excess := math.Abs(plus - minus)
 	switch {
 	case free >= excess && free > 0:
@@ -55,8 +55,8 @@ func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
 	return true
 }
 
-// loadStart sets the variables to a start, clamped to their bounds, and returns the sums of α over the
-// two signs.
+// loadStart sets the variables to a warm start, clamped to their bounds, and returns the sums of α
+// over the two signs.
 func (d *dual) loadStart(from initialSolution) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {
@@ -81,7 +81,6 @@ func (d *dual) loadStart(from initialSolution) (plus, minus float64) {
 	return plus, minus
 }
 
-// equalizeSums scales down the variables of the sign with the larger sum, so that both sums are equal.
 func (d *dual) equalizeSums(plus, minus float64) {
 	common := min(plus, minus)
 	for t, s := range d.sign {
@@ -96,9 +95,9 @@ func (d *dual) equalizeSums(plus, minus float64) {
 	}
 }
 
-// rescale multiplies all variables by the factor that minimises the objective. least is the minimum
-// factor. The maximum factor is determined by the upper bounds of variables.
-func (d *dual) rescale(least float64) {
+// rescale multiplies all variables by the factor that minimises the objective. The factor is at
+// least minFactor, and small enough for all upper bounds.
+func (d *dual) rescale(minFactor float64) {
 	var square, linear float64
 	most := math.Inf(1)
 	for t, a := range d.alpha {
@@ -112,7 +111,7 @@ func (d *dual) rescale(least float64) {
 	if !(square > 0) {
 		return
 	}
-	by := min(max(linear/square, least), most)
+	by := min(max(linear/square, minFactor), most)
 	for t, a := range d.alpha {
 		d.alpha[t] = min(by*a, d.upper[t])
 		d.score[t] = d.offset[t] - float64(by*(d.offset[t]-d.score[t]))

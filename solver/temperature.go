@@ -10,25 +10,26 @@ import (
 //
 //	P(c) = exp(z[c]/T) / Σ_k exp(z[k]/T),
 //
-// where z[c] is the logarithm of the probability of class c before scaling. With Odds, z[c] is the
-// log odds -A·f - B of class c in one-vs-rest, or the sum of the log odds of class c against all
-// other classes in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
+// where z[c] is the logarithm of the probability of class c before scaling. If UsesLogOdds is set,
+// z[c] is the log odds -A·f - B of class c in one-vs-rest, or the sum of the log odds of class c
+// against each other class in one-vs-one. Source: Guo and others, ICML 2017, section 4.2.
 type Temperature struct {
 	T           float64 `json:"t"`
 	UsesLogOdds bool    `json:"odds,omitempty"`
 }
 
-// maxInverseTemperature is the maximum of 1/T, and 1/sharpest the minimum.
+// maxInverseTemperature is the maximum of 1/T in FitTemperature, and 1/maxInverseTemperature is the
+// minimum.
 const maxInverseTemperature = 1e3
 
 // FitTemperature fits the temperature to decision values of objects with known classes by maximum
-// likelihood, using the classifier's sigmoids. An object is excluded if its decision values are
-// nil, or if its class has no decision function. As for [FitSigmoid], targets are slightly inside
-// (0, 1). They are (n+1)/(n+k) and 1/(n+k) for n objects of k classes. The negative log-likelihood
-// is convex in 1/T. The relative accuracy of 1/T is 10⁻⁹.
+// likelihood. c supplies the sigmoids. An object is excluded if its decision values are nil, or if
+// its class has no decision function. For n objects and k classes, the target is (n+1)/(n+k) for
+// the class of the object, and 1/(n+k) for each other class. The negative log-likelihood is convex
+// in 1/T. The relative error of 1/T is about 10⁻⁹.
 //
-// It fails in the same cases as [Classifier.Probabilities].
-func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int) (*Temperature, error) {
+// It fails for the same reasons as [Classifier.Probabilities].
+func FitTemperature(c *Classifier, usesLogOdds bool, decisions [][]float64, class []int) (*Temperature, error) {
 	fit := &temperatureFit{}
 	for i, own := range decisions {
 		if own == nil {
@@ -38,7 +39,7 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 			return nil, err
 		}
 		z, of := make([]float64, c.Classes), class[i]
-		if c.temperatureScores(z, own, odds); !math.IsInf(z[of], -1) {
+		if c.temperatureScores(z, own, usesLogOdds); !math.IsInf(z[of], -1) {
 			fit.add(z, of)
 		}
 	}
@@ -63,13 +64,13 @@ func FitTemperature(c *Classifier, odds bool, decisions [][]float64, class []int
 		}
 		b = next
 	}
-	return &Temperature{1 / b, odds}, nil
+	return &Temperature{1 / b, usesLogOdds}, nil
 }
 
-// temperatureFit holds the scores of each object relative to the score of the object's class.
+// temperatureFit holds z[c] of [Temperature] for each object, minus z of the object's own class.
 type temperatureFit struct {
-	scores    [][]float64 // scores of the other classes with decision functions, per object
-	targetSum float64     // sum over objects of the mean score of the other classes
+	scores    [][]float64 // relative scores of the other classes with decision functions, by object
+	targetSum float64     // sum over objects of the mean relative score of the other classes
 }
 
 func (f *temperatureFit) add(z []float64, of int) {
@@ -103,7 +104,7 @@ func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	return slope - f.targetSum*float64(k-1)/float64(len(f.scores)+k), curve
 }
 
-// temperatureScores sets dst to the z[c] of [Temperature], which is -Inf for a class without a decision
+// temperatureScores sets dst[c] to z[c] of [Temperature], or to -Inf for a class without a decision
 // function.
 func (c *Classifier) temperatureScores(dst, decisions []float64, odds bool) {
 	switch {
@@ -141,7 +142,6 @@ func (s Sigmoid) logit(f float64) float64 {
 	return min(max(-s.A*f-s.B, -most), most)
 }
 
-// softmax replaces the scores in dst by probabilities at temperature T.
 func (t *Temperature) softmax(dst []float64) {
 	top, sum := slices.Max(dst), 0.0
 	for k, z := range dst {

@@ -14,42 +14,45 @@ import (
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
-	// AtLeastOne gives a label to each object whose decision values are all at or below their
-	// thresholds: the label whose decision value is closest to its threshold.
+	// If AtLeastOne is set, an object whose decision values are all at or below their thresholds
+	// gets the label whose decision value is closest to its threshold.
 	AtLeastOne bool
 
-	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the micro F1 with
-	// thresholds of 0.
+	// F1 is the cross-validated micro F1 with the tuned thresholds, and Sign with thresholds of 0.
 	F1, Sign float64
 }
 
 // TuneThresholds finds the thresholds that maximise micro F1 on held-out decision values.
 // decisions[i][l] is the decision value of label l for document i; nil excludes the document.
-// sets[i] lists the labels of document i, and parts[i] is the fold, from 0.
+// sets[i] lists the labels of document i, and folds[i] is its fold, from 0.
 //
 // It compares three rules: thresholds of 0, a common threshold for all labels, and a threshold per
 // label. Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the
-// other folds and applied to the fold. Rules whose micro F1 is below the best by more than the
+// other folds and applied to the fold. Rules whose micro F1 is below the maximum by more than the
 // standard error of the difference are excluded. Of the remaining rules, the rule with the largest
 // macro F1 is chosen. labels holds the cross-validated predictions of this rule by document, or nil
 // for an excluded document. These predictions are unbiased, except that the rule was chosen on the
 // same documents.
 //
-// Let r, g and t be the numbers of correct, predicted and true labels. Thresholds that maximise Σ
-// (2r - F·g) can be chosen separately for each label. F is the maximum micro F1 if the maximum of
-// this sum is F·Σ t (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time is O(d log
-// d) per fold for d decision values above -1.
+// Let r, g and t be the numbers of correct, predicted and true labels. The maximum micro F1 is the
+// F for which
+//
+//	max Σ (2r - F·g) = F·Σ t,
+//
+// with sums over the labels. The terms of the first sum can be maximised separately for each label.
+// F is found by iteration (Dinkelbach 1967; for F-measures Ye and others, ICML 2012). The time
+// complexity is O(d log d) per fold for d decision values above -1.
 //
 // It fails if there are no documents, or if a decision value is NaN.
-func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresholds, labels [][]int, err error) {
-	k, err := newThresholdTuner(decisions, sets, parts)
+func TuneThresholds(decisions [][]float64, sets [][]int, folds []int) (t *Thresholds, labels [][]int, err error) {
+	k, err := newThresholdTuner(decisions, sets, folds)
 	if err != nil {
 		return nil, nil, err
 	}
 	var rules []tuningRule
 	best := 0
-	for _, fit := range []func(part int) []float64{k.zeroThresholds, k.commonThreshold, k.labelThresholds} {
-		var above [][]float64 // thresholds tuned without each fold
+	for _, fit := range []func(fold int) []float64{k.zeroThresholds, k.commonThreshold, k.labelThresholds} {
+		var above [][]float64 // thresholds for each fold, tuned on the other folds
 		for f := range k.foldCount {
 			above = append(above, fit(f))
 		}
@@ -73,30 +76,31 @@ func TuneThresholds(decisions [][]float64, sets [][]int, parts []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// tuningRule is a way to tune thresholds. It also holds the results. fit tunes on all folds except part,
-// or on all folds if part is -1.
+// tuningRule is a way to tune thresholds, with its results. fit tunes on all folds except fold, or
+// on all folds if fold is -1.
 type tuningRule struct {
-	fit              func(part int) []float64
+	fit              func(fold int) []float64
 	atLeastOne       bool
-	labels           [][]int // cross-validated labels by document
+	labels           [][]int // cross-validated predictions by document
 	microF1, macroF1 float64 // F1 over all documents
 	byDocument       []labelCounts
 }
 
-// labelCounts holds the number of correct labels, and the number of predicted plus true labels.
+// labelCounts holds the number of correct labels, and total, the number of predicted plus true
+// labels.
 type labelCounts struct{ correct, total int }
 
 func (c labelCounts) f1() float64 { return 2 * float64(c.correct) / float64(max(c.total, 1)) }
 
-// isClearlyWorse reports whether a rule's micro F1 is below another rule's by more than the standard
-// error of their difference. The derivative of F = 2·Σ right/Σ both with respect to the weight of
-// document i is (2·rightᵢ - F·bothᵢ)/Σ both. So the variance of a difference is the sum of squared
-// differences of the derivatives (the delta method). The standard error over three folds would be
-// unreliable, with a relative error of one half.
-func (r tuningRule) isClearlyWorse(than tuningRule) bool {
+// isClearlyWorse reports whether the micro F1 of r is below the micro F1 of other by more than the
+// standard error of the difference. The derivative of F = 2·Σ correct/Σ total with respect to the
+// weight of document i is (2·correctᵢ - F·totalᵢ)/Σ total. So, by the delta method, the variance of
+// the difference is the sum over i of the squared difference of these derivatives. A standard error
+// computed from the F1 of three folds would have a relative error of one half.
+func (r tuningRule) isClearlyWorse(other tuningRule) bool {
 	var sums [2]labelCounts
 	for i := range r.byDocument {
-		for side, of := range [2]tuningRule{r, than} {
+		for side, of := range [2]tuningRule{r, other} {
 			sums[side].correct += of.byDocument[i].correct
 			sums[side].total += of.byDocument[i].total
 		}
@@ -106,32 +110,31 @@ func (r tuningRule) isClearlyWorse(than tuningRule) bool {
 	}
 	var variance float64
 	for i := range r.byDocument {
-		d := influence(1, than.byDocument[i]) - influence(0, r.byDocument[i])
+		d := influence(1, other.byDocument[i]) - influence(0, r.byDocument[i])
 		variance += d * d
 	}
-	return !(than.microF1-r.microF1 <= math.Sqrt(variance))
+	return !(other.microF1-r.microF1 <= math.Sqrt(variance))
 }
 
 type thresholdTuner struct {
 	decisions  [][]float64
 	sets       [][]int
-	foldOf     []int // fold of each document
+	foldOf     []int
 	labelCount int
 	foldCount  int
-	uncertain  [][]labelDecision // decision values in (-1, 1] of each label, decreasing
-	confident  [][]labelDecision // decision values above 1 of each label
+	uncertain  [][]labelDecision // decision values in (-1, 1] by label, decreasing
+	confident  [][]labelDecision // decision values above 1 by label
 }
 
-// labelDecision is the decision value of a label for a document. right is true if the document has the
-// label.
+// labelDecision is the decision value of a label for a document.
 type labelDecision struct {
 	value    float64
 	doc      int32
 	hasLabel bool
 }
 
-func newThresholdTuner(decisions [][]float64, sets [][]int, parts []int) (*thresholdTuner, error) {
-	k := &thresholdTuner{decisions: decisions, sets: sets, foldOf: parts}
+func newThresholdTuner(decisions [][]float64, sets [][]int, folds []int) (*thresholdTuner, error) {
+	k := &thresholdTuner{decisions: decisions, sets: sets, foldOf: folds}
 	for i, own := range decisions {
 		if own == nil {
 			continue
@@ -140,7 +143,7 @@ func newThresholdTuner(decisions [][]float64, sets [][]int, parts []int) (*thres
 			k.labelCount = len(own)
 			k.uncertain, k.confident = make([][]labelDecision, k.labelCount), make([][]labelDecision, k.labelCount)
 		}
-		k.foldCount = max(k.foldCount, parts[i]+1)
+		k.foldCount = max(k.foldCount, folds[i]+1)
 		for l, v := range own {
 			at := labelDecision{v, int32(i), slices.Contains(sets[i], l)}
 			switch {
@@ -164,37 +167,38 @@ func newThresholdTuner(decisions [][]float64, sets [][]int, parts []int) (*thres
 
 func (k *thresholdTuner) zeroThresholds(int) []float64 { return make([]float64, k.labelCount) }
 
-// commonThreshold tunes a common threshold for all labels on the documents outside a fold.
-func (k *thresholdTuner) commonThreshold(part int) []float64 {
+// commonThreshold tunes a common threshold for all labels on all folds except fold.
+func (k *thresholdTuner) commonThreshold(fold int) []float64 {
 	all := slices.Concat(k.uncertain...)
 	slices.SortStableFunc(all, func(a, b labelDecision) int { return cmp.Compare(b.value, a.value) })
 	sure := slices.Concat(k.confident...)
-	return slices.Repeat(k.tuneJointly([][]labelDecision{all}, [][]labelDecision{sure}, part), k.labelCount)
+	return slices.Repeat(k.tuneJointly([][]labelDecision{all}, [][]labelDecision{sure}, fold), k.labelCount)
 }
 
-// labelThresholds tunes a threshold for each label on the documents outside a fold.
-func (k *thresholdTuner) labelThresholds(part int) []float64 {
-	return k.tuneJointly(k.uncertain, k.confident, part)
+// labelThresholds tunes a threshold for each label on all folds except fold.
+func (k *thresholdTuner) labelThresholds(fold int) []float64 {
+	return k.tuneJointly(k.uncertain, k.confident, fold)
 }
 
-// tuneJointly jointly tunes a threshold for each list of values on the documents outside a fold.
-func (k *thresholdTuner) tuneJointly(near, sure [][]labelDecision, part int) []float64 {
+// tuneJointly tunes a threshold for each list of decision values, so that the micro F1 over all
+// lists is maximal. uncertain[l] and confident[l] form list l.
+func (k *thresholdTuner) tuneJointly(uncertain, confident [][]labelDecision, fold int) []float64 {
 	of := 0 // number of true labels
 	for i, own := range k.decisions {
-		if own != nil && k.foldOf[i] != part {
+		if own != nil && k.foldOf[i] != fold {
 			of += len(k.sets[i])
 		}
 	}
-	above := make([]float64, len(near))
+	above := make([]float64, len(uncertain))
 	const rounds = 50 // about five suffice
 	for f, round := 0.0, 0; round < rounds; round++ {
-		right, given := 0, 0
-		for l := range near {
-			above[l] = k.bestThreshold(near[l], sure[l], part, f, &right, &given)
+		correct, predicted := 0, 0
+		for l := range uncertain {
+			above[l] = k.bestThreshold(uncertain[l], confident[l], fold, f, &correct, &predicted)
 		}
 		next := 0.0
-		if given+of > 0 {
-			next = 2 * float64(right) / float64(given+of)
+		if predicted+of > 0 {
+			next = 2 * float64(correct) / float64(predicted+of)
 		}
 		if !(next > f) {
 			break
@@ -204,12 +208,15 @@ func (k *thresholdTuner) tuneJointly(near, sure [][]labelDecision, part int) []f
 	return above
 }
 
-// bestThreshold returns the threshold of a list that maximises 2·right - f·given. Ties are broken in favour
-// of the smallest absolute value. It adds the counts at this threshold to right and given.
-func (k *thresholdTuner) bestThreshold(near, sure []labelDecision, part int, f float64, right, given *int) float64 {
+// bestThreshold returns the threshold of a list that maximises 2r - f·g, where r and g are the
+// numbers of correct and predicted labels. Ties are broken in favour of the smallest absolute
+// value. It adds r and g at this threshold to correct and predicted.
+func (k *thresholdTuner) bestThreshold(
+	uncertain, confident []labelDecision, fold int, f float64, correct, predicted *int,
+) float64 {
 	r, g := 0, 0
-	for _, v := range sure {
-		if k.foldOf[v.doc] != part {
+	for _, v := range confident {
+		if k.foldOf[v.doc] != fold {
 			g++
 			if v.hasLabel {
 				r++
@@ -218,7 +225,7 @@ func (k *thresholdTuner) bestThreshold(near, sure []labelDecision, part int, f f
 	}
 	above, last := 1.0, 1.0 // best threshold, previous value
 	best, bestR, bestG := math.Inf(-1), r, g
-	take := func(cut float64) {
+	try := func(cut float64) {
 		gain := 2*float64(r) - float64(f*float64(g))
 		if gain > best || gain == best && math.Abs(cut) < math.Abs(above) {
 			best, above, bestR, bestG = gain, cut, r, g
@@ -230,12 +237,12 @@ func (k *thresholdTuner) bestThreshold(near, sure []labelDecision, part int, f f
 		}
 		return lo + float64((hi-lo)/2)
 	}
-	for _, v := range near {
-		if k.foldOf[v.doc] == part {
+	for _, v := range uncertain {
+		if k.foldOf[v.doc] == fold {
 			continue
 		}
 		if v.value < last {
-			take(between(v.value, last))
+			try(between(v.value, last))
 		}
 		last = v.value
 		g++
@@ -243,8 +250,8 @@ func (k *thresholdTuner) bestThreshold(near, sure []labelDecision, part int, f f
 			r++
 		}
 	}
-	take(between(-1, last))
-	*right, *given = *right+bestR, *given+bestG
+	try(between(-1, last))
+	*correct, *predicted = *correct+bestR, *predicted+bestG
 	return above
 }
 
@@ -259,7 +266,7 @@ func (k *thresholdTuner) predictLabels(above [][]float64, atLeastOne bool) [][]i
 }
 
 // score returns the micro F1, the macro F1 and the counts of each document. The macro F1 excludes
-// labels that are neither true nor predicted for any document.
+// labels that are neither true nor predicted in any document.
 func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument []labelCounts) {
 	all, byLabel := labelCounts{}, make([]labelCounts, k.labelCount)
 	byDocument = make([]labelCounts, len(labels))
@@ -292,8 +299,8 @@ func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// appendLabels appends the labels whose values are above their thresholds. If above is nil, thresholds
-// are 0.
+// appendLabels appends the labels whose values are above their thresholds. If above is nil,
+// thresholds are 0.
 func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {
@@ -315,7 +322,8 @@ func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 
 // Apply applies the thresholds to a classifier of labels. It adds each threshold to the Rho of its
 // decision function, so that labels are predicted by the sign of the decision value. Probabilities
-// don't change. Apply fails unless the scheme is [MultiLabel] with one threshold per decision function.
+// don't change. Apply fails unless the scheme is [MultiLabel] and there is one threshold per
+// decision function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != MultiLabel || len(t.Above) != len(c.Functions) {
 		return userError("thresholds require scheme %s and one threshold per decision function, got scheme %s with %d "+
@@ -345,8 +353,8 @@ func (t *Training) foldCount(n int) (int, error) {
 	return slices.Max(t.Folds) + 1, nil
 }
 
-// tuneThresholds tunes the thresholds of trained labels, and applies them to the classifier. Solver runs for
-// a fold are warm-started from the solution for all documents.
+// tuneThresholds tunes thresholds for a trained classifier, and applies them to it. Each fold is
+// warm-started from the solution for all documents.
 func (t *Training) tuneThresholds(
 	ctx context.Context, m *checkedMatrix, open []*problem, c *Classifier, parts int, report *reporter, opt *Options,
 ) (err error) {

@@ -13,16 +13,17 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// StratifiedFolds divides documents into k stratified folds of nearly equal size. The documents of each class
-// are shuffled and assigned to the folds in turn. It returns the fold of each document, 0 … k-1, or
-// -1 for documents with a negative class. If there are fewer documents than folds, the last folds
-// are empty. The result is the same on all platforms. Folds panics if k is below 1.
+// StratifiedFolds divides documents into k stratified folds of nearly equal size. The documents of
+// each class are shuffled and assigned to the folds in turn. It returns the fold of each document,
+// from 0 to k-1, or -1 for a document with a negative label. If there are fewer documents than
+// folds, the last folds are empty. The result is the same on all platforms. StratifiedFolds panics
+// if k is below 1.
 func StratifiedFolds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
 		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
 	}
 	fold := make([]int, len(labels))
-	var docs []int // sorted by class, because class indices may be large
+	var docs []int // sorted by class; an array by class could be too large
 	for i, c := range labels {
 		if fold[i] = -1; c >= 0 {
 			docs = append(docs, i)
@@ -47,8 +48,8 @@ func StratifiedFolds(labels []int, k int, seed uint64) []int {
 	return fold
 }
 
-// CrossValidation describes a cross-validation of documents with labels or targets. Exactly one of Labels,
-// Sets and Targets must be set, as in [Training].
+// CrossValidation describes a cross-validation of documents with labels or targets. Exactly one of
+// Labels, LabelSets and Targets must be set, as in [Training].
 type CrossValidation struct {
 	Labels    []int     // class by document, 0 … Classes-1; -1 excludes the document
 	LabelSets [][]int   // labels by document; nil excludes the document
@@ -58,45 +59,46 @@ type CrossValidation struct {
 	Scheme  Scheme // scheme for Labels
 	Folds   []int  // fold by document; -1 excludes the document
 
-	StoreDecisions bool // store decision values
-	TuneThresholds bool // tune thresholds for Sets, and predict each fold with thresholds tuned on the other folds
+	StoreDecisions bool
+	TuneThresholds bool // tune thresholds for LabelSets, and predict each fold with thresholds tuned on the other folds
 
-	// OnlyFolds, if not nil, lists the folds to validate. Other folds have no predictions, and their
-	// classifiers in Fits are nil. The results of a fold don't depend on Only. Thresholds need all
-	// folds. Default: all.
+	// OnlyFolds, if not nil, lists the folds to validate. Documents of other folds have no
+	// predictions, and the classifiers of these folds are nil. The results of a fold don't depend
+	// on OnlyFolds. TuneThresholds requires all folds. Default: all folds.
 	OnlyFolds []int
 }
 
-// Validation is the result of a cross-validation with a set of parameters.
+// Validation is the result of a cross-validation with one element of pars (see
+// [CrossValidation.Run]).
 type Validation struct {
-	// Out-of-fold predictions. One of the three fields is set.
-	PredictedClasses []int     // class by document; -1 if excluded
-	LabelSets        [][]int   // labels by document, increasing; nil if excluded
-	Estimates        []float64 // estimate by document; NaN if excluded
+	// Out-of-fold predictions: PredictedClasses, LabelSets or Estimates is set.
+	PredictedClasses []int     // predicted class by document; -1 if excluded
+	LabelSets        [][]int   // predicted labels by document, increasing; nil if excluded
+	Estimates        []float64 // estimate of the target by document; NaN if excluded
 
-	Classifiers []*Classifier // classifier by fold, trained without the fold
+	Classifiers []*Classifier // classifier for each fold, trained on the other folds
 	SolverTime  time.Duration // total solver time of all workers
 
-	Decisions  [][]float64 // decision values by document; nil unless Trial.Decisions is set
-	Thresholds *Thresholds // tuned thresholds; nil unless Trial.Thresholds is set
+	Decisions  [][]float64 // decision values by document; nil unless StoreDecisions is set
+	Thresholds *Thresholds // tuned thresholds; nil unless TuneThresholds is set
 }
 
-// WarmStart is a multiple of the decision functions of another validation.
+// WarmStart is Factor times the decision functions of another Validation.
 type WarmStart struct {
 	Validation *Validation
 	Factor     float64
 }
 
-// Run trains a classifier for each fold and each set of parameters on the documents of all
-// other folds, and predicts the documents of the fold. Results are in the order of pars.
+// Run cross-validates each element of pars. It trains a classifier for each fold on the other
+// folds, and predicts the documents of the fold. Results are in the order of pars.
 //
-// For each problem and fold, the binary classifiers are trained on the same cached rows in order of
-// increasing ν, ε and C. Without Nu, each classifier is warm-started from the previous solution.
-// The first classifier is warm-started from near, a linear combination of solutions of the same
-// trial with another kernel. If near is nil, training starts at 0. Predictions agree with [Train]
-// up to the tolerance.
+// For each binary problem and fold, the decision functions are trained on the same cached rows in
+// order of increasing ν, ε and C. Unless ν is set, each decision function is warm-started from the
+// previous solution, and the first from the sum of warmStarts, which are cross-validations of the
+// same data, for example with another kernel. If warmStarts is nil, training starts at α = 0.
+// Predictions are the same as of classifiers from [Train], up to the tolerance.
 func (t *CrossValidation) Run(
-	ctx context.Context, m Matrix, pars []Parameters, near []WarmStart, opt Options,
+	ctx context.Context, m Matrix, pars []Parameters, warmStarts []WarmStart, opt Options,
 ) ([]*Validation, error) {
 	src, err := newCheckedMatrix(m)
 	if err != nil {
@@ -123,13 +125,13 @@ func (t *CrossValidation) Run(
 		if v.params[i], err = pars[i].resolve(whole.Classes, src.n); err != nil {
 			return nil, err
 		}
-		v.params[i].Probabilities = false // the predicted class does not depend on the sigmoid
+		v.params[i].Probabilities = false // predicted classes don't depend on sigmoids
 	}
 	slices.SortStableFunc(v.trainingOrder, func(i, j int) int {
 		a, b := &v.params[i], &v.params[j]
 		return cmp.Or(cmp.Compare(a.Nu, b.Nu), cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.C, b.C))
 	})
-	for _, s := range near {
+	for _, s := range warmStarts {
 		if err := s.check(whole.Scheme, parts, only, len(problems), src.n); err != nil {
 			return nil, err
 		}
@@ -162,7 +164,7 @@ func (t *CrossValidation) Run(
 			}
 			jobs = append(jobs, solverJob{len(p.docs), p.classes, func(ctx context.Context, s *singleSMO, bytes int64) error {
 				own := p.withoutFold(t.Folds, f)
-				for _, w := range near {
+				for _, w := range warmStarts {
 					if machine := w.Validation.Classifiers[f].Functions[i]; machine != nil {
 						own.initial = append(own.initial, scaledFunction{machine, w.Factor})
 					}
@@ -195,8 +197,8 @@ func (t *CrossValidation) Run(
 	return out, nil
 }
 
-// Validate returns an error if n documents can't be validated, because folds or labels are out of
-// range, or because the documents outside a fold have only one class.
+// Validate returns an error if folds or labels are invalid for n documents, or if the documents
+// outside a fold have only one class.
 func (t *CrossValidation) Validate(n int) error {
 	parts, _, err := t.selectedFolds(n)
 	if err == nil {
@@ -205,7 +207,7 @@ func (t *CrossValidation) Validate(n int) error {
 	return err
 }
 
-// predict predicts the documents of a fold with the classifiers of all sets of parameters, which
+// predict predicts the documents of fold f with the classifiers of all parameters. The classifiers
 // share kernel values.
 func (t *CrossValidation) predict(ctx context.Context, m *checkedMatrix, out []*Validation, f int, opt *Options) error {
 	var held []int
@@ -238,7 +240,8 @@ func (t *CrossValidation) predict(ctx context.Context, m *checkedMatrix, out []*
 	})
 }
 
-// check checks that a warm start has the given scheme, number of folds and number of problems.
+// check checks that a warm start has the given scheme and numbers of folds and problems, for
+// documents 0 to n-1.
 func (s *WarmStart) check(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Validation == nil || len(s.Validation.Classifiers) != parts {
 		return userError("the warm start must have the %d folds of this trial", parts)
@@ -255,7 +258,6 @@ func (s *WarmStart) check(scheme Scheme, parts int, only []int, problems, n int)
 	return nil
 }
 
-// problems returns the problems over all documents that have a fold.
 func (t *CrossValidation) problems(c *Classifier, n, parts int) ([]*problem, error) {
 	training := Training{
 		Labels: slices.Clone(t.Labels), LabelSets: slices.Clone(t.LabelSets), Targets: slices.Clone(t.Targets),
@@ -310,7 +312,6 @@ func (p *problem) withoutFold(parts []int, f int) *problem {
 	return own
 }
 
-// selectedFolds returns the number of folds, and the folds to validate in increasing order.
 func (t *CrossValidation) selectedFolds(n int) (count int, only []int, err error) {
 	if len(t.Folds) != n {
 		return 0, nil, userError("Folds has length %d, but there are %d documents", len(t.Folds), n)
@@ -339,12 +340,12 @@ func (t *CrossValidation) selectedFolds(n int) (count int, only []int, err error
 type pathTrainer struct {
 	m             *checkedMatrix
 	params        []Parameters
-	trainingOrder []int          // trainingOrder in which the elements of pars are used for training
-	solverTime    []atomic.Int64 // solver time in nanoseconds per element of pars
+	trainingOrder []int          // indices into params in training order
+	solverTime    []atomic.Int64 // solver time in nanoseconds by index into params
 }
 
-// trainPath trains the binary classifiers of a problem for all sets of parameters, and passes each
-// classifier to keep. Each classifier is warm-started from the classifier before it.
+// trainPath trains a decision function for each element of params, and passes it to keep. Each
+// decision function is warm-started from the previous decision function.
 func (v *pathTrainer) trainPath(
 	ctx context.Context, s *singleSMO, p *problem, bytes int64, keep func(par int, m *DecisionFunction),
 ) error {
@@ -382,7 +383,7 @@ func (v *pathTrainer) trainPath(
 	return nil
 }
 
-// raiseBounds sets the bounds of a solved problem to the bounds of p. If a bound would decrease, it
+// raiseBounds sets the upper bounds of d to the upper bounds of p. If a bound would decrease, it
 // changes nothing and returns false.
 func (p *problem) raiseBounds(d *dual) bool {
 	for v := range d.upper {
