@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// drive writes the same model as gram, in this process or with workers that fail at first. If all
-// workers fail, it leaves no model, and can be started again.
+// drive writes the same model as gram, whether tasks run in this process or in workers that fail at
+// first. If all workers fail, drive leaves no model, and can be started again.
 func TestDriveLandmarks(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	program := binary(t)
@@ -32,7 +32,7 @@ func TestDriveLandmarks(t *testing.T) {
 		!strings.Contains(stderr, "3 of 3 tasks are missing") {
 		t.Fatalf("without workers: status %d, %s", status, stderr)
 	}
-	// loses all lines but the first, and succeeds
+	// This worker ignores all lines but the first, and succeeds.
 	work := fmt.Sprintf("head -n 1 | %s work -store %s", program, filepath.Join(dir, "with"))
 	must(t, "", args("with", "-with", work, "-wait", "0s")...)
 	same(t, want, got)

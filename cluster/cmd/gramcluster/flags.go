@@ -10,13 +10,13 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// programFileBytes is the memory for the program file in bytes. Go's memory limit doesn't include it.
+// programFileBytes is the memory of the mapped program file in bytes. Go's memory limit doesn't
+// include it.
 const programFileBytes = 46 << 20
 
 // minMemoryBytes is the minimum memory for a command in bytes, in addition to the program.
 const minMemoryBytes = 1 << 20
 
-// hostFlags holds the common flags for store, cache, workers and memory.
 type hostFlags struct {
 	limits    backend.Limits
 	store     string

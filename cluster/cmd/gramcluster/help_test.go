@@ -15,7 +15,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// helps returns all help texts.
 func helps() (all []string) {
 	all = []string{"help", "help plan", "drive -help", "help sources", "help text"}
 	for _, k := range jobs.Kinds {
@@ -27,11 +26,11 @@ func helps() (all []string) {
 	return all
 }
 
-// Each help text fits on a screen.
+// Each help text fits on a screen of 40 lines, except the topics shared with gram.
 func TestHelp(t *testing.T) {
 	for _, args := range helps() {
 		lines := strings.Split(strings.TrimSuffix(must(t, "", strings.Fields(args)...), "\n"), "\n")
-		if len(lines) > 40 && !slices.Contains([]string{"help sources", "help text"}, args) { // topics of gram
+		if len(lines) > 40 && !slices.Contains([]string{"help sources", "help text"}, args) {
 			t.Errorf("%s has %d lines, expected at most 40", args, len(lines))
 		}
 		for _, l := range lines {
@@ -56,7 +55,7 @@ func examples(help string) (shown []string) {
 	return shown
 }
 
-// The examples work, in their order.
+// The examples in the help texts succeed in their order.
 func TestExamples(t *testing.T) {
 	t.Setenv("PATH", filepath.Dir(binary(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	shell := func(t *testing.T, dir, command string) {
@@ -114,7 +113,7 @@ func TestExamples(t *testing.T) {
 				if strings.Contains(command, "s3://") {
 					continue
 				}
-				// the digest of the example's job
+				// Use the digest of the example's job.
 				shell(t, dir, strings.ReplaceAll(command, "-job 3f2a", `-job "$(tail -c 64 job)"`))
 			}
 		})

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// imports lists for each package of cluster, except test packages, the packages of cluster that it
-// may import. Kinds of job don't import each other.
+// imports lists, for each package of the module except test packages, the packages of the module
+// that it may import. Kinds of jobs don't import each other.
 var imports = map[string][]string{
 	"store":           {},
 	"shards":          {"store"},
@@ -23,7 +23,7 @@ var imports = map[string][]string{
 	"cmd/gramcluster": {"store", "shards", "job", "jobs", "work"},
 }
 
-// Packages import only lower ones.
+// Each package imports only the packages listed for it in imports.
 func TestImports(t *testing.T) {
 	const module = "github.com/gramengine/gram/cluster/"
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()

@@ -39,8 +39,8 @@ func kindHelp(command, does string) string {
 		command)
 }
 
-// selectKind makes a command select a kind of job by its first argument. It declares the kind's flags,
-// and passes the kind and the planner to take.
+// selectKind makes the command's first argument select a kind of job. Then it declares the kind's
+// flags, and calls take with the kind and the kind's planner.
 func selectKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
 	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)
 	f.RewriteArgs = func(args []string) ([]string, error) {

@@ -17,13 +17,12 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
-// run runs the program and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return program(stdin).Run(args, stdout, stderr)
 }
 
-// program returns the program with all its commands. The program removes credentials in URLs from
-// its messages.
+// program returns gramcluster with all its commands. Credentials in URLs are removed from all
+// messages.
 func program(stdin io.Reader) *cli.Program {
 	return &cli.Program{
 		Name: "gramcluster",
@@ -47,7 +46,6 @@ gramcluster gather -store DIR -o K.npy                         what gram matrix 
 	}
 }
 
-// logUnlessQuiet prints a line to standard error, unless -q is set.
 func logUnlessQuiet(e *cli.Env, format string, args ...any) {
 	if !e.Quiet {
 		logMessage(e, format, args...)

@@ -48,7 +48,6 @@ func states(t *testing.T, out string) map[string]int {
 
 func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
-// binary returns the path of gramcluster.
 func binary(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -74,7 +73,6 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// jobOf returns the digest in a task line.
 func jobOf(t *testing.T, tasks string) string {
 	t.Helper()
 	var l struct{ Job string }
@@ -83,8 +81,8 @@ func jobOf(t *testing.T, tasks string) string {
 	return l.Job
 }
 
-// A gathered matrix has the same bytes as from gram, for every instruction set and block size.
-// Tasks are done once; damaged results are reported and computed again.
+// A gathered matrix has the same bytes as the matrix written by gram, for each instruction set and
+// block size. Each task runs once. Damaged results are reported and computed again.
 func TestGram(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	const in = "synthetic:docs=700,terms=900,length=30,classes=3,seed=4"
@@ -115,7 +113,7 @@ func TestGram(t *testing.T) {
 		if rest != strings.Join(lines[n/2:], "") {
 			t.Errorf("missing: %s", rest)
 		}
-		// The other tasks are done in shards, with a cache.
+		// Run the other tasks in shards, with a cache.
 		count := map[string]int{}
 		for share := range 3 {
 			out := must(t, "", "work", "-store", store, "-job", jobOf(t, tasks)[:8], "-shard", fmt.Sprintf("%d/3", share),
@@ -132,7 +130,6 @@ func TestGram(t *testing.T) {
 		if i > 0 {
 			continue
 		}
-		// Damage a result.
 		object := filepath.Join(store, "results", jobOf(t, tasks), "000000001.a0")
 		b := musttest.Get(os.ReadFile(object))(t)
 		b[len(b)/2] ^= 8
@@ -234,8 +231,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// N consecutive indices of a Slurm array cover all shards. An element that is submitted again alone
-// has the same shard.
+// N consecutive indices of a Slurm array cover all shards. A resubmitted array element gets the
+// same shard again.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		shard, env  string

@@ -18,9 +18,9 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The peak memory of a process, as measured by the system, stays within the -m that its errors
-// require. With less it fails before the work. If the CPUs are busy, Go's collector may run late,
-// so two runs may exceed the limit by up to a quarter.
+// The peak memory of a process, as measured by the system, stays within the minimum -m that its
+// error names. With less memory, the process fails before the work. If the CPUs are busy, Go's
+// garbage collector may run late, so two runs may exceed the limit by up to a quarter.
 func TestMemory(t *testing.T) {
 	dir, program := t.TempDir(), binary(t)
 	// runs returns a command's output, whether it succeeded, and its peak memory in bytes.
@@ -40,8 +40,8 @@ func TestMemory(t *testing.T) {
 		return b.String(), err == nil, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	}
 	needs := regexp.MustCompile(`needs ([0-9.]+) MiB of memory.*(?:-m allows|limit is) ([0-9.]+) MiB`)
-	// within runs a command with the minimum -m that its errors require, and checks the peak. done
-	// is a folder of results to remove before a retry.
+	// within runs a command with the minimum -m that its error names, and checks the peak memory.
+	// done is a folder of results to remove before a retry.
 	within := func(what, done, stdin string, args ...string) string {
 		t.Helper()
 		limit := int64(64 << 20)
@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 			if err != nil || err2 != nil || need < allowed {
 				t.Fatalf("%s with -m of %d bytes: %s", what, limit, out)
 			}
-			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // the message has three digits
+			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // 1 % more, because the message has only three digits
 			if limit > 1<<30 {
 				t.Fatalf("%s: each answer asks for more", what)
 			}
@@ -87,10 +87,10 @@ func TestMemory(t *testing.T) {
 	}
 	for _, c := range []struct {
 		flags, out string
-		tasks      int // number of tasks to do; 0 for all, which gather needs
+		tasks      int // number of tasks to run; 0 for all, which gather needs
 	}{
 		{"gram", "K.npy", 0}, {"neighbours", "near.tsv", 0}, {"predict -model " + model, "labels.txt", 0},
-		{"train -kernel linear -tasks 4", "", 1}, // search divides memory as train does
+		{"train -kernel linear -tasks 4", "", 1}, // search divides memory like train
 	} {
 		kind, _, _ := strings.Cut(c.flags, " ")
 		store := filepath.Join(dir, kind)

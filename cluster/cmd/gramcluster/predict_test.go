@@ -12,8 +12,9 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Gathered predictions have the same bytes as from gram. This holds for every kind of model and
-// output, negative values, documents with several labels or none, and any division into tasks.
+// Gathered predictions have the same bytes as the predictions of gram. This holds for every kind of
+// model and output, negative values, documents without labels or with several, and any division
+// into tasks.
 func TestPredict(t *testing.T) {
 	bench, dir := gram(t), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

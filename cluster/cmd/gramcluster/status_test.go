@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// status -watch ends when all tasks are done or at ^C. It prints the number of remaining tasks.
-// After some tasks it also prints an estimate of the remaining time.
+// `status -watch` ends when all tasks are done or at ^C. It prints the number of remaining tasks.
+// When tasks have finished, it also prints an estimate of the remaining time.
 func TestWatch(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
 	const in = "synthetic:docs=500,terms=90,length=9,classes=2,seed=4"

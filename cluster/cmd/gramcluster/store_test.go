@@ -37,14 +37,14 @@ func TestMistypedStore(t *testing.T) {
 	if _, stdout, _ := cluster(t, "", "status", "-store", none); !strings.Contains(stdout, "0 of 1 tasks") {
 		t.Errorf("status: %s", stdout)
 	}
-	// If the list of missing tasks can't be printed, the command fails.
+	// If the list of missing tasks can't be written, the command fails.
 	var errs bytes.Buffer
 	if status := run([]string{"gather", "-missing", "-store", none}, nil, full{}, &errs); status != cli.ExitFailure {
 		t.Errorf("status %d, %s", status, &errs)
 	}
 }
 
-// At the end of a pipe, work waits until plan has created the store.
+// At the end of a pipe, `gramcluster work` waits until plan has created the store.
 func TestPipe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	lines, planned := io.Pipe()

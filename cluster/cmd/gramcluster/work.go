@@ -98,7 +98,7 @@ func (w *workFlags) await(ctx context.Context) error {
 	w.stdin = in
 	go func() {
 		defer close(begun)
-		_, _ = in.Peek(1) // ReadLines reports the error again
+		_, _ = in.Peek(1) // ReadTaskLines reports the error
 	}()
 	select {
 	case <-begun:
@@ -151,7 +151,7 @@ func (w *workFlags) readLines(ctx context.Context, e *cli.Env, r *work.Runner) e
 	}
 }
 
-// parseShard parses -shard I/N. If I is auto, share takes I from the scheduler's environment variables.
+// parseShard parses -shard I/N. If I is auto, the scheduler's environment variables determine I.
 func parseShard(s string, env func(string) string) (first, step int, err error) {
 	of, count, _ := strings.Cut(s, "/")
 	if of == "auto" {
@@ -159,7 +159,7 @@ func parseShard(s string, env func(string) string) (first, step int, err error) 
 		case index != "":
 			of = index
 		case array != "":
-			// I is the ID modulo N: if tasks are resubmitted, Slurm's other variables change.
+			// Use the ID modulo N, because Slurm's other variables change if tasks are resubmitted.
 			of = array
 			if n, err := strconv.Atoi(count); err == nil && n > 0 {
 				if id, err := strconv.Atoi(array); err == nil {
