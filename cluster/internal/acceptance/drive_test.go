@@ -13,12 +13,12 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// driving is a training with landmarks, with several passes of three tasks each.
+// driving trains a landmark model, in several passes with three tasks each.
 var driving = &kind{"landmarks", []string{"-landmarks", "40", "-loss", "logistic", "-tasks", "3"},
 	"landmarks.model", []string{"train", "-type", "landmark:m=40,loss=logistic"},
 	"synthetic:docs=1300,terms=900,length=40,classes=3,seed=5"}
 
-// driven runs drive with a shell command for workers. It compares the model with gram's model.
+// driven runs drive with a shell command for workers, and compares the model with gram's model.
 func driven(t *testing.T, store, with string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), driving.out)
@@ -30,7 +30,8 @@ func driven(t *testing.T, store, with string) {
 	}
 }
 
-// TestDriveXargs, TestDriveParallel, TestDriveSlurm and TestDriveSpark use schedulers' scripts.
+// TestDriveXargs, TestDriveParallel, TestDriveSlurm and TestDriveSpark use the scripts for these
+// schedulers.
 func TestDriveXargs(t *testing.T) {
 	dir := t.TempDir()
 	driven(t, filepath.Join(dir, "store"), "cat >"+dir+"/pass && ../../parallel/xargs.sh $GRAM_STORE "+dir+"/pass 2")

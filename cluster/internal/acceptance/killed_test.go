@@ -27,8 +27,8 @@ var kills = flag.Int("kills", 10, "TestKilled: how many runs")
 var long = &kind{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 	[]string{"matrix", "-kernel", "diffusion:t=0.5"}, "synthetic:docs=1500,terms=9000,length=400,classes=4,seed=5"}
 
-// TestKilled kills two processes on the same tasks at random times, up to three times, and then
-// gather. Acknowledged results must exist. The final matrix must equal gram's matrix.
+// TestKilled kills two processes that run the same tasks, up to three times at random times, and
+// then gather. Acknowledged results must exist. The final matrix must equal gram's matrix.
 func TestKilled(t *testing.T) {
 	n := *kills
 	planned := filepath.Join(t.TempDir(), "planned")
@@ -40,7 +40,7 @@ func TestKilled(t *testing.T) {
 	first := *j
 	first.store = filepath.Join(t.TempDir(), "store")
 	copied(t, planned, first.store)
-	begin := time.Now() // times are relative to an undisturbed process
+	begin := time.Now() // delays are fractions of the time of an undisturbed process
 	run(t, j.tasks, "gramcluster", "work", "-store", first.store, "-workers", "1")
 	span := time.Since(begin)
 	first.check(t)
@@ -121,7 +121,6 @@ func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]b
 	return found
 }
 
-// killed counts the processes that were killed.
 var killed atomic.Int64
 
 // killAfter runs a command and kills it after delay.

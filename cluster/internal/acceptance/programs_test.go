@@ -20,7 +20,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// folder holds the built programs.
 var folder string
 
 func TestMain(m *testing.M) {
@@ -41,7 +40,6 @@ func TestMain(m *testing.M) {
 	jobtest.RunTests(m)
 }
 
-// run runs a program to its end and returns its output.
 func run(t *testing.T, stdin, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -66,7 +64,6 @@ type kind struct {
 
 func (k *kind) source() string { return cmp.Or(k.in, documents) }
 
-// kinds lists small jobs of all kinds.
 var kinds = []*kind{
 	{"gram", []string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}, "K.npy",
 		[]string{"matrix", "-kernel", "diffusion:t=0.5"}, ""},
@@ -81,14 +78,12 @@ var kinds = []*kind{
 		[]string{"duplicates", "-within", "0.4"}, ""},
 }
 
-// job is a planned job.
 type job struct {
 	*kind
 	store, digest string
 	tasks         string // task lines
 }
 
-// plan plans a job.
 func plan(t *testing.T, store string, k *kind) *job {
 	t.Helper()
 	args := append([]string{"plan", k.name, "-q", "-store", store, "-in", k.source()}, models(t, k.plan)...)
@@ -116,13 +111,11 @@ func models(t *testing.T, args []string) []string {
 	return args
 }
 
-// wanted caches the outputs of gram.
 var (
 	wanted   = map[*kind][]byte{}
 	wantedMu sync.Mutex
 )
 
-// want returns the output of gram.
 func want(t *testing.T, k *kind) []byte {
 	t.Helper()
 	wantedMu.Lock()
@@ -150,7 +143,8 @@ func (j *job) check(t *testing.T) {
 	}
 }
 
-// read returns the contents of a file; for a search, only the fields common to grid and jobs.
+// read returns the contents of a file. For a search, it returns only the fields that grid and jobs
+// have in common.
 func read(t *testing.T, kind, path string) []byte {
 	t.Helper()
 	b := musttest.Get(os.ReadFile(path))(t)
@@ -164,7 +158,7 @@ func read(t *testing.T, kind, path string) []byte {
 		t.Fatalf("%v: %s", err, b)
 	}
 	for _, row := range report.Rows {
-		delete(row, "seconds") // only grid writes them
+		delete(row, "seconds") // only grid writes seconds
 	}
 	return musttest.Get(json.Marshal(report.Rows))(t)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// TestS3 runs all kinds of jobs with an S3 server, or the bucket of GRAM_BUCKET, with eight
-// processes per job. Every task is done once.
+// TestS3 runs all kinds of jobs with an S3 server, or with the bucket in GRAM_BUCKET, and eight
+// processes per job. Each task runs once.
 func TestS3(t *testing.T) {
 	url := servers.StartBucket(t)
 	bucket, query, _ := strings.Cut(url, "?")
@@ -47,8 +47,9 @@ func TestS3(t *testing.T) {
 	}
 }
 
-// TestS3Writers creates one object from eight goroutines. If the contents differ, one succeeds and
-// all read its contents; if not, all succeed. 12 MiB are a multipart upload.
+// TestS3Writers creates one object from eight goroutines. If the contents differ, one goroutine
+// succeeds and all read its contents. If the contents are equal, all succeed. An object of 12 MiB
+// is a multipart upload.
 func TestS3Writers(t *testing.T) {
 	url := servers.StartBucket(t)
 	for _, size := range []int{0, 100, 1 << 20, 6 << 20, 12 << 20} {

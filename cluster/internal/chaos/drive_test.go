@@ -48,7 +48,6 @@ func TestDrives(t *testing.T) {
 	}
 }
 
-// driveJob is a small training with landmarks, and its expected results.
 type driveJob struct {
 	documents *corpus.Corpus
 	dir       string
@@ -97,7 +96,7 @@ func newDriveJob(t *testing.T) *driveJob {
 	return d
 }
 
-// drive does the same as gramcluster drive.
+// drive runs the driver as `gramcluster drive` does.
 func (d *driveJob) drive(h *job.Host, path string, hand *work.Dispatcher) error {
 	ctx := context.Background()
 	f := flag.NewFlagSet("drive", flag.ContinueOnError)
@@ -115,14 +114,12 @@ func (d *driveJob) drive(h *job.Host, path string, hand *work.Dispatcher) error 
 	})
 }
 
-// driveWorld is a world with a driveJob.
 type driveWorld struct {
 	*world
 	*driveJob
 	models, handed int
 }
 
-// run runs a whole schedule.
 func (w *driveWorld) run() error {
 	w.kinds = []job.Kind{landmarks.Kind}
 	maps.Copy(w.world.results, w.driveJob.results)

@@ -44,7 +44,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// scheduled runs n schedules, or fewer with -short, and returns their number. -seed runs only one.
+// scheduled runs n schedules, or fewer with -short, and returns their number. With -seed it runs
+// only one.
 func scheduled(t *testing.T, n int, run func(seed uint64, log func(string, ...any)) error) int {
 	t.Helper()
 	if *seed != 0 {
@@ -73,14 +74,12 @@ func scheduled(t *testing.T, n int, run func(seed uint64, log func(string, ...an
 	return n
 }
 
-// toyWorld is a world with a toy job.
 type toyWorld struct {
 	*world
 	job     *toyJob
 	gathers int
 }
 
-// run runs a whole schedule.
 func (w *toyWorld) run() error {
 	w.job, w.kinds = newToyJob(1+w.rng.IntN(5)), []job.Kind{toy{}.kind()}
 	for task, b := range w.job.results {
@@ -140,7 +139,7 @@ func (w *toyWorld) gather(h *job.Host) error {
 	return nil
 }
 
-// finish runs one process that plans and works until no operation fails, and checks the output.
+// finish starts one process that plans and works until no operation fails, and checks the output.
 func (w *toyWorld) finish() error {
 	all := run.Range(0, w.job.job.NumTasks)
 	left, passes, planned := all, 0, false
@@ -169,7 +168,7 @@ func (w *toyWorld) finish() error {
 	return w.wrong
 }
 
-// needless checks that an attempt was made because an earlier one was damaged, or unreadable then.
+// needless fails if an attempt was repeated although nothing can have been damaged.
 func (w *toyWorld) needless(key string) {
 	if w.rate > 0 || len(w.rotten) > 0 || w.deaths > 0 {
 		return

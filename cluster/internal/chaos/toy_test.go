@@ -51,7 +51,6 @@ func (k toy) Gather(ctx context.Context, j *job.Job, _ *job.Output) error {
 	return nil
 }
 
-// toyJob is a toy job with its expected results.
 type toyJob struct {
 	input   []byte
 	job     job.Description
@@ -78,7 +77,7 @@ func newToyJob(tasks int) *toyJob {
 	return t
 }
 
-// plan stores the job, as gramcluster plan does.
+// plan stores the job, as `gramcluster plan` does.
 func (t *toyJob) plan(ctx context.Context, h *job.Host) error {
 	if _, err := h.Store.Put(ctx, job.FilePrefix+job.Digest(t.input), t.input); err != nil {
 		return err

@@ -60,7 +60,7 @@ func (p *process) wait() bool {
 	return !p.dead
 }
 
-// start creates a process, which runs when step or end resumes it.
+// start creates a process that runs when step or end resumes it.
 func (w *world) start(name string, main func(p *process)) *process {
 	p := &process{}
 	decide := func(op, key string) storetest.Fault {
@@ -115,7 +115,7 @@ func (w *world) step() {
 	w.running = append(w.running[:i], w.running[i+1:]...)
 }
 
-// end stops all processes, and runs a last one to its end, with fewer faults.
+// end stops all processes, and runs a last process to its end, with faults at up to the given rate.
 func (w *world) end(rate float64, main func(p *process)) error {
 	for _, p := range w.running {
 		p.stop()
@@ -139,7 +139,7 @@ func (w *world) rots() {
 	if b := w.store.Get(key); len(b) > 0 {
 		w.log("%s rots", key)
 		w.rotten[key], w.changed = true, true
-		b[w.rng.IntN(len(b))] ^= 3 << w.rng.IntN(7) // two bits, because the fault Turned could undo a change of one bit
+		b[w.rng.IntN(len(b))] ^= 3 << w.rng.IntN(7) // two bits, because the fault CorruptByte could undo a change of one bit
 		w.store.Set(key, b)
 	}
 }
@@ -154,7 +154,7 @@ func (w *world) hasRotted(name string) bool {
 	return false
 }
 
-// work does tasks in a process, as gramcluster work does.
+// work runs tasks in a process, as `gramcluster work` does.
 func (w *world) work(p *process, digest string, tasks []int) {
 	said := writer(func(line []byte) error {
 		var r work.TaskReport
@@ -203,7 +203,7 @@ func (w *world) check() {
 		case err != nil && !w.hasRotted(name):
 			w.fail("%s was acknowledged and is lost: %v", name, err)
 		case err != nil:
-			delete(w.acknowledged, name) // damaged, and to be computed again
+			delete(w.acknowledged, name) // damaged, so the task must run again
 		}
 	}
 }

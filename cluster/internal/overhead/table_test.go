@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A row has medians. The ratio is computed from sums within a round.
+// Each row holds medians over the rounds. The ratio of a round is computed from the round's sums.
 func TestTable(t *testing.T) {
 	rounds := []round{
 		{stepGram: {2, 1}, stepPlan: {0.25, 0.25}, stepWork: {1, 0.5}, stepGather: {0.5, 0.5}},

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// StartBucket returns the URL of an empty bucket. If GRAM_BUCKET is set, Bucket returns its value.
-// Otherwise, Bucket starts versitygw, an S3 server for a folder, and sets the AWS credentials in
-// the environment.
+// StartBucket returns the URL of an empty bucket. If GRAM_BUCKET is set, StartBucket returns its
+// value. Otherwise, it starts versitygw, an S3 server that stores objects in a folder, and sets the
+// AWS credentials in the environment.
 //
 // Go builds and caches the server, with the version and checksums in versitygw/go.mod and go.sum.
 func StartBucket(t testing.TB) (url string) {

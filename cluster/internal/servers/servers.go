@@ -71,7 +71,8 @@ func (l *processLog) String() string {
 	return l.b.String()
 }
 
-// start runs cmd as a process group until the test ends, and waits until ready accepts its log.
+// start runs cmd in a process group until the test ends. It returns when ready reports true for the
+// output so far.
 func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	t.Helper()
 	out := &processLog{}
@@ -101,8 +102,8 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	}
 }
 
-// acceptsConnections returns a function that reports whether a server accepts connections at address. It is
-// used as the argument ready of start.
+// acceptsConnections returns a function for start that reports whether a server accepts connections
+// at address.
 func acceptsConnections(address string) func(string) bool {
 	return func(string) bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)
