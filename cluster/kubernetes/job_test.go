@@ -27,7 +27,7 @@ func readJob(t *testing.T) *batch.Job {
 	return &j
 }
 
-// TestJob checks the manifest against the API's types and rules of the API server.
+// TestJob checks the manifest against the API's types and the rules of the API server.
 func TestJob(t *testing.T) {
 	j := readJob(t)
 	if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Name == "" {
