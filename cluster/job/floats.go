@@ -8,8 +8,8 @@ import (
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// FloatBytes returns values in little-endian order. On a little-endian computer it returns the
-// memory of v, without a copy.
+// FloatBytes returns the values in v as little-endian bytes. On a little-endian computer, the bytes
+// share the memory of v.
 func FloatBytes(v []float32) []byte {
 	if len(v) == 0 {
 		return nil

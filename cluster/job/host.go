@@ -25,7 +25,7 @@ type Host struct {
 	MemoryLimit int64        // memory limit of the process in bytes; 0 if unlimited
 
 	mu     sync.Mutex
-	digest string // digest of the documents in held
+	digest string // digest of corpus
 	corpus *corpus.Corpus
 }
 
@@ -49,7 +49,6 @@ func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error
 	return c, nil
 }
 
-// readInput reads an input, from the cache if possible.
 func (h *Host) readInput(ctx context.Context, name string) ([]byte, error) {
 	var b []byte
 	var err error
@@ -68,8 +67,8 @@ type readError struct{ error }
 
 func (u *readError) Unwrap() error { return u.error }
 
-// IsReadError reports whether err means that an input couldn't be read from the store. A retry may then
-// succeed.
+// IsReadError reports whether err means that an input couldn't be read from the store. A retry may
+// then succeed.
 func IsReadError(err error) bool {
 	u := (*readError)(nil)
 	return errors.As(err, &u)
@@ -94,7 +93,7 @@ func (h *Host) PutFile(ctx context.Context, path string) (digest string, err err
 	return digest, err
 }
 
-// FilePrefix is the prefix of the names of inputs that aren't documents.
+// FilePrefix is the prefix of the object names of inputs other than documents.
 const FilePrefix = "files/"
 
 // File returns the contents of a file stored by PutFile.
@@ -113,7 +112,7 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 }
 
 // CheckISA returns an error if this computer lacks the job's instruction set. Other instruction
-// sets may give other results.
+// sets may give different results.
 func (j *Job) CheckISA() error {
 	if _, err := asm.KernelsFor(asm.ISA(j.ISA)); err != nil {
 		return fmt.Errorf("job: the job needs instruction set %s, but this computer supports up to %s; plan it with -isa %s",

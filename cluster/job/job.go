@@ -36,7 +36,8 @@ type Description struct {
 	Spec         json.RawMessage `json:"spec"`             // settings of the kind, such as the kernel
 }
 
-// Encode returns the JSON text that is stored and hashed. It compacts Spec.
+// Encode returns the JSON text that is stored and hashed. It compacts Spec. If Caches is zero, it
+// inserts the cache sizes of this computer.
 func (d *Description) Encode() ([]byte, error) {
 	var spec bytes.Buffer
 	if err := json.Compact(&spec, d.Spec); err != nil {
@@ -74,10 +75,10 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// CheckRange returns an error unless least <= v <= most.
-func CheckRange(what string, v, least, most int) error {
-	if v < least || v > most {
-		return fmt.Errorf("%s must be between %d and %d, got %d", what, least, most, v)
+// CheckRange returns an error unless lower <= v <= upper.
+func CheckRange(what string, v, lower, upper int) error {
+	if v < lower || v > upper {
+		return fmt.Errorf("%s must be between %d and %d, got %d", what, lower, upper, v)
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func Digest(b []byte) string {
 	return hex.EncodeToString(d[:])
 }
 
-// IsDigest reports whether s is formatted as a digest.
+// IsDigest reports whether s has the format of a digest: 64 lower-case hexadecimal digits.
 func IsDigest(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
@@ -211,8 +212,8 @@ func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) 
 	return j.Host.Store.Get(ctx, j.ResultName(task), buf)
 }
 
-// EachResult calls do with the result b of each task, in order, and reports progress to out. b is valid
-// until do returns.
+// EachResult calls do with the result b of each task, in order, and reports progress to out. b is
+// valid until do returns.
 func (j *Job) EachResult(ctx context.Context, out *Output, do func(task int, b []byte) error) (err error) {
 	var b []byte
 	for task := range j.NumTasks {

@@ -115,7 +115,7 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// Bad lines are passed on with their number and error, and reading continues.
+// Invalid lines are passed to yield with their number and error, and reading continues.
 func TestReadLines(t *testing.T) {
 	good := job.TaskLine{Job: strings.Repeat("0a", 32), Task: 5}
 	text := good.String() + "\n \t\nnonsense\n" + `{"job":"` + good.Job + `"}` + "\n" +

@@ -17,8 +17,8 @@ type Kind struct {
 	Summary string // one line
 	Help    string // help text: tasks, output of gather, example; a list of the flags follows
 
-	// DeclareFlags adds the kind's flags to f, in addition to the common flags (-store, -in with its
-	// options, -isa, -workers, -m). It returns a Planner that receives the flags' values.
+	// DeclareFlags adds the kind's flags to f, in addition to the common flags (-store, -in with
+	// its options, -isa, -workers, -m). It returns a Planner that receives the flags' values.
 	DeclareFlags func(f *flag.FlagSet) Planner
 
 	// Open creates a worker for a job, with the data that tasks share, such as an engine.
@@ -37,14 +37,14 @@ type Planner interface {
 	Plan(ctx context.Context, p *PlanArgs) (spec any, tasks int, err error)
 }
 
-// ReadConfigurer is implemented by a [Planner] that changes the options for reading documents. For example,
-// predict sets the model's vocabulary.
+// ReadConfigurer is implemented by a [Planner] that changes the options for reading documents. For
+// example, predict sets the model's vocabulary.
 type ReadConfigurer interface {
 	ConfigureRead(ctx context.Context, opt *corpus.Options) error
 }
 
-// DocumentSplitter is implemented by a [Planner] that stores the documents of each task itself. An example
-// is predict. Planning.Corpus then isn't stored, and the description has no corpus.
+// DocumentSplitter is implemented by a [Planner] that stores the documents of each task itself. An
+// example is predict. PlanArgs.Corpus then isn't stored, and the description has no corpus.
 type DocumentSplitter interface{ SplitsDocuments() }
 
 // Driver is implemented by a [Planner] that runs a sequence of jobs, such as landmarks. Each job
@@ -60,7 +60,8 @@ type DriveArgs struct {
 	ISA    string
 	Output *Output
 
-	// RunJob returns when the results of all tasks exist. Damaged results are computed again.
+	// RunJob runs a job and returns when the results of all tasks exist. Damaged results are
+	// computed again.
 	RunJob func(ctx context.Context, j *Job) error
 }
 

@@ -10,13 +10,14 @@ import (
 	"io"
 )
 
-// TaskLine identifies a task. plan prints it as a line of JSON, which any scheduler can pass to work.
+// TaskLine identifies a task. `gramcluster plan` prints it as a line of JSON, which any scheduler
+// can pass to `gramcluster work`.
 type TaskLine struct {
 	Job  string `json:"job"`
 	Task int    `json:"task"`
 }
 
-// ParseTaskLine parses a line.
+// ParseTaskLine parses a task line in JSON.
 func ParseTaskLine(text []byte) (TaskLine, error) {
 	// pointers distinguish missing fields from zeros
 	var l struct {
@@ -41,7 +42,7 @@ func ParseTaskLine(text []byte) (TaskLine, error) {
 	return TaskLine{*l.Job, *l.Task}, nil
 }
 
-// String returns the line, without a newline.
+// String returns l as JSON, without a newline.
 func (l TaskLine) String() string {
 	b, err := json.Marshal(l)
 	if err != nil {
@@ -52,8 +53,8 @@ func (l TaskLine) String() string {
 
 const maxLineBytes = 4096
 
-// ReadTaskLines calls yield for each nonblank line of r, with an error if the line is invalid. number
-// is the line number, from 1. ReadLines stops at the first error of yield or r.
+// ReadTaskLines calls yield for each nonblank line of r, with an error if the line is invalid.
+// number is the line number, from 1. ReadTaskLines stops at the first error of yield or r.
 func ReadTaskLines(ctx context.Context, r io.Reader, yield func(number int, l TaskLine, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxLineBytes), maxLineBytes)

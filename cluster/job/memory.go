@@ -12,8 +12,8 @@ import (
 // It includes up to 46 MiB for the program file, which contains the libraries of all stores.
 const ProgramBytes = 64 << 20
 
-// FreeMemory returns the memory left for a task in bytes. This is the limit minus the memory of the
-// program and of the documents c. c may be nil. Left returns at least 1, or 0 if there is no limit.
+// FreeMemory returns the memory left for a task in bytes: the limit minus [ProgramBytes] and the
+// memory of the documents c, which may be nil. The result is at least 1, or 0 if there is no limit.
 func (h *Host) FreeMemory(c *corpus.Corpus) int64 {
 	if h.MemoryLimit == 0 {
 		return 0
@@ -21,8 +21,8 @@ func (h *Host) FreeMemory(c *corpus.Corpus) int64 {
 	return max(h.MemoryLimit-corpusBytes(c), 1)
 }
 
-// CheckMemory returns an error if the program, the documents c and need bytes exceed the memory limit. The
-// error contains this sum.
+// CheckMemory returns an error if the memory of the program and of the documents c, plus need
+// bytes, exceeds the limit. The error contains this sum.
 func (h *Host) CheckMemory(c *corpus.Corpus, need int64, format string, args ...any) error {
 	if h.MemoryLimit == 0 || corpusBytes(c)+need <= h.MemoryLimit {
 		return nil
