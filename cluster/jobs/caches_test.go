@@ -19,7 +19,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A computer with other cache sizes than the planning computer computes the same bits. A job
+// A computer whose cache sizes differ from the planning computer's computes the same bits. A job
 // planned with other cache sizes has another digest and other bits.
 func TestCaches(t *testing.T) {
 	if asm.BestKernels().ISA == asm.Generic {
@@ -38,7 +38,8 @@ func TestCaches(t *testing.T) {
 	musttest.NoError(t, flags.Parse([]string{"-kernel", "diffusion:t=0.5", "-block-rows", "128", "-block-columns", "256"}))
 	spec, tasks, err := planner.Plan(t.Context(), &job.PlanArgs{Corpus: c})
 	musttest.NoError(t, err)
-	// result plans the job with some caches, does a task with others, and returns both.
+	// result plans the job with the cache sizes plans, runs a task with the cache sizes works, and
+	// returns the job's digest and the result.
 	result := func(plans, works [2]int) (string, []byte) {
 		cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = plans[0], plans[1]
 		h := &job.Host{Store: store.New(&storetest.MemoryBucket{}), Workers: 1}
@@ -57,7 +58,7 @@ func TestCaches(t *testing.T) {
 		b := musttest.Get(j.Result(t.Context(), 5, nil))(t)
 		return j.Digest, b
 	}
-	one, other := [2]int{32 << 10, 1 << 20}, [2]int{32 << 10, 512 << 10} // as of Zen 4 and Zen 3
+	one, other := [2]int{32 << 10, 1 << 20}, [2]int{32 << 10, 512 << 10} // cache sizes of Zen 4 and Zen 3
 	job1, want := result(one, one)
 	job2, got := result(one, other)
 	if job1 != job2 || !bytes.Equal(want, got) {

@@ -29,7 +29,6 @@ import (
 
 var updateDigests = flag.Bool("update-digests", false, "write testdata/digests.txt")
 
-// digested holds the digests of a job and of its results.
 type digested struct{ what, job, results string }
 
 // TestDigests checks that the results of jobs of every kind, on every instruction set, are
@@ -42,7 +41,7 @@ func TestDigests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector")
 	}
-	// The cache sizes decide which terms are dense, and so the order of sums.
+	// The cache sizes determine which terms are dense, and so the order of sums.
 	caches := cpuid.CPU.Cache
 	t.Cleanup(func() { cpuid.CPU.Cache = caches })
 	cpuid.CPU.Cache.L1D, cpuid.CPU.Cache.L2 = 32<<10, 1<<20
@@ -111,7 +110,7 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	done["landmarks"] = true
 	for _, loss := range []string{"square", "logistic"} {
 		passed := passes(t, isa, "-landmarks", "20", "-tasks", "2", "-loss", loss)
-		for i, j := range passed[:min(3, len(passed))] { // later passes depend on these
+		for i, j := range passed[:min(3, len(passed))] { // later passes depend on the first three
 			all = append(all, digested{fmt.Sprintf("landmarks -loss %s, pass %d", loss, i+1), j.Digest, digestOf(t, j)})
 		}
 	}
@@ -134,7 +133,7 @@ func digestOf(t *testing.T, j *job.Job) string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// passes trains with landmarks, and returns the finished jobs.
+// passes trains a landmark model, and returns the finished jobs.
 func passes(t *testing.T, isa asm.ISA, flags ...string) (all []*job.Job) {
 	ctx := t.Context()
 	k := musttest.Get(job.FindKind(jobs.Kinds, "landmarks"))(t)

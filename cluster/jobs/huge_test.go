@@ -20,15 +20,16 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// anyValue lists numbers that may be huge, because neither work nor memory grows with them: seeds,
-// solver parameters (steps are bounded), parameters of other types, k (bounded by the documents),
-// caches (checked elsewhere) and vectors of a pass.
+// anyValue lists numbers that may be huge, because neither computation nor memory grows with them.
+// Examples are seeds, solver parameters (iterations are bounded), parameters of other types, k
+// (bounded by the number of documents), cache sizes (checked elsewhere) and vectors of a pass.
 var anyValue = map[string]bool{
 	"seed": true, "c": true, "nu": true, "epsilon": true, "tolerance": true, "c_values": true, "k": true, "least": true,
 	"l1": true, "l2": true, "iterations": true, "at": true, "step": true,
 }
 
-// numbers calls yield for each number in v, with its path and a function that replaces it.
+// numbers calls yield for each number in v, with the number's path and a function that replaces the
+// number.
 func numbers(path string, v any, set func(any), yield func(path string, n json.Number, set func(any))) {
 	switch v := v.(type) {
 	case json.Number:
@@ -45,7 +46,7 @@ func numbers(path string, v any, set func(any), yield func(path string, n json.N
 }
 
 // numbersOf parses JSON, and calls yield for each number with its path, its value and a function
-// that returns the JSON with another number.
+// that returns the JSON with a replaced number.
 func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number, with func(string) []byte)) {
 	t.Helper()
 	var v any
@@ -61,8 +62,8 @@ func numbersOf(t *testing.T, text []byte, yield func(path string, n json.Number,
 	})
 }
 
-// TestHugeNumbers replaces each number in a description by huge values, and does the tasks.
-// Impossible values are refused with little work and memory.
+// TestHugeNumbers replaces each number in a description by huge values, and runs the tasks.
+// Impossible values are rejected with little time and memory.
 func TestHugeNumbers(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	for _, c := range []struct{ kind, out, flags string }{
@@ -106,7 +107,8 @@ func huge(t *testing.T, j *job.Job) {
 	hugeIn(t, j, "", text, func(text []byte) (d job.Description, err error) { return d, json.Unmarshal(text, &d) })
 }
 
-// hugeIn tests huge values for each number in a JSON text; of returns the changed description.
+// hugeIn tests huge values for each number in a JSON text. The function of returns the description
+// for a changed text.
 func hugeIn(t *testing.T, j *job.Job, in string, text []byte, of func(text []byte) (job.Description, error)) {
 	numbersOf(t, text, func(path string, n json.Number, with func(string) []byte) {
 		for _, v := range []string{"1000000000", "9223372036854775807", "1e300"} {
@@ -124,7 +126,7 @@ func hugeIn(t *testing.T, j *job.Job, in string, text []byte, of func(text []byt
 	})
 }
 
-// do does the first tasks of a job, and checks that time and memory are small.
+// do runs the first tasks of a job, and checks that time and memory are small.
 func do(t *testing.T, name string, h *job.Host, d job.Description) error {
 	other, err := h.Save(t.Context(), d)
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package blocks divides the pairs of documents into blocks, one per task. Block (I, J), I >= J,
-// has rows I·b to (I+1)·b - 1 and columns J·b to (J+1)·b - 1, and is task I(I+1)/2 + J.
+// Package blocks divides the pairs of documents into blocks, one per task. With block size b, block
+// (I, J), I >= J, has rows I·b to (I+1)·b - 1 and columns J·b to (J+1)·b - 1. It is task I(I+1)/2 +
+// J.
 package blocks
 
 import (
@@ -57,7 +58,7 @@ func (h LowerTriangle) Span(block int) [2]int {
 // TaskOfBlock returns the task of block (i, j).
 func TaskOfBlock(i, j int) int { return i*(i+1)/2 + j }
 
-// BlockOfTask returns the block (i, j) of a task. It is the inverse of Task.
+// BlockOfTask returns the block (i, j) of a task. It is the inverse of [TaskOfBlock].
 func BlockOfTask(task int) (i, j int) {
 	for i = int(math.Sqrt(2 * float64(task))); i*(i+1)/2 > task; i-- {
 	}

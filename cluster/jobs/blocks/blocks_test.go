@@ -2,7 +2,7 @@ package blocks
 
 import "testing"
 
-// Blocks and task numbers correspond one to one.
+// Blocks correspond one-to-one to task numbers.
 func TestPlace(t *testing.T) {
 	next := 0
 	for i := range 300 {
@@ -21,7 +21,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// Validate refuses more ranges of documents than task numbers allow.
+// Validate rejects more ranges of documents than the number of tasks allows.
 func TestMostRanges(t *testing.T) {
 	for ranges, most := range map[int]bool{1 << 15: true, 1<<15 + 1: false} {
 		if err := (LowerTriangle{NumRows: ranges, BlockSize: 1}).Validate(); (err == nil) != most {

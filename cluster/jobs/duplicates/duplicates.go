@@ -62,8 +62,8 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// ConfigureRead implements job.Reader. It keeps rare words and digits, because they distinguish
-// documents.
+// ConfigureRead implements job.ReadConfigurer. It keeps rare words and digits, because they
+// distinguish documents.
 func (p *planner) ConfigureRead(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -98,7 +98,7 @@ func (s *spec) validate() (sparse.Embedding, error) {
 	return e, err
 }
 
-// worker is a job with its documents. Each task embeds its own documents.
+// worker runs the tasks of a job. Each task embeds only its own documents.
 type worker struct {
 	spec
 	job    *job.Job
@@ -185,7 +185,7 @@ func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 }
 
 // unionPairs decodes the pairs of documents in b and adds them to kept. It fails if an index isn't
-// below n.
+// below n, or if the indices of a pair are equal.
 func unionPairs(kept *engine.Deduplicator, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("length of %d bytes is not a multiple of 8", len(b))

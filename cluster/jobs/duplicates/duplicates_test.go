@@ -53,7 +53,7 @@ func TestRefused(t *testing.T) {
 
 func TestOther(t *testing.T) { jobtest.CheckBlocksRejected(t, Kind, "g.tsv") }
 
-// Any bytes are either refused, or hold pairs of valid documents.
+// Any bytes are either rejected or decoded to pairs of valid documents.
 func FuzzConnect(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 2, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 1, 0, 0, 0})

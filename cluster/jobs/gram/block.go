@@ -1,22 +1,22 @@
 package gram
 
-// maxTileSize is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the size of
-// the blocks that a store reads and checks.
+// maxTileSize is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the size
+// of the blocks that a store reads and checks.
 const maxTileSize = 512
 
-// tileSize returns the side length of a tile, a power of 2 that divides Rows, so that diagonal tiles
-// are square.
+// tileSize returns the side length of a tile, a power of 2 that divides StripHeight, so that
+// diagonal tiles are square.
 func (s *spec) tileSize() int { return min(maxTileSize, s.StripHeight&-s.StripHeight) }
 
-// maxBlockValues returns an upper bound of the number of values per block. Aligning a block to tiles adds
-// less than a tile's width to the block's width.
+// maxBlockValues returns an upper bound of the number of values per block. Aligning a block to
+// tiles adds less than a tile's width to the block's width.
 func (s *spec) maxBlockValues() int {
 	return min(s.StripHeight, s.NumDocuments) * min(s.MaxBlockWidth+s.tileSize(), s.NumDocuments)
 }
 
 // block is the rectangle of the matrix that a task computes. It is divided into tiles at multiples
-// of side. Tiles above the diagonal are omitted. Tiles are stored in row-major order, as are the
-// values of each tile.
+// of tileSize. Tiles above the diagonal are omitted. Tiles, and the values of each tile, are stored
+// in row-major order.
 type block struct {
 	tileSize      int
 	rows, columns [2]int
@@ -35,9 +35,9 @@ func (s *spec) block(task int) block {
 	}
 }
 
-// firstColumn returns the first column of block b in the strip that ends before row end. If there are
-// several blocks, the last block has at least Columns/2 columns, so it contains the diagonal of the
-// strip.
+// firstColumn returns the first column of block b in the strip that ends before row end. If there
+// are several blocks, the last block has at least MaxBlockWidth/2 columns, so it contains the
+// diagonal of the strip.
 func (s *spec) firstColumn(end, b, blocks int) int {
 	if b == blocks {
 		return end

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Tiles cover every pair of the half matrix once, in consecutive memory. No tile exceeds the size
+// Tiles cover each pair of the lower triangle once, in consecutive memory. No tile exceeds the size
 // that workers expect.
 func TestTilesCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -67,7 +67,8 @@ func TestTilesCover(t *testing.T) {
 	}
 }
 
-// Gather puts tiles in the right places, for strips of whole rows and of a tile's width.
+// gather puts tiles in the right places, for strips of whole rows and for strips with the width of
+// a tile.
 func TestGather(t *testing.T) {
 	for _, s := range []spec{
 		{"linear", 1, 128, 256}, {"linear", 640, 128, 256}, {"linear", 1500, 256, 512}, {"linear", 1300, 512, 1024},
@@ -114,7 +115,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// Any description is either refused, or has valid blocks.
+// Any description is either rejected or has valid blocks.
 func FuzzSpec(f *testing.F) {
 	f.Add([]byte(`{"kernel":"linear","documents":700,"rows":128,"columns":256}`), 13)
 	f.Fuzz(func(t *testing.T, text []byte, tasks int) {

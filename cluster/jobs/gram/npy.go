@@ -17,7 +17,7 @@ import (
 )
 
 // The matrix is written in strips of up to stripBytes, because long writes are faster. A strip has
-// the height of a tile. It is written in pieces of about pieceBytes, and ctx is checked between
+// the height of a tile. It is written in pieces of about writeBytes, and ctx is checked between
 // pieces.
 const (
 	stripBytes = 128 << 20
@@ -75,7 +75,7 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 func (s *spec) tileBytes() int64 { return 4 * int64(s.tileSize()) * int64(s.tileSize()) }
 
 // stripWidth returns the number of workers, and the number of columns per strip. A strip has at
-// least one tile and at most stripBytes. All strips together take at most half of the memory.
+// least one tile and at most stripBytes. All strips together take at most half of the free memory.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.MemoryLimit > 0 {

@@ -89,7 +89,8 @@ func newOutput(t testing.TB, name string) *job.Output {
 	return &job.Output{Path: path, Logf: t.Logf, Progress: func(int64, int64) {}}
 }
 
-// CheckRejected checks that planning with each set of flags fails with the corresponding error text.
+// CheckRejected checks that planning with each set of flags fails with the corresponding error
+// text.
 func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {
@@ -100,8 +101,8 @@ func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[strin
 	}
 }
 
-// CheckChangedRejected checks that Open and Gather fail after change has changed the job's description. It returns
-// both errors.
+// CheckChangedRejected checks that Open and Gather fail for a job whose description was modified by
+// change. It returns both errors.
 func CheckChangedRejected(
 	t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description),
 ) (opened, gathered error) {
@@ -118,8 +119,8 @@ func CheckChangedRejected(
 	return opened, gathered
 }
 
-// CheckTasksRejected checks that a kind rejects a job with an additional task, and the output format "x".
-// It returns the valid job.
+// CheckTasksRejected checks that a kind rejects a job with an additional task, and the output
+// format "x". It returns the valid job.
 func CheckTasksRejected(t testing.TB, k job.Kind, file, format string, flags ...string) *job.Job {
 	t.Helper()
 	j, _, err := Run(t, k, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", file, flags...)
@@ -138,8 +139,8 @@ func CheckTasksRejected(t testing.TB, k job.Kind, file, format string, flags ...
 	return j
 }
 
-// CheckBlocksRejected checks that a kind rejects a job with a wrong number of tasks or documents. The kind
-// must use the blocks of package blocks, and write .tsv files.
+// CheckBlocksRejected checks that a kind rejects a job with a wrong number of tasks or documents.
+// The kind must use the blocks of package blocks, and write .tsv files.
 func CheckBlocksRejected(t testing.TB, k job.Kind, file string) {
 	t.Helper()
 	j := CheckTasksRejected(t, k, file, "tsv", "-block", "40")
@@ -175,7 +176,8 @@ func RunTests(m *testing.M) {
 	os.Exit(code)
 }
 
-// BuildGram and Cluster return the paths of gram and gramcluster. The first call builds the program.
+// BuildGram and BuildGramcluster return the paths of gram and gramcluster. The first call of each
+// function builds the program.
 var (
 	BuildGram        = buildOnce("github.com/gramengine/gram", "gram")
 	BuildGramcluster = buildOnce("github.com/gramengine/gram/cluster", "gramcluster")

@@ -41,7 +41,7 @@ Example:
 // spec holds the settings in Description.Spec.
 type spec struct {
 	Settings      landmark.Settings `json:"settings"`
-	RequestDigest string            `json:"request"` // digest of the request
+	RequestDigest string            `json:"request"`
 }
 
 const defaultTasks = 64

@@ -31,7 +31,6 @@ func TestMain(m *testing.M) { jobtest.RunTests(m) }
 // source has three blocks of documents; the last block is short.
 const source = "synthetic:docs=1300,terms=900,length=40,classes=4,seed=5"
 
-// driven is a store, with the state of a test driver.
 type driven struct {
 	t      *testing.T
 	folder string
@@ -46,7 +45,7 @@ func newDriven(t *testing.T) *driven {
 	return &driven{t: t, folder: t.TempDir(), path: filepath.Join(t.TempDir(), "a.model"), done: map[string]int{}}
 }
 
-// drive runs the driver. Two hosts share the tasks of each pass, last task first.
+// drive runs the driver. Two hosts share the tasks of each pass, and run the last task first.
 func (d *driven) drive(ctx context.Context, source string, flags ...string) error {
 	s, err := store.Create(ctx, d.folder)
 	if err != nil {
@@ -106,7 +105,7 @@ func (d *driven) model() []byte {
 	return musttest.Get(os.ReadFile(d.path))(d.t)
 }
 
-// Training as jobs writes the same file as gram train.
+// Jobs write the same model file as `gram train`.
 func TestLikeGrambench(t *testing.T) {
 	for _, c := range []struct {
 		tasks  string
@@ -171,7 +170,6 @@ func TestStartedAgain(t *testing.T) {
 		t.Errorf("%d tasks done, expected %d, each once", d.done[work.StateDone], 2*len(whole.jobs))
 	}
 
-	// rot damages a result
 	rot := func(job string) {
 		objects, err := filepath.Glob(filepath.Join(d.folder, "results", job, "*.a0"))
 		if err != nil || len(objects) != 2 {
@@ -195,7 +193,7 @@ func TestStartedAgain(t *testing.T) {
 	}
 }
 
-// Damaged jobs, requests and results are refused.
+// Damaged jobs, requests and results are rejected.
 func TestDamaged(t *testing.T) {
 	d := newDriven(t)
 	musttest.NoError(t, d.drive(t.Context(), source, "-landmarks", "20", "-passes", "1"))
@@ -219,7 +217,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// Invalid flags are refused before any pass.
+// Invalid flags are rejected before the first pass.
 func TestRefused(t *testing.T) {
 	for _, flags := range [][]string{
 		{"-tasks", "0"}, {"-c", "-1"}, {"-landmarks", "0"}, {"-loss", "x"}, {"-scheme", "x"},
@@ -234,7 +232,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Any bytes are either refused, or decoded to sums that encode to the same bytes.
+// Any bytes are either rejected or decoded to sums that encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	q := &landmark.Request{Rows: 600, Landmarks: []int{4, 2}, Classes: []int{0}, Points: []float64{1, 2}}
 	a := encodeSums(&landmark.Sums{Products: []float64{0.1, math.Inf(1)}, Ranges: []landmark.RangeSums{
@@ -262,7 +260,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Any text is either refused, or parsed to a request that encodes to the same text.
+// Any text is either rejected or parsed to a request that encodes to the same text.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"rows":3,"landmarks":[1,0],"classes":[0],"at":[0.1,-0],"step":[1,2],"of":[0]}`)
 	f.Add(`{"rows":-1}`)

@@ -21,9 +21,9 @@ func parseRequest(text []byte) (*landmark.Request, error) {
 	return q, nil
 }
 
-// encodeSums encodes the sums of a block, in little-endian order. First come the number of products,
-// the number of parts, and the number of sums per part, as uint32. The products follow as float64.
-// Each part then has its row as uint64 and its sums as float64.
+// encodeSums encodes the sums of a block, in little-endian order. First come the number of
+// products, the number of ranges, and the number of sums per range, as uint32. The products follow
+// as float64. Each range then has its first row as uint64 and its sums as float64.
 func encodeSums(s *landmark.Sums) []byte {
 	of := 0
 	if len(s.Ranges) > 0 {

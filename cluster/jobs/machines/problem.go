@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// NewProblem prepares documents for training. If once is set, each task trains with one kernel, as in
-// gram train. Otherwise, a task trains with several kernels that share dot products, as in gram
-// grid. The memory limit is per task. Without a limit, Problem uses three quarters of the free
-// memory, like gram.
+// NewProblem prepares documents for training. If once is set, each task trains with one kernel, as
+// in `gram train`. Otherwise, a task trains with several kernels that share dot products, as in
+// `gram grid`. Without a memory limit, NewProblem uses three quarters of the free memory, like
+// gram.
 func NewProblem(
 	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.PlannedRun,
 ) (*svm.Problem, error) {

@@ -64,7 +64,8 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// ConfigureRead implements job.Reader. It sets MinDF to 1, because rare words distinguish documents.
+// ConfigureRead implements job.ReadConfigurer. It sets MinDF to 1, because rare words distinguish
+// documents.
 func (p *planner) ConfigureRead(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -110,7 +111,6 @@ func (s *spec) listCounts(task int) (rows, columns int) {
 	return a[1] - a[0], b[1] - b[0]
 }
 
-// worker is a job with its engine.
 type worker struct {
 	spec
 	kernel kernel.Kernel

@@ -14,14 +14,14 @@ import (
 
 func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
-// Merged blocks are the same lines as from gram neighbours: for vectors and a folder of files, with
-// ties, -min, and kernels that don't decrease in c.
+// Merged lists have the same lines as the output of `gram neighbours`: for vectors and a folder of
+// files, with ties, -min, and kernels that don't decrease in c = 1 - cosine.
 func TestLikeGrambench(t *testing.T) {
 	folder := t.TempDir()
 	for i := range 40 {
 		class := filepath.Join(folder, fmt.Sprint("class", i%2))
 		musttest.NoError(t, os.MkdirAll(class, 0o755))
-		// the last word occurs only here, and counts
+		// The last word occurs in no other document, but must affect the kernel values.
 		text := fmt.Sprintf("some words of text %d and word%c among them %[2]ca%[3]c", i/3, 'a'+rune(i%7), 'a'+rune(i/7))
 		musttest.NoError(t, os.WriteFile(filepath.Join(class, fmt.Sprintf("%d.txt", i)), []byte(text), 0o644))
 	}
@@ -66,7 +66,7 @@ func TestRefused(t *testing.T) {
 
 func TestOther(t *testing.T) { jobtest.CheckBlocksRejected(t, Kind, "near.tsv") }
 
-// Results with wrong lists are refused.
+// Results with invalid lists are rejected.
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
 	b := encodeLists(lists)
@@ -76,7 +76,7 @@ func TestDecode(t *testing.T) {
 	musttest.WantError(decodeLists(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")
 }
 
-// Any bytes are either refused, or decoded to lists that encode to the same bytes.
+// Any bytes are either rejected or decoded to lists that encode to the same bytes.
 func FuzzDecode(f *testing.F) {
 	rows := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}, {{Document: 1, Value: -1}}}
 	columns := [][]engine.Neighbour{{{Document: 9, Value: 1}}}

@@ -74,11 +74,12 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// SplitsDocuments implements job.Divider, because the documents of each task are stored separately.
+// SplitsDocuments implements job.DocumentSplitter, because the documents of each task are stored
+// separately.
 func (*planner) SplitsDocuments() {}
 
-// ConfigureRead implements job.Reader. Text is tokenised as in training, and converted with the model's
-// vocabulary.
+// ConfigureRead implements job.ReadConfigurer. Text is tokenised as in training, and converted with
+// the model's vocabulary.
 func (p *planner) ConfigureRead(ctx context.Context, opt *corpus.Options) error {
 	if p.model == "" {
 		return errors.New("-model FILE is required")
@@ -164,7 +165,6 @@ func decodeModel(ctx context.Context, b []byte) (learn.Model, error) {
 	return m, nil
 }
 
-// decodeSpec decodes and checks the settings in a description.
 func decodeSpec(d *job.Description) (s spec, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, err

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// A description must have a corpus and a first document for each task.
+// A description must have a corpus digest and a first document for each task.
 func TestSpecOf(t *testing.T) {
 	for spec, good := range map[string]bool{
 		`{"model":"m","output":"labels","pieces":["a","b"],"first":[0,7]}`:          true,

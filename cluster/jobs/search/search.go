@@ -43,7 +43,7 @@ Example:
 // spec holds the settings in Description.Spec.
 type spec struct {
 	machines.Settings
-	Values map[string][]string `json:"lists"` // values, by parameter name
+	Values map[string][]string `json:"lists"` // lists of values, by parameter name
 	Folds  int                 `json:"folds"`
 }
 

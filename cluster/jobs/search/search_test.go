@@ -26,12 +26,12 @@ func rows(t *testing.T, report []byte) string {
 		t.Fatalf("no rows in %s", report)
 	}
 	for _, row := range r.Rows {
-		delete(row, "seconds") // only grid writes them
+		delete(row, "seconds") // only grid writes seconds
 	}
-	return string(musttest.Get(json.Marshal(r.Rows))(t)) // numbers keep their digits
+	return string(musttest.Get(json.Marshal(r.Rows))(t)) // numbers keep all digits
 }
 
-// A search as a job has the same points as gram grid -json, number for number.
+// A search as a job has exactly the same points as `gram grid -json`.
 func TestLikeGrambench(t *testing.T) {
 	const source = "synthetic:docs=300,terms=900,length=40,classes=4,seed=5"
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestLikeGrambench(t *testing.T) {
 	}
 }
 
-// Invalid lists are refused when the job is planned.
+// Invalid lists are rejected when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "scores.json",
 		map[string]string{
@@ -85,12 +85,12 @@ func TestRefused(t *testing.T) {
 		})
 }
 
-// A job with an unexpected number of tasks is from another program, or damaged.
+// A job with an unexpected number of tasks was planned by another program, or is damaged.
 func TestOtherTasks(t *testing.T) {
 	jobtest.CheckTasksRejected(t, Kind, "scores.json", "json", "-folds", "2")
 }
 
-// Any bytes are either refused, or decoded to an outcome that encodes to the same bytes.
+// Any bytes are either rejected or decoded to an outcome that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	found := &svm.TaskOutcome{Sorted: true, Fits: [][]*svm.FoldOutcome{{
 		{Class: []int{1, 0}, Decisions: [][]float64{{0.1, -1e-300}, {1.0 / 3, 0}}, Missing: []int{2},

@@ -38,15 +38,15 @@ func encodeFunctions(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decodeFunctions decodes the result of encode. The argument of is the classifier's number of decision
+// decodeFunctions decodes the result of encodeFunctions for a classifier with numFunctions decision
 // functions. The functions are checked when results are merged.
-func decodeFunctions(b []byte, of int) (*solver.Classifier, error) {
+func decodeFunctions(b []byte, numFunctions int) (*solver.Classifier, error) {
 	var r result
 	if err := job.Decode(b, &r); err != nil {
 		return nil, err
 	}
-	if r.NumFunctions != of {
-		return nil, fmt.Errorf("the classifier has %d decision functions instead of %d", r.NumFunctions, of)
+	if r.NumFunctions != numFunctions {
+		return nil, fmt.Errorf("the classifier has %d decision functions instead of %d", r.NumFunctions, numFunctions)
 	}
 	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes,
 		Functions:  make([]*solver.DecisionFunction, r.NumFunctions),

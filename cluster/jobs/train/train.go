@@ -95,7 +95,6 @@ func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	return out, err
 }
 
-// worker is a job with its prepared documents.
 type worker struct {
 	problem     *svm.Problem
 	settings    svm.Settings
@@ -132,7 +131,6 @@ func open(ctx context.Context, j *job.Job) (o *worker, err error) {
 	return o, nil
 }
 
-// numClassifiers returns the number of binary classifiers.
 func (o *worker) numClassifiers() int {
 	k := len(o.problem.Classes())
 	switch {

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { jobtest.RunTests(m) }
 
-// Training as a job writes the same file as gram train.
+// A job writes the same model file as `gram train`.
 func TestLikeGrambench(t *testing.T) {
 	const source = "synthetic:docs=400,terms=900,length=40,classes=5,seed=5"
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestLikeGrambench(t *testing.T) {
 	}
 }
 
-// Invalid flags are refused when the job is planned.
+// Invalid flags are rejected when the job is planned.
 func TestRefused(t *testing.T) {
 	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
 		"-tasks 0":                         "-tasks must be positive, got 0",
@@ -64,10 +64,10 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// A job with an unexpected number of tasks is from another program, or damaged.
+// A job with an unexpected number of tasks was planned by another program, or is damaged.
 func TestOtherTasks(t *testing.T) { jobtest.CheckTasksRejected(t, Kind, "a.model", "gram") }
 
-// Results that don't hold decision functions of the classifier are refused.
+// Results that don't hold decision functions of the classifier are rejected.
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
@@ -82,7 +82,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Any bytes are either refused, or decoded to a classifier that encodes to the same bytes.
+// Any bytes are either rejected or decoded to a classifier that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
 	c := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 3, AtLeastOne: true, Functions: []*solver.DecisionFunction{
 		nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),
