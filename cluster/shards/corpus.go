@@ -219,7 +219,8 @@ func writeShards(ctx context.Context, c *corpus.Corpus, m *metadata, yield func(
 	return w.err
 }
 
-// GetFunc returns the contents of an object, as [store.Store.Get] does. The caller owns the contents.
+// GetFunc returns the contents of an object, as [store.Store.Get] does. The caller owns the
+// contents.
 type GetFunc func(ctx context.Context, name string) ([]byte, error)
 
 func readMetadata(ctx context.Context, get GetFunc, digest string) (*metadata, error) {
@@ -279,7 +280,6 @@ func Read(ctx context.Context, get GetFunc, digest string, memory int64) (*corpu
 	return c, nil
 }
 
-// read decodes the stream.
 func (m *metadata) read(r *joiner) (*corpus.Corpus, error) {
 	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
 		return nil, errors.New("the matrix has too many rows or columns for this computer")

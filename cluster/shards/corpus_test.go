@@ -44,7 +44,7 @@ func corpora(t testing.TB) map[string]*corpus.Corpus {
 	}
 }
 
-// A corpus is restored except for its warnings. Equal corpora have equal digests.
+// Read restores a corpus except for its warnings. Equal corpora have equal digests.
 func TestRoundTrip(t *testing.T) {
 	for name, c := range corpora(t) {
 		s := store.New(&storetest.MemoryBucket{})
@@ -108,7 +108,7 @@ func parts(t testing.TB, c *corpus.Corpus) (metadata, []byte) {
 	return m, all
 }
 
-// stored returns a Get for a meta text and a stream, and the digest.
+// stored returns a GetFunc for a meta text and a stream, and the digest of the corpus.
 func stored(text, data []byte) (GetFunc, string) {
 	sum := sha256.Sum256(text)
 	digest := hex.EncodeToString(sum[:])
@@ -128,7 +128,7 @@ func sealed(t testing.TB, m metadata, data []byte) []byte {
 	return musttest.Get(json.Marshal(m))(t)
 }
 
-// Invalid contents with correct digests are refused before memory is allocated.
+// Invalid contents with correct digests are rejected before memory is allocated.
 func TestContents(t *testing.T) {
 	c := corpora(t)["texts"]
 	_, data := parts(t, c)
@@ -194,7 +194,8 @@ func TestNothingIsWritten(t *testing.T) {
 	}
 }
 
-// An error of the store is returned unchanged, even if it wraps EOF, as for a lost connection.
+// An error of the store is returned unchanged, even if the error wraps io.EOF, as for a lost
+// connection.
 func TestErrorOfTheStore(t *testing.T) {
 	s := store.New(&storetest.MemoryBucket{})
 	digest := musttest.Get(Write(t.Context(), s, corpora(t)["random"]))(t)
@@ -207,7 +208,7 @@ func TestErrorOfTheStore(t *testing.T) {
 	}, digest, 0))(t, "a connection that is lost", hungUp)
 }
 
-// A corpus that exceeds a shard is stored in two, the first of which is full.
+// A corpus that exceeds a shard is stored in two shards. The first shard is full.
 func TestSeveralShards(t *testing.T) {
 	if testing.Short() {
 		t.Skip("70 MB of documents")
@@ -239,7 +240,7 @@ func TestSeveralShards(t *testing.T) {
 	}
 }
 
-// For any input, Read fails or returns a valid corpus, for which Write writes the same.
+// For any input, Read fails or returns a valid corpus, for which Write writes the same stream.
 func FuzzRead(f *testing.F) {
 	for _, c := range corpora(f) {
 		if c.Documents.Rows() > 100 {

@@ -12,7 +12,7 @@ type number interface {
 	byte | int32 | uint32 | int64 | uint64 | float32
 }
 
-// chunkBytes is the number of bytes that write and read convert at a time.
+// chunkBytes is the number of bytes that writeList encodes at a time.
 const chunkBytes = 1 << 18
 
 // splitter divides a stream into shards. After an error it ignores all writes.
@@ -43,7 +43,6 @@ func (w *splitter) flush() {
 	w.buf = w.buf[:0]
 }
 
-// writeList appends numbers to the stream.
 func writeList[T number](w *splitter, list []T) {
 	size := binary.Size(T(0))
 	buf := make([]byte, min(chunkBytes, size*len(list)))
@@ -83,8 +82,8 @@ func (r *joiner) fill() {
 	}
 }
 
-// readList returns the next n numbers. On a little-endian computer the numbers share the memory of the
-// shard, unless they are misaligned or extend beyond the shard.
+// readList returns the next n numbers. On a little-endian computer the numbers share the memory of
+// the shard, unless they are misaligned or extend beyond the shard.
 func readList[T number](r *joiner, n int64) []T {
 	if r.err != nil {
 		return nil
@@ -110,7 +109,6 @@ func readList[T number](r *joiner, n int64) []T {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// readBytes returns the next n bytes of the stream.
 func (r *joiner) readBytes(n int64) []byte {
 	if n > 0 && len(r.buf) == 0 {
 		r.fill()
