@@ -36,8 +36,8 @@ const credentialsHint = "pass credentials in the environment"
 var errCredentials = errors.New("store: the address seems to have a user, password or other credentials; " +
 	credentialsHint)
 
-// parseAddress parses an address. It rejects addresses that may contain credentials. Errors omit all parts
-// of the address that could be secret.
+// parseAddress parses an address. It rejects addresses that may contain credentials. Errors omit
+// all parts of the address that could be secret.
 func parseAddress(address string) (location, error) {
 	if address == "" {
 		return location{}, errors.New("store: the address is empty; use a folder or a URL such as s3://bucket/prefix")
@@ -92,7 +92,7 @@ func parseAddress(address string) (location, error) {
 	return location{bucket: u, prefix: prefix}, nil
 }
 
-// folderLocation returns the address of a folder. It fails if path looks like a URL.
+// folderLocation returns the location of a folder. It fails if path looks like a URL.
 func folderLocation(path string) (location, error) {
 	before, after, colon := strings.Cut(path, ":")
 	_, scheme := allowedParameters[strings.ToLower(before)]
@@ -147,8 +147,8 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact removes parts of URLs that look like credentials from a text, such as a service's error
-// message.
+// Redact returns a text, such as a service's error message, without credentials. Parts of URLs that
+// look like credentials are replaced by an ellipsis.
 func Redact(text string) string {
 	text = userPattern.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {
@@ -159,7 +159,6 @@ func Redact(text string) string {
 	return secretPattern.ReplaceAllString(text, "$1$2…")
 }
 
-// redactedError wraps an error and redacts its text.
 type redactedError struct{ err error }
 
 func (r redactedError) Error() string { return Redact(r.err.Error()) }

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Open refuses invalid addresses, and addresses that may contain credentials. No error repeats the
+// Open rejects invalid addresses, and addresses that may contain credentials. No error contains the
 // secret.
 func TestOpenRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -20,7 +20,7 @@ func TestOpenRefuses(t *testing.T) {
 		"", "s3://", "ftp://host/x", "file://host/x", "file:///x?a=b", "file://", "s3://bucket/../x", "s3://bucket:1/x",
 		"s3:bucket", "S3:/bucket/x", "file:x", "bucket/x?region=eu", "://x", "s3://bucket?prefix=x", "s3://b?regoin=x",
 
-		// users and passwords in any place and spelling
+		// Users and passwords, in all positions and encodings.
 		"s3://me:hushhush@bucket/x", "s3://hushhush@bucket/x", "s3://me:hushhush@bucket:%%", "me:hushhush@bucket",
 		"me:hushhush@bucket/prefix", "dir/me:hush/hush@bucket", "me:hush/hush+x=@b", "me%3Ahushhush%40bucket",
 		"file:///me:hushhush@b", "file://me:hushhush@host/x", "s3:/me:hushhush@b", "s3:me:hushhush@b", "mem://me:hushhush@x",
@@ -28,7 +28,7 @@ func TestOpenRefuses(t *testing.T) {
 		"s3://b?endpoint=http%3A%2F%2Fme%3Ahushhush%40host", "s3://b?endpoint=http%253A%252F%252Fme%253Ahushhush%2540host",
 		"s3://b?endpoint=http://host?x=hushhush", "s3://b?endpoint=http://host%23hushhush", "azblob://c?domain=me:hushhush@h",
 
-		// parameters with credentials: services, presigned URLs, SAS tokens, connection strings
+		// Parameters with credentials: services, presigned URLs, SAS tokens, connection strings.
 		"s3://bucket?secret_key=hushhush", "s3://bucket?aws_access_key_id=hushhush", "s3://bucket?AWSAccessKeyId=hushhush",
 		"s3://b/x?X-Amz-Algorithm=A&X-Amz-Credential=hushhush", "s3://b/x?X-Amz-Signature=hushhush",
 		"s3://b/x?x-amz-security-token=hushhush", "gs://b?X-Goog-Signature=hushhush", "gs://b?access_token=hushhush",
@@ -58,7 +58,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Redact removes exactly the secrets of a text.
+// Redact removes exactly the secrets in a text.
 func TestRedact(t *testing.T) {
 	for text, want := range map[string]string{
 		`Get "https://a.net/c?comp=list&sig=hush%2B&sv=1": dial`: `Get "https://a.net/c?comp=list&sig=…&sv=1": dial`,
@@ -73,7 +73,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// Open creates no folder. Its error names a folder that isn't a store.
+// Open creates no folder. If a folder isn't a store, the error names the folder.
 func TestOpenMakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

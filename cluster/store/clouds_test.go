@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// tried counts requests to a service that hangs up after three answers that ask for a retry after 1
-// ms, because clients would otherwise wait for seconds.
+// tried counts requests to a service. The service rejects three requests with a retry delay of 1
+// ms, because clients would otherwise wait for seconds. Then it closes the connection.
 var tried atomic.Int64
 
 // TestMain sets variables that the Azure library reads once.
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// Addresses without credentials are accepted, also folders with unusual names.
+// Addresses without credentials are accepted, even folders with unusual names.
 func TestOpenTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("AWS_REGION", "nowhere-1")
@@ -62,7 +62,7 @@ func TestOpenTakes(t *testing.T) {
 	}
 }
 
-// The error for a service that hangs up contains no SAS token.
+// If a service closes the connection, the error contains no SAS token.
 func TestErrorsOfServices(t *testing.T) {
 	b := musttest.Get(store.OpenBucket(t.Context(), "azblob://c"))(t)
 	t.Cleanup(func() { b.Close() })
@@ -82,7 +82,7 @@ func TestErrorsOfServices(t *testing.T) {
 	}
 }
 
-// s3 returns a store whose service gives the answers of a handler.
+// s3 returns a store whose service responds with the handler answer.
 func s3(t *testing.T, answer http.HandlerFunc) *store.Store {
 	t.Helper()
 	service := httptest.NewServer(answer)
@@ -96,8 +96,8 @@ func s3(t *testing.T, answer http.HandlerFunc) *store.Store {
 	return s
 }
 
-// An S3 answer that isn't a list page is an error, not an empty list. A page that has no marker of
-// the next page, although it is truncated, is an error as well.
+// An S3 response that isn't a list page is an error, not an empty list. A truncated page without a
+// marker for the next page is also an error.
 func TestListIsWhole(t *testing.T) {
 	page := `<?xml version="1.0"?><ListBucketResult><IsTruncated>%s</IsTruncated><Contents><Key>jobs/x.a0</Key>` +
 		`<LastModified>2024-01-01T00:00:00.000Z</LastModified><Size>5</Size></Contents></ListBucketResult>`
@@ -115,7 +115,7 @@ func TestListIsWhole(t *testing.T) {
 	}
 }
 
-// If a service hangs up within an object, the object is neither damaged nor missing.
+// If a service closes the connection within an object, the object is neither damaged nor missing.
 func TestHangUpWithinAnObject(t *testing.T) {
 	var object []byte
 	whole := false

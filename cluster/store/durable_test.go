@@ -15,8 +15,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Files damaged by a power failure are detected and written again: an empty file, or a file with
-// zeros from a page boundary on.
+// Files damaged by a power failure are detected and written again: empty files, and files with
+// zeros after a page boundary.
 func TestPowerFailure(t *testing.T) {
 	const page = 4096
 	dir := t.TempDir()
@@ -24,7 +24,7 @@ func TestPowerFailure(t *testing.T) {
 	s := New(b)
 	data := make([]byte, 16*page+11)
 	for i := range data {
-		data[i] = byte(i%251 + 1) // without zeros, which are the damage
+		data[i] = byte(i%251 + 1) // nonzero, because zeros mark the damage
 	}
 	musttest.Get(s.Put(t.Context(), "results/x", data))(t)
 	path := filepath.Join(dir, "results", "x.a0")
@@ -48,7 +48,7 @@ func TestPowerFailure(t *testing.T) {
 	}
 }
 
-// unsettled is a folder whose disk fails when a name is synced.
+// unsettled is a folder whose disk fails when a directory entry is synced.
 type unsettled struct{ folderBucket }
 
 func (b unsettled) Create(ctx context.Context, key string, parts [][]byte) error {
@@ -58,14 +58,14 @@ func (b unsettled) Create(ctx context.Context, key string, parts [][]byte) error
 	return fmt.Errorf("%w: input/output error", errNotSynced)
 }
 
-// An object whose name couldn't be synced isn't complete, although it can be read.
+// An object whose directory entry couldn't be synced isn't complete, although it can be read.
 func TestUnsettled(t *testing.T) {
 	b := musttest.Get(openFolder(t.TempDir(), true))(t)
 	musttest.WantError(New(unsettled{b.(folderBucket)}).Put(t.Context(), "x", []byte("y")))(t,
 		"an object that isn't synced", errNotSynced)
 }
 
-// An error of a service during a read isn't the end of the object, and contains no secret.
+// A service's error during a read isn't the end of the object, and contains no secret.
 func TestCleaned(t *testing.T) {
 	for _, of := range []error{io.ErrUnexpectedEOF, errors.New("Get http://host?sig=hushhush: reset")} {
 		_, err := io.ReadAll(redactingReader{io.NopCloser(iotest.ErrReader(of))})

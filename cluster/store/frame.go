@@ -42,7 +42,6 @@ func (e *damagedError) Error() string {
 	return fmt.Sprintf("at byte %d: found %s, expected %s", e.offset, e.got, e.want)
 }
 
-// header returns the header of an object with the given payload.
 func header(key string, parts [][]byte) []byte {
 	total := int64(0)
 	for _, p := range parts {
@@ -81,7 +80,7 @@ type frame struct {
 }
 
 // readHeader reads the header of an object of size bytes. If the header is invalid or has another
-// key, the error is an *errDamaged. Other errors come from r.
+// key, the error is a *damagedError. Other errors come from r.
 func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
 		return f, &damagedError{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
@@ -153,7 +152,7 @@ func checksumError(at int64, what string, sum, want uint32) error {
 	return &damagedError{at, fmt.Sprintf("%s with the CRC-32C %08x", what, sum), fmt.Sprintf("%08x", want)}
 }
 
-// readAll fills b from r. If r ends early, readAll returns an *errDamaged.
+// readAll fills b from r. If r ends early, readAll returns a *damagedError.
 func readAll(r io.Reader, b []byte, at int64) error {
 	n, err := io.ReadFull(r, b)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// For any bytes, readFrame returns the payload of the header, or an error. It allocates at most the
-// input's size.
+// For any bytes, readFrame returns the payload described by the header, or an error. It allocates
+// at most the input's size.
 func FuzzFrame(f *testing.F) {
 	for _, p := range [][]byte{nil, []byte("payload"), bytes.Repeat([]byte("ab"), 600000)} {
 		f.Add(append(header("k", [][]byte{p}), p...), "k")

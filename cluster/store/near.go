@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// WithLocalCopies returns a store with the same objects, where a [View] has random access. Objects in a folder
-// aren't copied. If the store isn't a folder, each object is downloaded when it is first opened,
-// and stored in a temporary file in dir. The caller must close the returned store, which deletes
-// the file. The store s stays open.
+// WithLocalCopies returns a store with the same objects, where a [View] has random access. Objects
+// in a folder aren't copied. Other objects are downloaded when they are first opened, and stored in
+// a temporary file in dir. The caller must close the returned store, which deletes the file. The
+// store s stays open.
 func (s *Store) WithLocalCopies(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folderBucket); ok {
 		return New(b), nil
@@ -60,7 +60,6 @@ func (n *copyingBucket) Open(ctx context.Context, key string) (io.ReadCloser, in
 	return localReader{io.NewSectionReader(c.file, 0, c.file.Size())}, c.size, nil
 }
 
-// localReader is a reader of a copied object.
 type localReader struct{ *io.SectionReader }
 
 // Close implements io.Closer.

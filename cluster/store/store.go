@@ -92,12 +92,11 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 		last)
 }
 
-// maxHiddenRetries is the maximum number of retries, within about a second, for an object that exists but
-// can't be read yet. While a client creates an object, some servers report that it exists before
-// others can read it.
+// maxHiddenRetries is the maximum number of retries, within about a second, for an object that
+// exists but can't be read yet. While a client creates an object, some servers report that it
+// exists before others can read it.
 const maxHiddenRetries = 10
 
-// pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -143,9 +142,10 @@ func (s *Store) get(ctx context.Context, name string, buf []byte) (b []byte, bad
 	return b, bad, err
 }
 
-// firstIntact calls try for the attempts k, k + 1, … of an object until try succeeds. It returns the
-// number of the successful attempt. It appends the errors of damaged attempts to bad. If no attempt
-// is intact, the error wraps [ErrMissing] and bad. Other errors of try are returned immediately.
+// firstIntact calls try for the attempts k, k + 1, … of an object until try succeeds. It returns
+// the number of the successful attempt. It appends the errors of damaged attempts to bad. If no
+// attempt is intact, the error wraps [ErrMissing] and bad. Other errors of try are returned
+// immediately.
 func (s *Store) firstIntact(name string, k int, bad []error, try func(key string) error) (int, []error, error) {
 	for ; k < MaxAttempts; k++ {
 		err := try(attemptKey(name, k))
@@ -166,7 +166,6 @@ func (s *Store) firstIntact(name string, k int, bad []error, try func(key string
 	return k, nil, fmt.Errorf("store: object %s is %w", name, ErrMissing)
 }
 
-// read returns the payload of the object with the given key.
 func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err error) {
 	r, size, err := s.bucket.Open(ctx, key)
 	if err != nil {
@@ -177,7 +176,7 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	return b, withKey(key, err)
 }
 
-// withKey converts an *errDamaged to a *[DamagedError] with the key.
+// withKey converts a *damagedError to a *[DamagedError] with the key.
 func withKey(key string, err error) error {
 	if bad := (*damagedError)(nil); errors.As(err, &bad) {
 		return &DamagedError{key, bad.offset, bad.got, bad.want}
@@ -188,7 +187,7 @@ func withKey(key string, err error) error {
 	return nil
 }
 
-// Object describes an object in a list.
+// Object describes an object in a listing.
 type Object struct {
 	Name        string
 	NumAttempts int   // number of stored attempts

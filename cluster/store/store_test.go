@@ -30,7 +30,7 @@ func buckets(t *testing.T) map[string]store.Bucket {
 	return all
 }
 
-// pattern returns n bytes in which no two MiB are equal.
+// pattern returns n bytes in which no two 1 MiB blocks are equal.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	x := uint32(1)
@@ -85,8 +85,8 @@ func TestPutGet(t *testing.T) {
 	}
 }
 
-// Any flipped bit or changed length of an object is detected, and the error names the object. The
-// next Put makes another attempt and keeps the damaged one; Get returns the new attempt.
+// Each flipped bit or changed length of an object is detected, and the error names the object. The
+// next Put creates another attempt and keeps the damaged attempt. Get returns the new attempt.
 func TestDamage(t *testing.T) {
 	m := &storetest.MemoryBucket{}
 	s := store.New(m)
@@ -195,7 +195,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A folder shows no incomplete objects, and lists no foreign files.
+// A folder never shows incomplete objects, and other files in the folder aren't listed.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	s := musttest.Get(store.Create(t.Context(), dir))(t)
@@ -265,7 +265,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Cached copies are used, repaired if damaged, and limited in size.
+// Cached copies are used, replaced if damaged, and limited in total size.
 func TestCache(t *testing.T) {
 	m, dir := &storetest.MemoryBucket{}, t.TempDir()
 	reads := 0
@@ -301,7 +301,8 @@ func TestCache(t *testing.T) {
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%d copies, expected 2 within 2500 bytes; error %v", len(entries), err)
 	}
-	// Incomplete copies of killed processes count and are evicted; foreign files aren't.
+	// Incomplete copies of killed processes count towards the size and are evicted. Other files
+	// aren't.
 	begun, stranger := filepath.Join(dir, ".f+9.object.123.tmp"), filepath.Join(dir, ".x.123.tmp")
 	for _, path := range []string{begun, stranger} {
 		err := os.WriteFile(path, pattern(1000), 0o666)

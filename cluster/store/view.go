@@ -21,9 +21,10 @@ type View struct {
 	buf      []byte
 }
 
-// OpenView opens an object. It uses the memory of buf if buf is large enough. Unless the bucket has
-// random access, like a folder or [Store.WithLocalCopies], it reads the whole object. It returns the errors of
-// [Store.Get], but checks only the header. The caller must close the view.
+// OpenView opens an object. It uses the memory of buf if buf is large enough. It reads the whole
+// object unless the bucket has random access, like a folder or the bucket of
+// [Store.WithLocalCopies]. It returns the errors of [Store.Get], but checks only the header. The
+// caller must close the view.
 func (s *Store) OpenView(ctx context.Context, name string, buf []byte) (*View, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -67,9 +68,9 @@ func (v *View) open(ctx context.Context, key string) error {
 	return nil
 }
 
-// ReadRange returns bytes lo to hi-1 of the object. The slice is valid until the next call. Part reads
-// and checks the 1 MiB blocks that contain these bytes. If a block is damaged, Part continues with
-// the next attempt. It returns the errors of [Store.Get].
+// ReadRange returns bytes lo to hi-1 of the object. The slice is valid until the next call.
+// ReadRange reads and checks the 1 MiB blocks that contain these bytes. If a block is damaged,
+// ReadRange continues with the next attempt. It returns the errors of [Store.Get].
 func (v *View) ReadRange(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {

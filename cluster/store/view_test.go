@@ -14,14 +14,15 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// near returns a near store for s, and its folder.
+// near returns a store from WithLocalCopies for s, and its folder.
 func near(t *testing.T, s *store.Store) (*store.Store, string) {
 	t.Helper()
 	dir := t.TempDir()
 	return musttest.Get(s.WithLocalCopies(dir))(t), dir
 }
 
-// Every part equals the part of the object, in any bucket and with Near, and no file remains.
+// For all buckets, also with local copies, ReadRange returns the requested bytes of the object. No
+// file remains.
 func TestView(t *testing.T) {
 	const n = 3<<20 + 7
 	data := pattern(n)
@@ -62,7 +63,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// A damaged part is read from the next attempt, if any. Otherwise the error names the part.
+// A damaged block is read from the next attempt, if any. Otherwise the error names the block's
+// object.
 func TestViewDamage(t *testing.T) {
 	m, data := &storetest.MemoryBucket{}, pattern(3<<20)
 	s := store.New(m)
@@ -120,7 +122,8 @@ func TestViewDamage(t *testing.T) {
 	}
 }
 
-// A near store fetches an object once for concurrent readers, and again after an error.
+// A store with local copies fetches an object once for concurrent readers, and again after an
+// error.
 func TestNearFetchesOnce(t *testing.T) {
 	m := &storetest.MemoryBucket{}
 	var opened atomic.Int32

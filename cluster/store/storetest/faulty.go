@@ -32,7 +32,7 @@ const (
 	OpDelete = "delete"
 )
 
-// Faults returns the faults of operation op that are possible without losing acknowledged data.
+// Faults returns the faults of operation op that don't lose acknowledged data.
 func Faults(op string) []Fault {
 	switch op {
 	case OpCreate:
@@ -48,7 +48,8 @@ func Faults(op string) []Fault {
 // ErrInjected is wrapped by all errors of injected faults.
 var ErrInjected = errors.New("injected fault")
 
-// FaultyBucket is a bucket with faults. It calls Decide before each operation, with the key or prefix.
+// FaultyBucket injects faults into the operations of a bucket. Before each operation, it calls
+// Decide with the key or prefix. Decide returns the fault to inject.
 type FaultyBucket struct {
 	store.Bucket
 	Decide func(op, key string) Fault
