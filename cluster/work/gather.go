@@ -24,9 +24,9 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// TaskLines returns task lines for the missing tasks. The argument most is the maximum number of lines.
-func (e *MissingError) TaskLines(most int) (lines []job.TaskLine) {
-	for _, t := range e.Tasks[:min(most, len(e.Tasks))] {
+// TaskLines returns task lines for the first missing tasks, at most maxLines.
+func (e *MissingError) TaskLines(maxLines int) (lines []job.TaskLine) {
+	for _, t := range e.Tasks[:min(maxLines, len(e.Tasks))] {
 		lines = append(lines, job.TaskLine{Job: e.Job, Task: t})
 	}
 	return lines

@@ -8,15 +8,18 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// Dispatcher distributes the tasks of jobs to other processes for a [job.Driver], one job after another.
+// Dispatcher distributes the tasks of jobs to other processes for a [job.Driver], one job after
+// another.
 type Dispatcher struct {
-	// RunTasks starts tasks, and returns when no more results are expected. Do starts missing tasks
-	// again, even after an error of Out.
+	// RunTasks starts tasks, and returns when no more results are expected. Run starts missing
+	// tasks again, even after an error of RunTasks.
 	RunTasks func(ctx context.Context, j *job.Job, tasks []int) error
 
-	// Logf prints errors. Begin is called once per job, with the number of the job, from 1, and the
-	// number of missing tasks.
-	Logf    func(format string, args ...any)
+	// Logf prints errors.
+	Logf func(format string, args ...any)
+
+	// OnStart is called when Run begins a job, with the number n of the job, from 1, and the number
+	// of missing tasks.
 	OnStart func(j *job.Job, n, tasks int)
 
 	lastDigest string // digest of the last job
@@ -26,9 +29,9 @@ type Dispatcher struct {
 // maxStarts is the maximum number of times that missing tasks are started.
 const maxStarts = 3
 
-// Run returns when all results of a job exist. If Do is called again for the same job, it reads and
-// checks all results, because a result was damaged. Do fails if the store fails, if tasks are
-// missing after three attempts, or when ctx is done.
+// Run returns when all results of a job exist. If Run is called again for the same job, it reads
+// and checks all results, because a result was damaged. Run fails if the store fails, if tasks are
+// missing after maxStarts attempts, or when ctx is done.
 func (h *Dispatcher) Run(ctx context.Context, j *job.Job) error {
 	again := h.lastDigest == j.Digest
 	if h.lastDigest = j.Digest; !again {
@@ -60,8 +63,8 @@ func (h *Dispatcher) Run(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// RunLocal implements Hand.Out by running the tasks in this process. It passes the errors of failed
-// tasks to say.
+// RunLocal implements Dispatcher.RunTasks by running the tasks in this process. It passes the
+// reports of failed tasks to say.
 func RunLocal(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

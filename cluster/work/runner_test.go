@@ -87,7 +87,7 @@ func (s *site) does(j *job.Job, task int, state, why string) {
 	}
 }
 
-// A task is done once. An invalid or impossible task fails, and other tasks continue.
+// A task runs once. An invalid or impossible task fails, and other tasks continue.
 func TestDo(t *testing.T) {
 	s := newSite(t)
 	s.does(s.job, 0, StateDone, "")
@@ -98,7 +98,7 @@ func TestDo(t *testing.T) {
 	if s.runner.NumFailed() != 3 || s.fake.opens != 1 {
 		t.Errorf("%d tasks failed and %d workers were opened, expected 3 and 1", s.runner.NumFailed(), s.fake.opens)
 	}
-	// Opening another job closes the previous worker, and closing the runner closes the last.
+	// Opening another job closes the previous worker. Closing the runner closes the last worker.
 	other := s.save(string(asm.BestKernels().ISA), 2)
 	s.does(other, 0, StateDone, "")
 	if s.fake.closes != 1 {
@@ -205,7 +205,8 @@ func TestStatus(t *testing.T) {
 	musttest.WantError(StatusOf(t.Context(), &down, true, func(error) {}))(t, "a result that can't be read", errUnreadable)
 }
 
-// Gather reports all missing results, with reasons if known, or else its other error.
+// Gather reports all missing results, with reasons if known. Otherwise it returns the error of the
+// kind's Gather.
 func TestGather(t *testing.T) {
 	s := newSite(t)
 	gather := func() error { return Gather(t.Context(), []job.Kind{s.fake.kind()}, s.job, &job.Output{}) }

@@ -18,7 +18,7 @@ import (
 type TaskReport struct {
 	Job     string  `json:"job"`
 	Task    int     `json:"task"`
-	State   string  `json:"state"` // Done, There or Failed
+	State   string  `json:"state"` // StateDone, StateExists or StateFailed
 	Reason  string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
@@ -43,14 +43,13 @@ type Runner struct {
 	failedJobs map[string]*failedJob // jobs that failed to open, indexed by digest
 }
 
-// failedJob is a job that failed to open.
 type failedJob struct {
-	attemptsLeft int // remaining attempts
+	attemptsLeft int
 	err          error
 }
 
-// maxOpenAttempts is the maximum number of attempts to open a job whose inputs can't be read. After other
-// errors, such as insufficient memory, the job isn't opened again.
+// maxOpenAttempts is the maximum number of attempts to open a job whose inputs can't be read. After
+// other errors, such as insufficient memory, the job isn't opened again.
 const maxOpenAttempts = 3
 
 // NewRunner returns a runner for jobs of these kinds. It writes a [TaskReport] per task to w.
@@ -61,8 +60,8 @@ func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
 // NumFailed returns the number of tasks that have failed.
 func (r *Runner) NumFailed() int { return r.numFailed }
 
-// Run runs a task unless its result exists. If the task fails, Do reports the failure and returns
-// nil. It returns an error only if it can't write the report or when ctx is done.
+// Run runs a task unless its result exists. If the task fails, Run reports the failure and returns
+// nil. Run returns an error only if it can't write the report or when ctx is done.
 func (r *Runner) Run(ctx context.Context, l job.TaskLine) error {
 	begin := time.Now()
 	state, err := r.run(ctx, l)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// shut is a kind whose jobs may fail to open.
+// shut is a kind of job that may fail to open.
 type shut struct {
 	opened int
 	open   func(ctx context.Context, j *job.Job) error
@@ -32,8 +32,8 @@ func (s *shut) Open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return s, s.open(ctx, j)
 }
 
-// A job that fails to open is opened once for all its tasks, in any order of tasks, or three times
-// if its inputs can't be read.
+// A job that fails to open is opened only once for all its tasks, in any order of tasks. If its
+// inputs can't be read, it is opened three times.
 func TestShut(t *testing.T) {
 	reads := 0
 	unreadable := 1 << 30
