@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 			if err != nil || err2 != nil || need < allowed {
 				t.Fatalf("%s with -m of %d bytes: %s", what, limit, out)
 			}
-			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // 1 % more, because the message has only three digits
+			limit += int64((1.01*(need-allowed) + 1) * (1 << 20)) // 1% more, because the message has only three digits
 			if limit > 1<<30 {
 				t.Fatalf("%s: each answer asks for more", what)
 			}
