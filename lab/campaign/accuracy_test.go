@@ -94,7 +94,7 @@ func prepareAccuracy(t *trial) func(number int64) bool {
 	}
 }
 
-// accuracy compares kernel matrices of the documents with float64 references.
+// accuracy compares kernel matrices of the documents x with float64 references.
 func (t *trial) accuracy(x *sparse.Embedded, kernels []kernel.Kernel) {
 	n := x.Rows()
 	ref := engine.NewReference(x)

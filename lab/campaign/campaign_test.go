@@ -35,7 +35,8 @@ var (
 	record   = flag.Bool("write", false, "write results.tsv and docs/reliability.md")
 )
 
-// root is the folder of the repository, binaries the folder of built programs, which parts share.
+// root is the folder of the repository. binaries is the folder of built programs, which all parts
+// share.
 var (
 	root, _  = filepath.Abs(filepath.Join("..", ".."))
 	binaries string
@@ -46,7 +47,8 @@ type part struct {
 	name, about string
 	short, long time.Duration
 
-	// prepare returns the function that runs a case. It returns false, and does nothing, if there is no such case.
+	// prepare returns the function that runs a case. It returns false, and does nothing, if there
+	// is no such case.
 	prepare func(t *trial) func(number int64) bool
 }
 
@@ -63,17 +65,15 @@ type trial struct {
 	result
 }
 
-// find reports a fault of the program.
 func (t *trial) find(format string, args ...any) {
 	t.Helper()
 	t.found++
 	t.Errorf("FOUND case %d: %s", t.number, fmt.Sprintf(format, args...))
 }
 
-// generator returns the generator of a case.
 func generator(number int64) *rand.Rand { return rand.New(rand.NewPCG(*seed, uint64(number))) }
 
-// children are functions that run in child processes of the test binary.
+// children lists the functions that run in child processes of the test binary.
 var children = map[string]func(args []string){"measure": measure, "index": writeIndex}
 
 func TestMain(m *testing.M) {
@@ -134,10 +134,8 @@ type result struct {
 	seconds float64
 }
 
-// count adds n to the count called what.
 func (r *result) count(what string, n int64) { r.counts[what] += n }
 
-// raise updates a maximum.
 func (r *result) raise(what string, v float64) {
 	if old, known := r.largest[what]; !known || !(v <= old) {
 		r.largest[what] = v
@@ -156,7 +154,7 @@ func (r *result) tried() string {
 	return strings.Join(out, "; ")
 }
 
-// results is the path of a tab-separated table; page contains the same table in Markdown.
+// results is the path of a tab-separated table. page contains the same table in Markdown.
 var results, page = "results.tsv", filepath.Join(root, "docs", "reliability.md")
 
 // write replaces the part's row in results and the table in page.
@@ -174,7 +172,6 @@ func (t *trial) write(p part) {
 	musttest.NoError(t, os.WriteFile(page, []byte(before+markdown(rows)+after), 0o666))
 }
 
-// markdown formats rows as a table.
 func markdown(rows []string) string {
 	lines := slices.Insert(slices.Clone(rows), 1, strings.Repeat("\t---", strings.Count(rows[0], "\t")+1)[1:])
 	return "| " + strings.ReplaceAll(strings.Join(lines, " |\n| "), "\t", " | ") + " |\n"

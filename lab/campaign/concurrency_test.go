@@ -73,7 +73,7 @@ func newShared(t *testing.T) *shared {
 	return s
 }
 
-// call makes the call with this number, and returns a digest of its result.
+// call makes a call that depends on number, and returns a digest of the call's result.
 func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 	k := s.kernels[number%len(s.kernels)]
 	n := s.engine.Len()
@@ -129,7 +129,8 @@ func (s *shared) call(ctx context.Context, number int) (uint64, error) {
 	return h.Sum64(), nil
 }
 
-// Concurrent calls return the same bits as single ones, can be cancelled, and leak no goroutines.
+// Concurrent calls return the same bits as sequential calls, can be cancelled, and leak no
+// goroutines.
 func TestCalls(t *testing.T) {
 	s, number := newShared(t), max(*caseFlag, 0)
 	want := make([]uint64, kindsOfCalls)

@@ -44,7 +44,8 @@ var killPart = part{
 	},
 }
 
-// writer is a command that writes files. $ in args stands for old, then for new.
+// writer is a command that writes files. In args, $ is replaced by old in the first run, and by new
+// in the second run.
 type writer struct{ name, args, old, new string }
 
 var writers = []writer{
@@ -91,7 +92,8 @@ type operation struct {
 	Failed         bool
 }
 
-// recording is a run of a writer without a fault: its files before and after, and its operations.
+// recording is a run of a writer without a fault: the files before and after the run, and the
+// operations.
 type recording struct {
 	writer
 	argv          []string
@@ -100,7 +102,8 @@ type recording struct {
 	folder        uint64 // inode of the folder
 }
 
-// recordings runs each writer in an empty folder, and in a folder whose files it replaces.
+// recordings runs each writer in an empty folder, and in a folder with files that the writer
+// replaces.
 func (t *trial) recordings() (all []*recording) {
 	program := t.build("./cmd/gram")
 	argv := func(args, value string) []string {
@@ -195,7 +198,7 @@ func (t *trial) faults(all []*recording, ways ...string) func(number int64) bool
 	}
 }
 
-// fault runs a writer whose n-th operation fails, and then again without a fault.
+// fault runs a writer whose n-th operation fails, and then runs it again without a fault.
 func (t *trial) fault(w *recording, how string, n int) {
 	folder := t.folder(w.before)
 	where := fmt.Sprintf("%s, operation %d of %d: %s", w.name, n, len(w.operations), how)

@@ -26,7 +26,7 @@ var flipsPart = part{
 
 func init() { learn.Register(lmnn.Learner, mkm.Learner) }
 
-// kinds are training options that cover all types of model.
+// kinds lists training options that cover all types of models.
 var kinds = []gram.TrainOptions{
 	{Kernel: "diffusion", C: 1, Probabilities: true}, {Kernel: "linear", Scheme: "labels"},
 	{Type: "one_class", Kernel: "ngd"}, {Type: "logistic", C: 1}, {Type: "linear"}, {Type: "knn:k=3"},

@@ -28,7 +28,7 @@ var fuzzPart = part{
 	about: "mutated files and specifications are read in several ways; results must agree, within time and memory limits",
 }
 
-// Limits per input: bytes allocated beyond twice its length, and CPU time.
+// Limits per input: CPU time, and bytes allocated beyond twice the input's length.
 const (
 	maxAllocated = 96 << 20
 	maxCPU       = 2 * time.Second
@@ -58,7 +58,7 @@ var grammars = map[string][]string{
 
 var formats = map[string]corpus.Format{"a.ft": corpus.FormatFastText, "a.txt": corpus.FormatLines}
 
-// fuzzer reads inputs. If an input ends the process, it remains in a file.
+// fuzzer reads inputs. If an input kills the process, the input remains in a file.
 type fuzzer struct {
 	*trial
 	seeds      map[string][][]byte // valid inputs, indexed by format
@@ -107,7 +107,7 @@ func prepareFuzz(t *trial) func(number int64) bool {
 	}
 }
 
-// input returns an input. Inputs alternate between prefixes of valid files and mutations.
+// input returns an input. Prefixes of valid files alternate with mutations.
 func (f *fuzzer) input(number int64) (name string, data []byte) {
 	if number%2 == 0 && number/2 < int64(len(f.beginnings)) {
 		f.count("file prefixes", 1)
@@ -126,7 +126,7 @@ func (f *fuzzer) input(number int64) (name string, data []byte) {
 	return name, data
 }
 
-// bounded tries an input within the time and memory limits.
+// bounded reads an input within the time and memory limits.
 func (f *fuzzer) bounded(name string, data []byte) {
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(allocated)
@@ -194,7 +194,8 @@ func tryKernel(spec string) error {
 	return nil
 }
 
-// trySaved checks that saving a loaded file, loading it and saving it again gives equal bytes.
+// trySaved loads a file, saves it, loads the result and saves it again. Both saved files must be
+// equal.
 func (f *fuzzer) trySaved(data []byte, load func(path string) (save func(path string) error, err error)) error {
 	path := filepath.Join(f.work, "input")
 	musttest.NoError(f, os.WriteFile(path, data, 0o666))
@@ -218,7 +219,8 @@ func (f *fuzzer) trySaved(data []byte, load func(path string) (save func(path st
 	return nil
 }
 
-// tryCorpus reads a file with one and two workers and compressed, and re-reads its vectors.
+// tryCorpus reads a file with one worker, with two workers and compressed, and reads its vectors
+// again.
 func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error {
 	read := func(data []byte, workers int) (*corpus.Corpus, string) {
 		o := gram.ReadOptions{Format: formats[name], MinDF: 1, Signed: true, Options: gram.Options{Workers: workers}}
@@ -261,8 +263,8 @@ func (f *fuzzer) tryCorpus(ctx context.Context, name string, data []byte) error 
 	return nil
 }
 
-// testdata/found contains the inputs of former findings, named FORMAT-FAULT. The test reads them,
-// all valid inputs, and some mutations of each.
+// testdata/found contains inputs that once revealed a fault, named FORMAT-FAULT. The test reads
+// these inputs, all valid inputs, and some mutations of each input.
 func TestFound(t *testing.T) {
 	f := newFuzzer(newTrial(t))
 	for _, file := range musttest.Get(filepath.Glob(filepath.Join("testdata", "found", "*")))(t) {

@@ -14,7 +14,7 @@ import (
 // token matches a word or another character.
 var token = regexp.MustCompile(`[\p{L}\p{N}_.+-]+|[^\p{L}\p{N}_.+-]`)
 
-// odd are tokens that readers must either reject or parse, at any position.
+// odd lists tokens that readers must either reject or parse, at any position.
 var odd = []string{
 	"", "0", "-0", "1", "-1", "+1", "1e38", "1e39", "1e-46", "1e400", "nan", "inf", "0x10", "1_0", ".", "1.", "007",
 	"2147483648", "4294967296", "18446744073709551616", "9223372036854775807", "qid", "\x00", "\t", "\n", "\r", "\r\n",
@@ -37,12 +37,12 @@ func mutate(r *rand.Rand, seeds [][]byte) []byte {
 			data = data[:at]
 		case 3: // remove a segment
 			data = slices.Delete(data, at, end)
-		case 4: // repeat it
+		case 4: // repeat a segment
 			data = slices.Insert(data, at, bytes.Repeat(data[at:end], 1+r.IntN(1+r.IntN(20)))...)
 		case 5: // append the end of another seed
 			other := seeds[r.IntN(len(seeds))]
 			data = append(data[:at:at], other[r.IntN(len(other)+1):]...)
-		case 6, 7: // replace a token by an odd one or by another of the input
+		case 6, 7: // replace a token by an odd token or by another token of the input
 			tokens := token.FindAllIndex(data, -1)
 			if len(tokens) == 0 {
 				continue
@@ -63,7 +63,6 @@ func mutate(r *rand.Rand, seeds [][]byte) []byte {
 	return data[:min(len(data), 1<<17)]
 }
 
-// zip compresses data.
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)

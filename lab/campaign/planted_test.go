@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Each part finds the fault that planted/PART.patch makes in a copy of the repository.
+// Each part finds the fault that planted/PART.patch creates in a copy of the repository.
 func TestPlanted(t *testing.T) {
 	list := exec.Command("git", "ls-files", "-co", "--exclude-standard", "-z")
 	list.Dir = root

@@ -66,8 +66,9 @@ func (t *trial) start(j job) ran {
 	return r
 }
 
-// measure runs a process for [trial.start] and writes its peak resident memory to a file. Until
-// exec, Linux counts the memory of the parent process, so a small process starts it.
+// measure runs a process for [trial.start] and writes the process's peak resident memory to a file.
+// Before exec, Linux counts the memory of the parent process, so a small process must be the
+// parent.
 func measure(args []string) {
 	runtime.LockOSThread() // Pdeathsig is sent when the thread ends
 	c := exec.Command(args[1], args[2:]...)
@@ -80,7 +81,6 @@ func measure(args []string) {
 	os.Exit(c.ProcessState.ExitCode())
 }
 
-// succeed runs a process and fails the test unless the process succeeds.
 func (t *trial) succeed(j job) ran {
 	t.Helper()
 	r := t.start(j)
@@ -107,7 +107,6 @@ func (r ran) crashed() bool {
 		strings.Contains(r.stderr, "fatal error:")
 }
 
-// said returns the exit status and the last lines of standard error.
 func (r ran) said() string {
 	text := strings.TrimSpace(r.stderr)
 	return fmt.Sprintf("exit status %d: %s", r.status, text[max(0, len(text)-400):])

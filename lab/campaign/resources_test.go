@@ -14,7 +14,7 @@ var memoryPart = part{
 	about: "random commands, documents, kernels and -m; the peak memory must be below -m; also under ulimit -v",
 }
 
-// commands are gram commands. D stands for random documents, K for a random kernel.
+// commands lists gram commands. D stands for random documents, K for a random kernel.
 var commands = []string{
 	"corpus -in D", "matrix -in D -kernel K -o out.npy", "matrix -in D -kernel K -o out.svm",
 	"train -in D -kernel K -c 1 -o out",
@@ -76,7 +76,7 @@ func (t *trial) within(argv []string, limit int) {
 	}
 }
 
-// refused runs a command in a limited address space, in which it must succeed or report the limit.
+// refused runs a command in a limited address space. The command must succeed or report the limit.
 func (t *trial) refused(argv []string, limit int) {
 	space := 1<<10*1300 + limit<<10*t.r.IntN(4) // KiB; Go's runtime reserves about 1.2 GiB
 	argv = append([]string{"bash", "-c", fmt.Sprintf(`ulimit -v %d && exec "$@"`, space), "bash"}, argv...)
@@ -117,7 +117,8 @@ var dimensions = []dimension{
 	{"folds", "cv -in synthetic:docs=400,terms=2000,length=40,classes=2 -kernel linear -c 1 -folds N", 3, 1},
 }
 
-// more is the tolerance of measured exponents, because of caches and other processes.
+// more is the tolerance of measured exponents, because caches and other processes affect the
+// measurements.
 const more = 0.35
 
 func prepareGrowth(t *trial) func(number int64) bool {
@@ -161,8 +162,8 @@ func (t *trial) smallest(argv []string) (best ran) {
 	return best
 }
 
-// exponent fits y = a·2^(p·i) to the last three values by least squares of the logarithms, and
-// returns p. In the first values slowly growing terms hide faster ones.
+// exponent fits y = a·2^(p·i) to the last three values by least squares on the logarithms, and
+// returns p. The first values are ignored, because terms that grow slowly can dominate them.
 func exponent(y []float64) float64 {
 	n := len(y)
 	return (math.Log2(y[n-1]) - math.Log2(y[n-3])) / 2

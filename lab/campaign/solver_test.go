@@ -28,7 +28,6 @@ type problem struct {
 	Convex bool `json:"-"`
 }
 
-// draw draws a problem.
 func (t *trial) draw() *problem {
 	n, dims := 2+t.r.IntN(60), 1+t.r.IntN(8)
 	kinds := []string{"usual", "duplicates with opposite labels", "one document of a class", "all the same", "sigmoid",
@@ -87,14 +86,15 @@ func (t *trial) draw() *problem {
 	return p
 }
 
-// solved holds the dual objective of our coefficients, the duality gap, and the trained classifier.
+// solved holds the dual objective of gram's coefficients, the duality gap, and the trained
+// classifier.
 type solved struct {
 	objective, gap float64
 	machine        *solver.DecisionFunction
 }
 
-// solve trains a classifier and computes in float64 its dual objective D and its primal objective
-// P. By weak duality the optimum D* satisfies -P <= D* <= D (D is minimised).
+// solve trains a classifier, and computes its dual objective D and its primal objective P in
+// float64. By weak duality the optimum D* satisfies -P <= D* <= D (D is minimised).
 func (t *trial) solve(p *problem) (*solved, error) {
 	n := len(p.Y)
 	data := make([]float32, 0, n*n)
@@ -179,13 +179,13 @@ func (t *trial) judge(p *problem, s *solved) {
 	}
 }
 
-// answer contains the dual objective of LIBSVM's coefficients, and whether its search converged.
+// answer contains the dual objective of LIBSVM's coefficients, and whether LIBSVM converged.
 type answer struct {
 	Objective float64
 	Ended     bool
 }
 
-// judgeAgainst checks that our objective doesn't exceed LIBSVM's.
+// judgeAgainst checks that gram's objective doesn't exceed LIBSVM's objective.
 func (t *trial) judgeAgainst(p *problem, s *solved, of answer) {
 	if !p.Convex || !of.Ended || !s.machine.Converged {
 		return // several optima, or no convergence
