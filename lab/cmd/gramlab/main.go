@@ -56,7 +56,6 @@ gramlab repro zhang-chen-lee -data DIR`,
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run runs the command line and returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
 	return backend.Run(program, args, stdout, stderr)
 }

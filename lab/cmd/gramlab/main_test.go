@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/cli/clitest"
 )
 
-// The command repro declares which of its flags are file names. Help texts fit on one screen.
+// The command repro declares which flags are file names. Each help text fits on one screen.
 func TestHelp(t *testing.T) {
 	clitest.CheckFitsScreen(t, "help", clitest.MustOutput(t, run, "help"))
 	for _, c := range program.Commands {

@@ -14,5 +14,5 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, clitest.Programs("gramlab", main, func() { backend.GPUThresholdSeconds = 0 }))
 }
 
-// The scripts run the real command in folders of their own.
+// Each script runs the real command in its own folder.
 func TestScripts(t *testing.T) { clitest.RunScripts(t, testscript.Params{Dir: "testdata/script"}) }
