@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Held-out documents share no group with others; they are about a sixth even with a large group.
+// Held-out documents share no group with other documents. They are about a sixth of the documents,
+// even with a large group.
 func TestSplit(t *testing.T) {
 	labels, groups := make([]int, 60), make([]int64, 60)
 	for i := range labels {
