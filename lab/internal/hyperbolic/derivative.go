@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives is scratch memory for log. It must not be used concurrently.
+// derivatives is scratch memory for its method log. It must not be used concurrently.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of
@@ -38,8 +38,8 @@ func (d *derivatives) log(m int, t, r float64) float64 {
 	return factorial + math.Log(d.g[m]) + float64(m)*(math.Log(lambda)-logCoshPlus(r))
 }
 
-// computeLegendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m. With T = (v-1)/(v+1) = tanh²(r/2), it
-// uses p[0] = 2r coth(r/2) and the recurrence
+// computeLegendre sets p[i] = (v+1)^(i+1) p_i/i! for 0 <= i < m. With T = (v-1)/(v+1) = tanh²(r/2),
+// it uses p[0] = 2r coth(r/2) and the recurrence
 //
 //	T(i+1) p[i+1] = (2i+1)(1+T)/2 p[i] - i p[i-1],   T p[1] = (1+T)/2 p[0] - 2
 //

@@ -31,8 +31,8 @@ func (h *NormalisedKernel) bound(r float64) float64 {
 	return h.eval(r)*(math.Expm1(off)+unit*math.Exp(off)) + underflow
 }
 
-// clouds draws sets of points in R^p, each around its own mean and with its own deviation. Column 0
-// stays empty.
+// clouds draws sets of points in R^p, each with its own mean and standard deviation. Column 0 stays
+// empty.
 func clouds(sets, p int, seed uint64) (*sparse.CSR, [][]int) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	m, members := &sparse.CSR{Cols: p + 1, Offsets: []int64{0}}, make([][]int, sets)
@@ -70,8 +70,9 @@ func gramOf(t *testing.T, h *NormalisedKernel, workers int, x []Normal) *engine.
 	return k
 }
 
-// Values equal the rounded definition in any dimension, bit for bit for any number of workers and
-// in both orders. For n > P eigenvalues are nonnegative, up to rounding.
+// Values equal the rounded definition in any dimension. They are the same bit for bit for any
+// number of workers, and if rows and columns are exchanged. For n > p the eigenvalues are
+// nonnegative, up to rounding.
 func TestGram(t *testing.T) {
 	for _, c := range []struct {
 		time float64

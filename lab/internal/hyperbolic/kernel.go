@@ -22,8 +22,8 @@ type Kernel struct {
 // r between points with float64 coordinates.
 const minTime, maxTime = 1e-290, 1e290
 
-// NewKernel returns the heat kernel of Hⁿ at time t. The dimension n must be from 1 to [MaxDimension],
-// and t from 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
+// NewKernel returns the heat kernel of Hⁿ at time t. The dimension n must be from 1 to
+// [MaxDimension], and t from 10⁻²⁹⁰ to 10²⁹⁰ in squared units of r.
 func NewKernel(n int, t float64) (*Kernel, error) {
 	if n < 1 || n > MaxDimension {
 		return nil, fmt.Errorf("hyperbolic: dimension must be between 1 and %d, got %d", MaxDimension, n)
@@ -43,14 +43,14 @@ func NewKernel(n int, t float64) (*Kernel, error) {
 
 // LogValue returns ln K(t, r) for r >= 0.
 //
-// Accuracy: the error is about n float64 ulp of 1, plus several ulp of r²/4t and of n²t/4. Log
+// Accuracy: the error is about n float64 ulp of 1, plus several ulp of r²/4t and of n²t/4. LogValue
 // takes O(n²) operations if n is odd. If n is even, it takes O(n²) operations at each of about 20
 // to 300 quadrature points. [Table] is faster for many values of r.
 func (k *Kernel) LogValue(r float64) float64 {
 	return k.logConstant - r*r/(4*k.t) + k.logFactor(r)
 }
 
-// logFactor returns ln K + r²/4t - k.constant, a smooth function of r.
+// logFactor returns ln K + r²/4t - k.logConstant, a smooth function of r.
 func (k *Kernel) logFactor(r float64) float64 {
 	var d derivatives
 	if k.n%2 == 1 {

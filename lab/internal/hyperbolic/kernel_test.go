@@ -17,8 +17,8 @@ var (
 	distances = []float64{0, 1e-5, 0.02, 0.3, 1, 2.2, 5, 9}
 )
 
-// Odd dimensions agree with equation (5), with its derivatives computed in 3000 bits. cosh r is
-// exact here; r is rounded.
+// In odd dimensions, the kernel agrees with equation (5), whose derivatives are computed with 3000
+// bits. cosh r is exact here, and r is rounded.
 func TestOddDimensions(t *testing.T) {
 	dimensions := []int{1, 3, 11, 61}
 	if testing.Short() {
@@ -42,7 +42,8 @@ func TestOddDimensions(t *testing.T) {
 	}
 }
 
-// The plane agrees with the integral (6) after the substitution s = r + w², by Simpson's rule.
+// For n = 2, the kernel agrees with integral (6) after the substitution s = r + w², by Simpson's
+// rule.
 func TestPlane(t *testing.T) {
 	for _, tm := range times4 {
 		k := kernel(t, 2, tm)
@@ -66,7 +67,7 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-// Each dimension, even or odd, follows from the dimension two below: K_{n+2} = -exp(-nt)/(2π sinh
+// Each dimension, even or odd, follows from the dimension n two below: K_{n+2} = -exp(-nt)/(2π sinh
 // r) ∂K_n/∂r.
 func TestRecursion(t *testing.T) {
 	for n := 1; n <= 12; n++ {

@@ -53,12 +53,12 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// FitNormal returns the maximum-likelihood estimate of a normal distribution from N rows of a matrix,
-// restricted to P columns,
+// FitNormal returns the maximum-likelihood estimate of a normal distribution from N rows of a
+// matrix, restricted to P columns,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// Columns must be in ascending order. Fit fails if all points are equal, because σ must be
+// Columns must be in ascending order. FitNormal fails if all points are equal, because σ must be
 // positive.
 func FitNormal(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n := Normal{Mean: make([]float64, len(columns))}

@@ -17,8 +17,8 @@ func random(r *rand.Rand, p int) Normal {
 	return n
 }
 
-// For equal means the distance is |ln σ/σ′|, in general the arcosh of the definition. Both orders
-// give the same bits.
+// For equal means the distance is |ln σ/σ′|, otherwise the arcosh in the definition. Distance(a, b)
+// and Distance(b, a) have the same bits.
 func TestDistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
 	for range 300 {
@@ -62,8 +62,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// The estimate is correct for four corners of a square far from 0 with other columns between, and
-// fails for points without a spread.
+// The estimate is correct for the four corners of a square far from 0, also if other columns lie
+// between the coordinates. It fails for points without spread.
 func TestFit(t *testing.T) {
 	of := func(columns []uint32, points ...[]float32) (Normal, error) {
 		m := &sparse.CSR{Cols: 4, Offsets: []int64{0}}
@@ -87,7 +87,7 @@ func TestFit(t *testing.T) {
 	for _, points := range [][][]float32{{{0.1}, {0.1}, {0.1}}, {{1, 2}}, {{1, 0, 5}, {1, 0, 6}}} {
 		musttest.WantError(of([]uint32{0, 1}, points...))(t, points)
 	}
-	// For many points the estimate converges to the distribution that they were drawn from.
+	// For many points the estimate converges to the distribution of the points.
 	r := rand.New(rand.NewPCG(8, 8))
 	var points [][]float32
 	for range 20000 {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// The oracle of these tests computes the derivatives of equation (5) by differences, with so many
-// digits that the results are exact in float64.
+// The reference computes the derivatives in equation (5) by finite differences, with so many digits
+// that the results are exact in float64.
 
 const oracleBits = 3000
 
@@ -76,7 +76,7 @@ func derivative(m int, t float64, v *big.Float) float64 {
 	return math.Log(f) + float64(exponent)*math.Ln2
 }
 
-// differentiate returns the derivative of f at x by a difference of order 8 of step h.
+// differentiate returns the derivative of f at x by an eighth-order finite difference with step h.
 func differentiate(f func(float64) float64, x, h float64) (sum float64) {
 	for i, weight := range []float64{4. / 5, -1. / 5, 4. / 105, -1. / 280} {
 		step := float64(i+1) * h
@@ -85,7 +85,7 @@ func differentiate(f func(float64) float64, x, h float64) (sum float64) {
 	return sum / h
 }
 
-// simpson integrates f from lo to hi in n intervals, n even.
+// simpson integrates f from lo to hi by Simpson's rule with n intervals, n even.
 func simpson(f func(float64) float64, lo, hi float64, n int) float64 {
 	h := (hi - lo) / float64(n)
 	sum := f(lo) + f(hi)

@@ -18,7 +18,8 @@ type Table struct {
 // NewTable samples k from 0 to top at 14 or more points per unit of r.
 func NewTable(k *Kernel, top float64) *Table { return &Table{k, newInterpolant(k.logFactor, top)} }
 
-// LogValue returns ln K(t, r) for r >= 0. It calls [Kernel.LogValue] if r exceeds the range of the table.
+// LogValue returns ln K(t, r) for r >= 0. It calls [Kernel.LogValue] if r exceeds the range of the
+// table.
 //
 // Accuracy: the error of [Kernel.LogValue] plus 10⁻¹² (1+n).
 func (t *Table) LogValue(r float64) float64 {
@@ -40,8 +41,8 @@ type interpolant struct {
 // reaches an error of 10⁻¹⁴.
 const degree = 13
 
-// newInterpolant interpolates f from 0 to top. It halves the interval width until the last coefficients
-// are small enough.
+// newInterpolant interpolates f from 0 to top. It halves the interval width until the last
+// coefficients are small enough.
 func newInterpolant(f func(float64) float64, top float64) *interpolant {
 	for width := 1.0; ; width /= 2 {
 		p := &interpolant{width: width}
@@ -73,8 +74,8 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 	return c
 }
 
-// eval returns the interpolated value at r, computed by Clenshaw's recurrence. It returns false if r
-// exceeds the range.
+// eval returns the interpolated value at r, computed by Clenshaw's recurrence. It returns false if
+// r exceeds the range.
 func (p *interpolant) eval(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
@@ -90,9 +91,9 @@ func (p *interpolant) eval(r float64) (float64, bool) {
 	return x*at - above + c[0], true
 }
 
-// NormalisedKernel is the kernel K(t, r)/K(t, 0) on normal distributions, where r is the [Distance] of two
-// distributions. It is positive definite if n is larger than the dimension p of the distributions.
-// It may be used concurrently.
+// NormalisedKernel is the kernel K(t, r)/K(t, 0) on normal distributions, where r is the [Distance]
+// of two distributions. It is positive definite if n is larger than the dimension p of the
+// distributions. It may be used concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
 type NormalisedKernel struct {
@@ -101,8 +102,8 @@ type NormalisedKernel struct {
 	logAtZero float64 // ln K(t, 0)
 }
 
-// NewNormalisedKernel tabulates the kernel for all distances between the distributions x. It fails if n or t is
-// out of range.
+// NewNormalisedKernel tabulates the kernel for all distances between the distributions x. It fails
+// if n or t is out of range.
 func NewNormalisedKernel(t float64, n int, x []Normal) (*NormalisedKernel, error) {
 	kernel, err := NewKernel(n, t)
 	if err != nil {
@@ -123,8 +124,8 @@ func (h *NormalisedKernel) At(r float64) float32 {
 	return float32(math.Exp(h.table.LogValue(r) - h.logAtZero))
 }
 
-// ComputeRows writes the kernel values of all pairs of rows and columns to dst. The values are symmetric,
-// and the same bit for bit for any number of workers.
+// ComputeRows writes the kernel values of all pairs of rows and columns to dst. Exchanging rows and
+// columns transposes dst bit for bit. Results don't depend on the number of workers.
 func (h *NormalisedKernel) ComputeRows(
 	ctx context.Context, workers int, rows, columns []Normal, dst *engine.Dense,
 ) error {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A table is as accurate as the kernel, between its nodes and beyond its end, for small and large
+// A table is as accurate as the kernel between its nodes and beyond its range, for small and large
 // dimensions and times.
 func TestTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -37,8 +37,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// If a function is too rough for intervals of width 1, they become narrower. The halving also ends
-// for a function that no width can resolve.
+// If a function is too rough for intervals of width 1, the intervals become narrower. Halving also
+// ends if no width resolves the function.
 func TestTableHalves(t *testing.T) {
 	p := newInterpolant(func(r float64) float64 { return 1 / (0.01 + (r-0.7)*(r-0.7)) }, 2)
 	if !(p.width <= 0.125) {
@@ -53,7 +53,7 @@ func TestTableHalves(t *testing.T) {
 	newInterpolant(func(r float64) float64 { return math.Sin(1e9 * r) }, 1)
 }
 
-// Half and two thirds of the step give the same integral.
+// The integral is the same with the quadrature step, two thirds of it and half of it.
 func TestQuadratureStep(t *testing.T) {
 	for _, n := range []int{2, 4, 10, 100, 1000} {
 		for _, tm := range []float64{1e-6, 1e-3, 0.05, 0.7, 12, 1e4, 1e12} {
@@ -78,7 +78,7 @@ func TestQuadratureStep(t *testing.T) {
 	}
 }
 
-// No dimension, time or distance gives an infinite or NaN logarithm.
+// For all dimensions, times and distances, the logarithm is finite.
 func TestExtremes(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 100, 401, MaxDimension - 1, MaxDimension} {
 		for _, tm := range []float64{1e-12, 1e-3, 1, 1e12} {
