@@ -16,18 +16,18 @@ type IterationChoice struct {
 	DocumentCount int // number of test documents
 }
 
-// maxIterations returns the number of iterations after which Choose stops.
+// maxIterations returns the number of iterations after which ChooseIterations stops.
 func (c *IterationChoice) maxIterations() int { return 3*c.Iterations + 20 }
 
-// ChooseIterations returns the number of iterations of [Train] with the fewest errors on test documents. Ties
-// go to the smallest number. With few documents and many columns, a fully trained metric overfits,
-// and may have more errors than the Euclidean metric.
+// ChooseIterations returns the number of iterations of [Train] with the fewest errors on test
+// documents. Ties go to the smallest number. With few documents and many columns, a fully trained
+// metric overfits, and may have more errors than the Euclidean metric.
 //
-// Choose evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations. It stops if there are no errors, or
-// after 3n + 20 iterations, where n is the best number so far. It needs the memory of Train plus
-// the memory of Predict. Documents that don't have exactly one class are ignored. The result
-// doesn't depend on the number of workers. Choose fails if Train fails, if there are no test
-// documents, or if test and train differ in classes or number of columns.
+// ChooseIterations evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations. It stops if there are no
+// errors, or after 3n + 20 iterations, where n is the best number so far. It needs the memory of
+// Train plus the memory of Predict. Documents that don't have exactly one class are ignored. The
+// result doesn't depend on the number of workers. ChooseIterations fails if Train fails, if there
+// are no test documents, or if test and train differ in classes or number of columns.
 func ChooseIterations(ctx context.Context, train, test *corpus.Corpus, s Settings, o Options) (IterationChoice, error) {
 	rows, labels := singleLabel(test)
 	p, m, by, err := prepare(ctx, train, s, o, len(rows))

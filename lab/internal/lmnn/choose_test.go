@@ -24,8 +24,9 @@ func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	return count
 }
 
-// Choose finds the same iterations as separate training runs of 1, 2, 3, 4, 5, 6, 8, … iterations.
-// With few documents of many columns fewer are misclassified than after all iterations.
+// ChooseIterations returns the same number as separate training runs with 1, 2, 3, 4, 5, 6, 8, …
+// iterations. With few documents and many columns, fewer documents are misclassified than after all
+// iterations.
 func TestChoose(t *testing.T) {
 	train, test := drawn(t, 60, 40, 3, 3), drawn(t, 150, 40, 3, 4)
 	got := musttest.Get(ChooseIterations(t.Context(), train, test, Settings{}, Options{Workers: 1}))(t)
@@ -46,7 +47,7 @@ func TestChoose(t *testing.T) {
 		again != got {
 		t.Errorf("%+v from three workers, %+v from one: %v", again, got, err)
 	}
-	// also evaluated if the search ends before 1, 2, 3, …
+	// With a single iteration, this iteration is evaluated after the search.
 	one, err := ChooseIterations(t.Context(), train, test, Settings{Iterations: 1}, Options{})
 	if err != nil || one.Iterations != 1 {
 		t.Errorf("%+v of one iteration: %v", one, err)

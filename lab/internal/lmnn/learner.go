@@ -61,8 +61,8 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 	return metricModel{m}, nil
 }
 
-// splitDocuments splits documents into training and validation sets. valid has a sixth of the documents of
-// each class.
+// splitDocuments splits documents into training and validation sets. valid has about a sixth of the
+// documents of each class.
 func splitDocuments(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {
@@ -86,8 +86,8 @@ func (m metricModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.Opti
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// usedColumnCount returns the number of columns with values. If a file numbers columns from 1, column 0 has
-// no values.
+// usedColumnCount returns the number of columns with values. If a file numbers columns from 1,
+// column 0 has no values.
 func (m metricModel) usedColumnCount() int {
 	has := make([]bool, m.Cols)
 	count := 0

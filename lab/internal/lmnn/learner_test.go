@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// No group has documents both in training and among those held out to choose the iterations.
+// No group has documents in both the training and the validation set.
 func TestDividedByGroups(t *testing.T) {
 	c := &corpus.Corpus{Documents: &sparse.CSR{Offsets: make([]int64, 91)}, Classes: []string{"a", "b"}}
 	for i := range 90 {

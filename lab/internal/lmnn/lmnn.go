@@ -1,6 +1,6 @@
-// Package lmnn implements metric learning by large margin nearest neighbours. With D(x, y) = ‖L(x -
-// y)‖², the k target neighbours j of each document i are the nearest documents of its class before
-// training. L minimises
+// Package lmnn implements metric learning by large margin nearest neighbours. The metric is D(x, y)
+// = ‖L(x - y)‖². The k target neighbours j of each document i are the nearest documents of its
+// class before training. L minimises
 //
 //	ε(L) = (1-μ) Σ_ij D(i, j) + μ Σ_ij Σ_l max(0, 1 + D(i, j) - D(i, l))
 //
@@ -39,8 +39,8 @@ type Settings struct {
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
 
-	// Iterations is the maximum number of iterations; auto selects this number on held-out
-	// documents.
+	// Iterations is the maximum number of iterations. If it is set to auto, it is selected on
+	// held-out documents.
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 
@@ -66,7 +66,8 @@ type Options struct {
 	Progress func(iterations, max int, value float64, near int64)
 }
 
-// checkMemory returns an error if the given number of float64 values doesn't fit into the memory limit.
+// checkMemory returns an error if the given number of float64 values doesn't fit into the memory
+// limit.
 func (o Options) checkMemory(what string, numbers int64) error {
 	return run.CheckMemory(8*numbers, o.MemoryBytes, "lmnn: %s", what)
 }
@@ -79,10 +80,10 @@ type Model struct {
 	Classes      []string // class names
 
 	Cols        int       // number of columns of the documents
-	Transform   []float64 // L, Columns × Columns, row-major
-	Documents   []float32 // x, in row-major order
+	Transform   []float64 // L, Cols × Cols, in row-major order
+	Documents   []float32 // documents, in row-major order
 	Labels      []int32   // class of each document
-	Targets     []int32   // K target neighbours per document; -1 if its class has too few documents
+	Targets     []int32   // K target neighbours per document; -1 if the document's class has too few documents
 	Loss        float64   // ε of the trained metric
 	InitialLoss float64   // ε of the initial metric, a multiple of the Euclidean metric
 	Iterations  int

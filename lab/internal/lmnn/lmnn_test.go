@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// drawn makes classes that differ in some coordinates; another coordinate has large variance.
+// drawn draws classes that differ in some coordinates. Another coordinate has a large variance.
 func drawn(t testing.TB, n, d, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 9))
@@ -44,7 +44,7 @@ func trained(t testing.TB, c *corpus.Corpus, s Settings) *Model {
 	return musttest.Get(Train(t.Context(), c, s, Options{Workers: 2}))(t)
 }
 
-// objective returns ε of M by its definition, over all triples, and its gradient with respect to M.
+// objective returns ε and its gradient with respect to M by the definition, over all triples.
 func objective(m *Model, metric *mat.SymDense) (float64, *mat.SymDense) {
 	n, d := m.Rows(), m.Cols
 	s, _ := m.Settings.resolve()
@@ -98,8 +98,8 @@ func projected(a *mat.SymDense) *mat.SymDense {
 	return out
 }
 
-// This compares ε of L with a slow reference: projected gradient descent in M, in which ε is
-// convex, over all triples with decreasing steps. The reference improves ε by at most 10⁻⁴.
+// ε of L is compared with a slow reference, projected gradient descent in M over all triples with
+// decreasing step sizes. ε is convex in M. The reference improves ε by at most 10⁻⁴.
 func TestAgainstProjectedGradient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the slow reference takes its time and runs alone")
@@ -135,8 +135,8 @@ func TestAgainstProjectedGradient(t *testing.T) {
 	}
 }
 
-// The gradient with respect to L agrees with differences, away from kinks of ε. The error is h²
-// plus the rounding error 2⁻⁵²ε/h.
+// The gradient with respect to L agrees with finite differences of step h, away from kinks of ε.
+// The error is h² plus the rounding error 2⁻⁵²ε/h.
 func TestGradient(t *testing.T) {
 	m := trained(t, drawn(t, 50, 3, 2, 2), Settings{Iterations: 1})
 	p := &problem{y: m.Labels, targets: m.Targets, k: 3, push: 0.5, workers: 2, smoothing: 0.5}
@@ -159,7 +159,7 @@ func TestGradient(t *testing.T) {
 }
 
 // A coordinate with large variance and no information hides the classes from the Euclidean metric,
-// not from the learnt one. Energies agree with their definition.
+// but not from the learnt metric. Energies agree with their definition.
 func TestPredict(t *testing.T) {
 	train, test := drawn(t, 300, 6, 3, 3), drawn(t, 200, 6, 3, 4)
 	m := trained(t, train, Settings{})
@@ -177,7 +177,8 @@ func TestPredict(t *testing.T) {
 		!slices.Equal(again.DecisionValues[7], p.DecisionValues[7]) {
 		t.Errorf("other energies from one worker, %v", err)
 	}
-	// ε with the document less ε without it; its targets are the nearest documents under the metric
+	// Reference: ε with the document minus ε without it. The document's targets are the nearest
+	// documents under the metric.
 	l := mat.NewDense(6, 6, m.Transform)
 	var z, x mat.Dense
 	z.Mul(toMatrix(m.Documents, 6), l.T())
@@ -247,7 +248,8 @@ func TestRefused(t *testing.T) {
 	musttest.WantError(Train(t.Context(), c, Settings{}, Options{MemoryBytes: 8 * 20 * 3 * (rangeCount + 5)}))(t, "memory")
 }
 
-// One column and two documents of one class plus one of another suffice; one of each class doesn't.
+// One column, two documents of one class and one document of another class suffice. One document
+// per class doesn't.
 func TestFewest(t *testing.T) {
 	c := &corpus.Corpus{Source: "few", Classes: []string{"a", "b"}}
 	c.Documents = musttest.Get(sparse.FromDense(3, 1, []float32{1, 2, 4}))(t)

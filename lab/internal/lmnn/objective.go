@@ -18,18 +18,19 @@ type problem struct {
 	k         int
 	push      float64
 	workers   int
-	smoothing float64               // smooths hinge losses: loss²/(2 soft) below soft, else loss - soft/2
-	maxPairs  int64                 // maximum number of pairs in near; 0 for no limit
-	impostors [][]int32             // documents of other classes within reach of each document, see reach
-	gradients [rangeCount][]float64 // gradients with respect to z, one per range of documents
+	smoothing float64               // s in the smoothed hinge loss: loss²/(2s) if loss < s, otherwise loss - s/2
+	maxPairs  int64                 // maximum number of pairs in impostors; 0 for no limit
+	impostors [][]int32             // documents of other classes near each document, see findImpostors
+	gradients [rangeCount][]float64 // gradients with respect to z (see loss), one per range of documents
 
-	// onIteration, if not nil, is called with L after each iteration. An error ends the optimisation.
+	// onIteration, if not nil, is called with L after each iteration. An error ends the
+	// optimisation.
 	onIteration func(ctx context.Context, iterations int, l []float64) error
 	stopErr     error
 }
 
-// rangeCount is the number of ranges into which documents are divided. Sums over ranges are added in a
-// fixed order, so that results don't depend on the number of workers.
+// rangeCount is the number of ranges into which documents are divided. Sums over ranges are added
+// in a fixed order, so that results don't depend on the number of workers.
 const rangeCount = 16
 
 func (p *problem) forEachRange(ctx context.Context, f func(part, lo, hi int) error) error {
@@ -39,16 +40,16 @@ func (p *problem) forEachRange(ctx context.Context, f func(part, lo, hi int) err
 	})
 }
 
-// notify calls look, unless an earlier call has returned an error.
+// notify calls onIteration, unless an earlier call has returned an error.
 func (p *problem) notify(ctx context.Context, iterations int, l []float64) {
 	if p.onIteration != nil && p.stopErr == nil {
 		p.stopErr = p.onIteration(ctx, iterations, l)
 	}
 }
 
-// loss returns ε at L = w, restricted to pairs in near. It sets g to the gradient 2 Σ c_ab (z_a -
-// z_b)(x_a - x_b)ᵀ, where z = Lx, and c_ab is the weight of D(a, b) in ε. w and g are in row-major
-// order.
+// loss returns ε at L = w, restricted to pairs in impostors. It sets g to the gradient 2 Σ c_ab
+// (z_a - z_b)(x_a - x_b)ᵀ, where z = Lx, and c_ab is the weight of D(a, b) in ε. w and g are in
+// row-major order.
 func (p *problem) loss(ctx context.Context, w, g []float64) (float64, error) {
 	if p.stopErr != nil {
 		return 0, p.stopErr
@@ -66,7 +67,7 @@ func (p *problem) loss(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.gradients[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to row a of slope and subtracts it from b
+		pair := func(a, b int, weight float64) { // contributes 2 weight (z_a - z_b) to row a of slope, its negative to row b
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))

@@ -66,7 +66,7 @@ func predictValueCount(rows, tests, columns int) int64 { return 2 * int64(rows+t
 type energyClassifier struct {
 	m          *Model
 	s          Settings
-	margins    []float64 // 1 + distance of each target; -Inf if there is no target
+	margins    []float64 // 1 + distance to each target; -Inf if there is no target
 	distances  []float64
 	neighbours []*neighbourList // nearest documents, by class
 	pushLosses []float64        // increase in the loss of each class's documents caused by the new document

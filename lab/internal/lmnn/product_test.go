@@ -56,8 +56,8 @@ func (c *soon) Err() error {
 	return nil
 }
 
-// Products check their context at least every 2·256·192² or 2·64 d² multiply-adds, which is half a
-// billion for the maximum number of columns.
+// Products check their context at least every 2·256·192² or 2·64·d² operations, about half a
+// billion for the maximum number of columns d.
 func TestProductsEnd(t *testing.T) {
 	for _, c := range []struct{ n, d, looks int }{{2600, 3, 10}, {2600, 192, 10}, {2600, 193, 40}} {
 		x, l := mat.NewDense(c.n, c.d, nil), mat.NewDense(c.d, c.d, nil)

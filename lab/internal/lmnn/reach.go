@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// squaredNorms returns the squared norm of each row. Computing ‖a‖² + ‖b‖² - 2⟨a,b⟩ from norms is several
-// times faster than computing ‖a - b‖², but has a rounding error of about 2⁻⁵⁰(‖a‖² + ‖b‖²). Use
-// [squaredDistance] if equal distances must compare equal.
+// squaredNorms returns the squared norm of each row. Computing ‖a‖² + ‖b‖² - 2⟨a,b⟩ from norms is
+// several times faster than computing ‖a - b‖², but has a rounding error of about 2⁻⁵⁰(‖a‖² +
+// ‖b‖²). Use [squaredDistance] if equal distances must compare equal.
 func squaredNorms(z *mat.Dense) []float64 {
 	n, _ := z.Dims()
 	out := make([]float64, n)
@@ -23,9 +23,10 @@ func squaredNorms(z *mat.Dense) []float64 {
 	return out
 }
 
-// findImpostors sets p.near at L = w. For each document i, p.near lists the documents l of other classes
-// with D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair is within reach. reach
-// returns the number of these pairs. It preselects candidates by block matrix products.
+// findImpostors sets p.impostors at L = w. For each document i, p.impostors lists the documents l
+// of other classes with D(i, l) < 1 + slack + D(i, j) for a target j of i. Such a pair (i, l) is
+// within reach. findImpostors returns the number of pairs within reach. It preselects candidates by
+// block matrix products.
 func (p *problem) findImpostors(ctx context.Context, w []float64, slack float64) (count int64, err error) {
 	n, d := p.x.Dims()
 	z, err := applyTransform(ctx, p.x, mat.NewDense(d, d, w))
@@ -85,10 +86,11 @@ func newBlockProducts(z *mat.Dense, norms []float64, rows int) *blockProducts {
 	return b
 }
 
-// visitBelow calls visit for rows lo <= i < hi and, in ascending order, for all rows l whose squared
-// distance from row i may be below limits[i-lo]. In any order of summation, the inner product of
-// two vectors a and b of length d has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared distances
-// computed in two orders differ by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of 2⁻⁵³.
+// visitBelow calls visit for rows lo <= i < hi and, in ascending order, for all rows l whose
+// squared distance from row i may be below limits[i-lo]. In any order of summation, the inner
+// product of two vectors a and b of length d has an error of at most d·2⁻⁵³‖a‖‖b‖. So squared
+// distances computed in two orders differ by at most 2d·2⁻⁵³(‖a‖² + ‖b‖²) plus several units of
+// 2⁻⁵³.
 func (b *blockProducts) visitBelow(ctx context.Context, lo, hi int, limits []float64, visit func(i, l int)) error {
 	n, d := b.z.Dims()
 	wrong := 4 * float64(d+8) * 0x1p-53
@@ -115,11 +117,11 @@ func (b *blockProducts) visitBelow(ctx context.Context, lo, hi int, limits []flo
 
 var asmKernels = asm.BestKernels()
 
-// transpose writes rows lo to hi-1 of z to the columns of the matrix to, beginning with column 0.
-func transpose(to []float64, columns int, z *mat.Dense, lo, hi int) {
+// transpose writes rows lo to hi-1 of z to the columns of the matrix dst, beginning with column 0.
+func transpose(dst []float64, columns int, z *mat.Dense, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		for c, v := range z.RawRowView(i) {
-			to[c*columns+i-lo] = v
+			dst[c*columns+i-lo] = v
 		}
 	}
 }

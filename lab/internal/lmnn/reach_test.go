@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// reach finds exactly the same documents as a loop over all pairs, near 0 and far from 0. Limits
-// equal distances of other pairs, so that rounding decides.
+// findImpostors finds exactly the same documents as a loop over all pairs, near 0 and far from 0.
+// The limits equal distances of other pairs, so that rounding matters.
 func TestReach(t *testing.T) {
 	for _, shape := range [][2]int{{2, 1}, {63, 3}, {64, 8}, {65, 17}, {1000, 5}, {2200, 40}} {
 		n, d := shape[0], shape[1]

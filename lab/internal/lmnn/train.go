@@ -14,7 +14,8 @@ import (
 )
 
 // These are the initial and the maximum number of iterations per round. After each round, the pairs
-// within reach are updated. The first rounds are short, because the metric changes most in them.
+// within reach (see findImpostors) are updated. The first rounds are short, because the metric
+// changes most in them.
 const (
 	initialRoundIterations = 2
 	maxRoundIterations     = 30
@@ -113,11 +114,11 @@ func trainValueCount(rows, columns int) int64 {
 	return n*d*(rangeCount+5) + d*d*(2*lbfgs.HistorySize+8)
 }
 
-// pairsPerDocument is the assumed number of pairs within reach (see reach) per document.
+// pairsPerDocument is the assumed number of pairs within reach (see findImpostors) per document.
 const pairsPerDocument = 100
 
-// TrainBytes returns the memory in bytes that Train or, if tests > 0, Choose needs. It assumes that 100
-// pairs per document violate a margin or nearly do.
+// TrainBytes returns the memory in bytes that Train or, if tests > 0, ChooseIterations needs. It
+// assumes that 100 pairs per document violate a margin or nearly do.
 func TrainBytes(documents, tests, columns int) int64 {
 	numbers := trainValueCount(documents, columns)
 	if tests > 0 {
@@ -135,8 +136,9 @@ func scaled(l []float64, by float64) []float64 {
 	return out
 }
 
-// scaleFactor returns the factor by which documents must be scaled so that the mean squared distance
-// between documents and targets is 4. A margin of 1 is then neither negligible nor dominant.
+// scaleFactor returns the factor by which documents must be scaled so that the mean squared
+// distance between documents and targets is 4. A margin of 1 is then neither negligible nor
+// dominant.
 func (p *problem) scaleFactor() float64 {
 	sum, count := 0.0, 0.0
 	for t, j := range p.targets {
@@ -151,8 +153,8 @@ func (p *problem) scaleFactor() float64 {
 	return 1
 }
 
-// smoothingSchedule lists the values of problem.soft for successive optimisations. Without smoothing, L-BFGS
-// would stop too early at kinks of ε.
+// smoothingSchedule lists the values of problem.smoothing for successive optimisations. Without
+// smoothing, L-BFGS would stop too early at kinks of ε.
 var smoothingSchedule = []float64{1, 0.2, 0.05, 0.01, 0.002}
 
 // minimise minimises ε, starting from m.Transform.
