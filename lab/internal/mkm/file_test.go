@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// trained returns models of each kind without and with two layers, and a text model.
+// trained returns models of each kind, with two layers and without layers, and a text model.
 func trained(t testing.TB) (models []*Model) {
 	t.Helper()
 	c := drawn(t, 40, 4, 2, 8)

@@ -17,8 +17,8 @@ import (
 )
 
 // Layer is a fitted layer. It maps a document t, represented by features of the previous layer, to
-// the features Σ_j k(t, xⱼ) Map[j·w + i] - Offsets[i], 0 <= i < w = len(Offsets). The xⱼ are the
-// documents in Base.
+// the features Σ_j k(t, xⱼ) Projection[j·w + i] - Offsets[i], 0 <= i < w = len(Offsets). The xⱼ are
+// the documents in Base.
 type Layer struct {
 	Kernel                 string
 	Embedder               *sparse.Embedder
@@ -79,8 +79,8 @@ func (t *training) fit(
 	return out, nil
 }
 
-// fitComponents computes the principal components of a layer. The caller must close the engine of the
-// result.
+// fitComponents computes the principal components of a layer. The caller must close the engine of
+// the result.
 func (t *training) fitComponents(
 	ctx context.Context, level int, k kernel.Kernel, x *sparse.CSR, n int,
 ) (_ *layerTransformer, err error) {
@@ -131,7 +131,8 @@ func (t *training) fitComponents(
 	return &layerTransformer{layer: l, engine: e, kernel: k, projection: a, workers: t.o.Workers}, nil
 }
 
-// drawBase draws the documents for computing components. It returns their indices in ascending order.
+// drawBase draws the documents for computing components. It returns their indices in ascending
+// order.
 func (t *training) drawBase(n int) []int {
 	r := rand.New(rand.NewPCG(t.s.Seed, 0x6d6b6d))
 	base := r.Perm(n)[:min(n, t.s.BaseSize)]

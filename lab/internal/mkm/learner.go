@@ -33,7 +33,6 @@ type trainer struct {
 	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or a number per layer"`
 }
 
-// settings converts the parameters to Settings.
 func (t *trainer) settings(o learn.Options) (Settings, error) {
 	s := t.Settings
 	s.Seed = o.Seed
@@ -107,7 +106,7 @@ func (m multilayerModel) Predict(ctx context.Context, docs *sparse.CSR, o learn.
 	return m.Model.Predict(ctx, docs, optionsOf(o))
 }
 
-// levelRow describes a level in a report. Level 0 is the documents.
+// levelRow describes a level in a report. Level 0 contains the documents.
 type levelRow struct {
 	Level                  int     `json:"level"`
 	Kernel                 string  `json:"kernel,omitempty"`

@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// reportProgress calls Options.Progress.
 func (o Options) reportProgress(stage string, level int, done, total int64) {
 	if o.Progress != nil {
 		defer run.Rethrow("mkm: Options.Progress")
@@ -21,7 +20,6 @@ func (o Options) reportProgress(stage string, level int, done, total int64) {
 	}
 }
 
-// notifyChoice calls Options.Chosen.
 func (t *training) notifyChoice(c LevelChoice) {
 	if t.o.OnChoice != nil {
 		defer run.Rethrow("mkm: Options.Chosen")
@@ -29,8 +27,8 @@ func (t *training) notifyChoice(c LevelChoice) {
 	}
 }
 
-// heldBytes returns the memory in bytes that a training run holds between stages: documents, features of
-// two levels, and models.
+// heldBytes returns the memory in bytes that a training run holds between stages: documents,
+// features of two levels, and models.
 func (t *training) heldBytes(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.maxTriedWidth()) + models
 }
@@ -47,9 +45,9 @@ func (t *training) remainingBytes(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.heldBytes(models)-stage, 1)
 }
 
-// requiredBytes returns the memory of a training run in bytes: the maximum over the stages of all levels,
-// including the models trained so far. It doesn't include the lists of document pairs in package
-// lmnn.
+// requiredBytes returns the memory of a training run in bytes: the maximum over the stages of all
+// levels, including the models trained so far. It doesn't include the lists of document pairs in
+// package lmnn.
 func (t *training) requiredBytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.NumWorkers(t.o.Workers)
 	b := min(n, t.s.BaseSize)

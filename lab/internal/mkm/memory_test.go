@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// The memory computed in advance suffices for training and prediction with any number of layers and
-// classifiers. With one byte less, neither begins.
+// The memory computed in advance suffices for training and prediction, with any number of layers
+// and classifiers. With one byte less, training and prediction fail before they begin.
 func TestMemoryIsKnownBefore(t *testing.T) {
 	c := drawn(t, 300, 40, 5, 3)
 	two := []string{"arccos:n=1", "rbf:gamma=1"}
@@ -62,7 +62,8 @@ func TestMemoryIsKnownBefore(t *testing.T) {
 	}
 }
 
-// The heap of a training run stays within its computed memory; at this size data dominate the heap.
+// The heap of a training run stays within its computed memory. At this size, data dominate the
+// heap.
 func TestMemoryIsEnough(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -18,7 +18,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// drawn draws vectors of several classes: half of the columns depend on the class, half are noise.
+// drawn draws vectors of several classes. Half of the columns depend on the class, and half are
+// noise.
 func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -46,7 +47,7 @@ func drawn(t testing.TB, n, columns, classes int, seed uint64) *corpus.Corpus {
 	return c
 }
 
-// If Steps is set, the metric has this number of iterations, and nothing is chosen.
+// If Steps is set, the metric is trained with this number of iterations, and no number is selected.
 func TestSteps(t *testing.T) {
 	m := musttest.Get(Train(t.Context(), drawn(t, 60, 8, 3, 1), Settings{Widths: []int{4}, Steps: 3}, Options{}))(t)
 	if m.LMNN.Iterations != 3 || m.Choices[0].Steps != 0 || m.Choices[0].Documents != 0 {
@@ -100,7 +101,7 @@ func TestSameModels(t *testing.T) {
 	}
 }
 
-// Joint and separate predictions are equal if models share columns but no layers.
+// Joint and separate predictions are equal, even if models share columns but no layers.
 func TestPredictAllOfOthers(t *testing.T) {
 	c := drawn(t, 60, 6, 2, 5)
 	for i := range c.Labels.IDs {
@@ -195,9 +196,8 @@ func TestOddDocuments(t *testing.T) {
 	}
 }
 
-// If all available features are selected, features that exist only with all documents are selected,
-// too. Here the number of components is the number of documents minus one, so there are fewer
-// components without held-out documents.
+// If all features are selected, all features are also selected after training on all documents,
+// which gives more features. Here the number of components is the number of documents minus one.
 func TestAllOfAllDocuments(t *testing.T) {
 	c := drawn(t, 24, 40, 3, 1)
 	for name, s := range map[string]Settings{"whole": {KeepAllFeatures: true}, "widths": {Widths: []int{30, 23}}} {
@@ -230,7 +230,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// No group has documents in both parts of divide.
+// No group has documents in both the training and the held-out set.
 func TestDivideByGroups(t *testing.T) {
 	c := drawn(t, 120, 4, 2, 3)
 	for i := range 120 {

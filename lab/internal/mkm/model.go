@@ -102,7 +102,7 @@ func (m *Model) Validate() error {
 
 func (m *Model) validateClassifier(s Settings) error {
 	w := m.Width()
-	found := []bool{m.LMNN != nil, m.KNN != nil, m.SVM != nil} // indexed by Final
+	found := []bool{m.LMNN != nil, m.KNN != nil, m.SVM != nil} // indexed by FinalClassifier
 	for f, there := range found {
 		if final := FinalClassifier(f); !there && final == s.Classifier {
 			return fmt.Errorf("mkm: the model has no classifier %s, which its settings require", final)

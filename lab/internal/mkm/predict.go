@@ -52,8 +52,8 @@ func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Option
 	return out, nil
 }
 
-// heldBytes returns the memory in bytes that a prediction holds between stages: the features of each
-// layer, two more copies of the widest layer's features, and the prediction.
+// heldBytes returns the memory in bytes that a prediction holds between stages: the features of
+// each layer, two more copies of the widest layer's features, and the prediction.
 func (m *Model) heldBytes(rows int) int64 {
 	n, widest := int64(rows), int64(m.Width())
 	bytes := n * (8*int64(len(m.Classes)) + 32)
@@ -64,8 +64,8 @@ func (m *Model) heldBytes(rows int) int64 {
 	return bytes + 24*n*widest
 }
 
-// maxStageBytes returns the memory in bytes that the largest stage of a prediction needs. A stage is a
-// layer or the classifier.
+// maxStageBytes returns the memory in bytes that the largest stage of a prediction needs. A stage
+// is a layer or the classifier.
 func (m *Model) maxStageBytes(rows, workers int) (most int64) {
 	for _, l := range m.Layers {
 		projection := 32 * int64(min(rows, batchSize)) * int64(l.Width())
@@ -89,7 +89,6 @@ type predictor struct {
 	layerFeatures []featureMatrix
 }
 
-// truncate keeps the first layers and drops later layers.
 func (p *predictor) truncate(layers int) {
 	p.layers, p.layerFeatures = p.layers[:layers], p.layerFeatures[:layers]
 }
@@ -122,7 +121,6 @@ func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (f
 	return p.layerFeatures[len(p.layerFeatures)-1], nil
 }
 
-// transform computes the features of the documents x.
 func (l *Layer) transform(ctx context.Context, level int, x *sparse.CSR, o Options) (featureMatrix, error) {
 	r, err := l.open(ctx, o)
 	if err != nil {
@@ -181,8 +179,8 @@ func (m *Model) classify(ctx context.Context, p *model.Prediction, x featureMatr
 	return nil
 }
 
-// copyPredictions copies the predictions of a classifier. The classifier may have fewer classes than m, or a
-// different order of classes.
+// copyPredictions copies the predictions of a classifier. The classifier may have fewer classes
+// than m, or a different order of classes.
 func (m *Model) copyPredictions(p *model.Prediction, classes []string, decisions [][]float64, class []int) {
 	to := make([]int, len(classes))
 	for c, name := range classes {

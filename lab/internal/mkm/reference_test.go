@@ -18,7 +18,7 @@ import (
 )
 
 // reference implements the formulas directly: dense float64 matrices, all eigenvectors, all
-// distances. It holds features of all documents, and is fitted to the first n documents.
+// distances. It contains features of all documents, and is fitted to the first n documents.
 type reference struct {
 	s       Settings
 	y       []int
@@ -30,7 +30,7 @@ type reference struct {
 	gaps    [][]float64  // gaps of the eigenvalues of the features, relative to the largest eigenvalue
 }
 
-// eigen returns the features of all documents by a kernel on the features x.
+// eigen returns the features of all documents by kernel PCA of the features x.
 func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []float64) {
 	all, _ := x.Dims()
 	value := func(i, j int) float64 {
@@ -102,7 +102,7 @@ func (r *reference) eigen(k kernel.Kernel, x *mat.Dense, p int) (*mat.Dense, []f
 	return z, gaps
 }
 
-// information returns the mutual information of a feature and the class, with ten equal bins, which
+// information returns the mutual information of a feature and the class, with ten equal bins. This
 // is the default for features that aren't counts: digits are read as numbers from 0 to 1.
 func (r *reference) information(x *mat.Dense, c int) float64 {
 	least, most := math.Inf(1), math.Inf(-1)
@@ -126,7 +126,7 @@ func (r *reference) information(x *mat.Dense, c int) float64 {
 	return sum
 }
 
-// set returns documents lo to hi-1. Package width has tests of its own.
+// set returns documents lo to hi-1. Package width has its own tests.
 func (r *reference) set(x *mat.Dense, lo, hi int) width.Dataset {
 	_, columns := x.Dims()
 	s := width.Dataset{Features: x.Slice(lo, hi, 0, columns).(*mat.Dense)}
@@ -136,7 +136,7 @@ func (r *reference) set(x *mat.Dense, lo, hi int) width.Dataset {
 	return s
 }
 
-// run computes all levels. If widths is nil, it chooses them on documents n to end-1.
+// run computes all levels. If widths is nil, it selects them on documents n to end-1.
 func (r *reference) run(t *testing.T, x *mat.Dense, widths []int, end int) {
 	for l := 0; ; l++ {
 		rows, have := x.Dims()
@@ -179,7 +179,7 @@ func (r *reference) run(t *testing.T, x *mat.Dense, widths []int, end int) {
 	}
 }
 
-// rows returns documents of a corpus as a matrix with their classes.
+// rows returns documents of a corpus as a matrix, and the documents' classes.
 func rows(c *corpus.Corpus, of []int) (*mat.Dense, []int) {
 	x, y := mat.NewDense(len(of), c.Documents.Cols, nil), make([]int, len(of))
 	for at, i := range of {

@@ -55,10 +55,11 @@ type Settings struct {
 	Folds    int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose auto parameters"`
 
 	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
-	// auto: [lmnn.ChooseIterations]
+	// Steps is the number of iterations of FinalLMNN. If it is 0, [lmnn.ChooseIterations] selects
+	// it.
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"`
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
-	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of Machines
+	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of FinalSVM
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
 	Seed uint64 // random seed for held-out documents, Base, and principal components
@@ -138,15 +139,14 @@ type Options struct {
 	OnChoice func(LevelChoice) // callback for the choice of each level; may be nil
 }
 
-// LevelChoice is the selected width of a level. Wrong is the number of held-out documents that a
-// nearest-neighbour classifier with these features misclassifies.
+// LevelChoice holds the settings selected for a level.
 type LevelChoice struct {
 	Level     int    // 0 for the documents, otherwise the layer, from 1
 	Kernel    string // kernel of the layer
 	Features  int    // number of ranked features
 	Width     int    // number of selected features
 	K         int    // number of neighbours
-	Wrong     int    // number of misclassified documents
+	Wrong     int    // number of held-out documents misclassified by nearest neighbours
 	Documents int    // number of held-out documents; 0 if nothing was selected
 
 	Steps      int `json:",omitempty"` // number of iterations for a metric, if selected

@@ -17,11 +17,11 @@ import (
 )
 
 // Train trains a model on the documents that have exactly one class. It neither changes nor retains
-// the corpus. With n documents, b documents in Base and p Components, fitting a layer takes about
-// ten products of b²p operations each, and bnp operations for the projection. Selecting widths
-// takes n²p/Parts operations. Memory is 24 np bytes plus the components and the classifier. The
-// model is the same bit for bit for any number of workers. If a layer's matrix exceeds MemoryBytes,
-// sums are rounded differently, see pca.Fit.
+// the corpus. With n documents, b documents in Layer.Base and p components, fitting a layer takes
+// about ten products of b²p operations each, and bnp operations for the projection. Selecting
+// widths takes n²p/Folds operations. Memory is 24 np bytes plus the components and the classifier.
+// The model is the same bit for bit for any number of workers. If a layer's matrix exceeds
+// MemoryBytes, sums are rounded differently, see pca.Fit.
 //
 // Train fails if settings are invalid, if there are fewer than two classes, or if a kernel doesn't
 // distinguish the documents. It fails if an embedding or classifier doesn't support a value. It
@@ -34,9 +34,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// TrainPath trains a model for each number of layers, starting with from, and for each classifier in
-// finals, in this order. Each model equals the result of [Train], but layers are fitted only once.
-// Path fails if Train fails.
+// TrainPath trains a model for each number of layers, starting with from, and for each classifier
+// in finals, in this order. Each model equals the result of [Train], but layers are fitted only
+// once. TrainPath fails if Train fails.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {
@@ -143,7 +143,7 @@ func (t *training) needsHoldout() bool {
 		t.s.C == 0 && slices.Contains(t.finals, FinalSVM) || t.s.Steps == 0 && slices.Contains(t.finals, FinalLMNN)
 }
 
-// holdOut holds out 1/Parts of the documents of each class.
+// holdOut holds out 1/Folds of the documents of each class.
 func (t *training) holdOut() (fit, valid []int) {
 	classes := make([]int, len(t.y))
 	for i, class := range t.y {
@@ -156,15 +156,16 @@ func (t *training) holdOut() (fit, valid []int) {
 type level struct {
 	number    int
 	n         int
-	x         *sparse.CSR // documents; after level 0, represented by the features of the layer last
+	x         *sparse.CSR // documents; after level 0, represented by the features of lastLayer
 	y         []int32
 	columns   []uint32     // features, most informative first; after selection, the selected features
-	layers    []*Layer     // layers before the layer last, with only the selected features
+	layers    []*Layer     // layers before lastLayer, with only the selected features
 	lastLayer *fittedLayer // layer that computed x; nil at level 0
 }
 
-// fitLayers fits the layers to the documents in fit, and applies the layers to fit and valid. At each
-// level, it ranks the features, and calls each, which returns the number of features to select.
+// fitLayers fits the layers to the documents in fit, and applies the layers to fit and valid. At
+// each level, it ranks the features. Then it calls the function each, which returns the number of
+// features to select.
 func (t *training) fitLayers(
 	ctx context.Context, fit, valid []int, each func(context.Context, *level) (int, error),
 ) error {
@@ -199,8 +200,8 @@ func (t *training) fitLayers(
 	}
 }
 
-// rankFeatures sets the columns of a level to all features, ranked by mutual information unless Whole is
-// set.
+// rankFeatures sets the columns of a level to all features, ranked by mutual information unless
+// KeepAllFeatures is set.
 func (t *training) rankFeatures(ctx context.Context, lv *level) error {
 	if t.s.KeepAllFeatures {
 		lv.columns, _ = lv.x.TermFrequencies()
@@ -229,13 +230,11 @@ func (t *training) newCorpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
 	return out
 }
 
-// firstRows returns the first n rows of x.
 func firstRows(x *sparse.CSR, n int) *sparse.CSR {
 	end := x.Offsets[n]
 	return &sparse.CSR{Cols: x.Cols, Offsets: x.Offsets[:n+1], Terms: x.Terms[:end], Values: x.Values[:end]}
 }
 
-// candidateWidths returns the widths to try at a level.
 func (t *training) candidateWidths(lv *level) (candidateWidths []int) {
 	have := len(lv.columns)
 	if t.s.KeepAllFeatures {
@@ -259,7 +258,7 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	if lv.number > 0 {
 		choice.Kernel = lv.lastLayer.Kernel
 	}
-	if most > MaxWidth { // possible only if Whole selects all features
+	if most > MaxWidth { // possible only with KeepAllFeatures
 		t.choices[lv.number] = choice
 		t.notifyChoice(choice)
 		return most, nil
@@ -364,7 +363,6 @@ func (lv *level) selectedFeatures(lo, hi int) featureMatrix {
 	return out
 }
 
-// dataset returns documents lo to hi-1 with their classes.
 func (lv *level) dataset(lo, hi int) width.Dataset {
 	return width.Dataset{Features: lv.selectedFeatures(lo, hi).toDense(), Labels: lv.y[lo:hi]}
 }
