@@ -69,7 +69,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	// memory for the sorted values, see turned
+	// The check is for the copy of the values in termValues.
 	if err := c.CheckMemory("ranking terms", 2*docs.Documents.Bytes()); err != nil {
 		return err
 	}

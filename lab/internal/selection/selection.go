@@ -35,8 +35,8 @@ type Options struct {
 // Ranking lists features in descending order of mutual information. Ties are broken by column.
 type Ranking struct {
 	Terms             []uint32  // columns with at least one nonzero value
-	MutualInformation []float64 // mutual information of each term
-	ClassEntropy      float64   // entropy of the classes in bits, an upper bound of Bits
+	MutualInformation []float64 // mutual information of each term, in bits
+	ClassEntropy      float64   // entropy of the classes in bits, an upper bound of MutualInformation
 	DocumentCount     int       // number of documents with exactly one class
 }
 
@@ -140,8 +140,8 @@ type histogram struct {
 	counts        []int // counts, indexed by bin, then class
 }
 
-// mutualInformation returns the mutual information of a feature, given its nonzero values and the classes
-// of their documents.
+// mutualInformation returns the mutual information of a feature and the class. values lists the
+// feature's nonzero values, and of the class of the document with each value.
 func (h *histogram) mutualInformation(values []float32, of []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documentCount && len(values) > 0 {
@@ -195,8 +195,8 @@ func (h *histogram) mutualInformation(values []float32, of []int32) float64 {
 	return max(sum, 0)
 }
 
-// SelectTerms returns a copy of m with only the values of the listed terms. The terms must be in ascending
-// order. Columns keep their indices.
+// SelectTerms returns a copy of m with only the values of the listed terms. The terms must be in
+// ascending order. Columns keep their indices.
 func SelectTerms(m *sparse.CSR, terms []uint32) *sparse.CSR {
 	out := &sparse.CSR{Cols: m.Cols, Offsets: []int64{0}, Views: m.Views}
 	for i := range m.Rows() {

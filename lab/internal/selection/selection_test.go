@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// corpusOf makes a corpus of dense rows.
+// corpusOf returns a corpus of dense rows.
 func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []float32) *corpus.Corpus {
 	t.Helper()
 	m := musttest.Get(sparse.FromDense(rows, cols, data))(t)
@@ -29,7 +29,7 @@ func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []fl
 	return c
 }
 
-// direct computes the definition with maps and an independent search for bins.
+// direct computes the definition with maps and an independent assignment to bins.
 func direct(values []float64, labels []int, bins int) float64 {
 	least, most, whole := slices.Min(values), slices.Max(values), true
 	for _, v := range values {
@@ -167,7 +167,7 @@ func TestBinsOfCounts(t *testing.T) {
 	}
 }
 
-// Keep keeps the right values in their columns.
+// SelectTerms keeps the values of the listed terms in their columns.
 func TestKeep(t *testing.T) {
 	c := corpusOf(t, 2, []int{0, 1, 0}, 3, 4, []float32{1, 2, 0, 4, 0, 0, 3, 0, 5, 6, 7, 8})
 	got := SelectTerms(c.Documents, []uint32{1, 3})
