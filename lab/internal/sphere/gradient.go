@@ -1,7 +1,7 @@
 package sphere
 
-// Contribution determines a document's contribution to a gradient. Slope is Projection.Slope times the
-// derivative of the loss with respect to the margin. Lambda is Projection.Lambda.
+// Contribution determines a document's contribution to a gradient. Slope is Projection.Slope times
+// the derivative of the loss with respect to the margin. Lambda is Projection.Lambda.
 type Contribution struct{ Slope, Lambda float64 }
 
 // LambdaSums holds sums of Slope·Lambda over documents. If Lambda·û > 0 at a term, a document
@@ -18,17 +18,18 @@ func (b *LambdaSums) Add(w Contribution) {
 	}
 }
 
-// Gradient returns the derivative of Σ c·margin with respect to û at a term. docs lists the
-// documents with the term, and values the term's values in these documents. weights contains the
-// weights of all documents. beyond is the result of Add for all these weights.
+// Gradient returns the derivative of Σ c·margin with respect to û at a term, where c is the
+// derivative of a document's loss with respect to its margin. docs lists the documents with the
+// term, and values the term's values in these documents. contributions holds the contributions of
+// all documents, and sums the result of adding all of them.
 func (h *Hyperplane) Gradient(
-	term int, docs []uint32, values []float32, weights []Contribution, beyond LambdaSums,
+	term int, docs []uint32, values []float32, contributions []Contribution, sums LambdaSums,
 ) float64 {
 	u := h.U[term]
 	values = values[:len(docs)]
 	var g float64
 	for k, i := range docs {
-		w := &weights[i]
+		w := &contributions[i]
 		x := float64(values[k])
 		if l := float64(w.Lambda * u); l < 0 {
 			x = max(x+l, 0)
@@ -36,7 +37,7 @@ func (h *Hyperplane) Gradient(
 		g += float64(w.Slope * x)
 	}
 	if u < 0 {
-		return g + float64(u*beyond.Negative)
+		return g + float64(u*sums.Negative)
 	}
-	return g + float64(u*beyond.Positive)
+	return g + float64(u*sums.Positive)
 }

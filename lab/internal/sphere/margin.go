@@ -60,8 +60,10 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		s.u = make([]float64, len(terms)+len(terms)/2)
 	}
 	u := s.u[:len(terms)]
-	var positive, negative float64 // sums of xû over terms of x with û > 0, and with û < 0
-	var squares, others float64    // sums of û² over the same terms
+	var positive float64 // Σ xû over the terms of x with û > 0
+	var negative float64 // Σ xû over the terms of x with û < 0
+	var squares float64  // Σ û² over the terms of x with û > 0
+	var others float64   // Σ û² over the terms of x with û < 0
 	for k, t := range terms {
 		v, x := h.U[t], float64(values[k])
 		u[k] = v
@@ -81,7 +83,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		return p
 	}
 	// Below, q, w and λ refer to sign·û, where sign is chosen so that ⟨x, sign·û⟩ > 0.
-	sign, beyond := 1.0, h.negative // Σû² over sign·û < 0, where yᵢ is positive for every x
+	sign, beyond := 1.0, h.negative // beyond is Σ û² over sign·û < 0, where yᵢ > 0 for every x
 	if p.Dot < 0 {
 		sign, beyond = -1, h.positive
 		positive, negative = -negative, -positive

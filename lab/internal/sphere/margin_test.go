@@ -10,8 +10,8 @@ import (
 )
 
 // nearest returns the angle to the nearest point of the hyperplane by trying all faces of the
-// orthant. The nearest point in a face is an orthogonal projection, and valid if it lies in the
-// orthant. It shares no code with Project.
+// positive orthant. The nearest point in a face is an orthogonal projection, and valid if it lies
+// in the orthant. nearest shares no code with Project.
 func nearest(x, u []float64) float64 {
 	best, norm := 0.0, 0.0
 	for _, v := range x {
@@ -45,7 +45,7 @@ func nearest(x, u []float64) float64 {
 }
 
 // draw returns a random point of the sphere and a random unit vector in n dimensions. Some
-// coordinates are 0, and those of u sometimes have equal signs.
+// coordinates are 0, and the coordinates of u sometimes have equal signs.
 func draw(r *rand.Rand, n int) (x []float32, u []float64) {
 	x, u = make([]float32, n), make([]float64, n)
 	kind, norm := r.IntN(6), 0.0
@@ -91,7 +91,7 @@ func pointOf(x []float32) Point {
 	return p
 }
 
-// marginOfPaper returns arccos √F for the coordinates that the paper takes to be 0: xᵢ ≤ ⟨x,û⟩ûᵢ.
+// marginOfPaper returns arccos √F for the paper's set of zero coordinates, A = {i: xᵢ ≤ ⟨x,û⟩ûᵢ}.
 func marginOfPaper(x, u []float64) float64 {
 	sum, left, q, w := floats.Dot(x, u), 0.0, 0.0, 0.0
 	for i := range x {
@@ -105,8 +105,8 @@ func marginOfPaper(x, u []float64) float64 {
 	return math.Acos(math.Sqrt(min(max(left/floats.Dot(x, x), 0), 1)))
 }
 
-// Margins equal the angles found by trying all faces. The error of the oracle's Acos is 1e-16/d,
-// below 1e-9 for d above 1e-6; smaller margins have a larger tolerance.
+// Margins d equal the angles found by trying all faces. The error of the reference's Acos is
+// 1e-16/d, below 1e-9 for d above 1e-6. Smaller margins have a larger tolerance.
 func TestMarginIsTheNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Scratch

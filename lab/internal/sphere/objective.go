@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/task"
 )
 
-// objective is the training objective of a binary classifier, Σ c·log(1 + e^(-yf)) + θ²/2C, where c
+// objective is the training objective of a binary classifier, Σ a·log(1 + e^(-yf)) + θ²/2C, where a
 // is the weight of a document.
 type objective struct {
 	*logistic.Losses
@@ -20,7 +20,7 @@ type objective struct {
 	plane         *Hyperplane
 	contributions []Contribution
 	losses        []float64 // loss sums, one per block of documents
-	radial        []float64 // sums of derivative · margin, one per block of documents
+	radial        []float64 // sums of the losses' derivatives with respect to θ, one per block of documents
 	scratch       []Scratch
 }
 

@@ -37,7 +37,7 @@ func of(c *corpus.Corpus, k int32) []bool {
 	return musttest.MakeSlice(c.Documents.Rows(), func(i int) bool { return c.Labels.Classes(i)[0] == k })
 }
 
-// A binary classifier depends only on its own C, not on the smaller values trained before.
+// A binary classifier depends only on its own C, not on smaller values of C trained before.
 func TestEachPriceAlone(t *testing.T) {
 	c := texts(t, 60, 3, 2)
 	p := problem(t, c)
@@ -51,8 +51,8 @@ func TestEachPriceAlone(t *testing.T) {
 	}
 }
 
-// The gradients of both objectives agree with differences at random points, also if coordinates
-// become 0 on the hyperplane.
+// The gradients of both objectives agree with finite differences at random points, even if
+// coordinates of the nearest point are 0.
 func TestObjectiveGradient(t *testing.T) {
 	few, r := corpus.Corpus{}, rand.New(rand.NewPCG(5, 6))
 	var rows []float32
@@ -135,7 +135,7 @@ func TestSameFromAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// Invalid training data give an error that names the problem; unusual data have defined results.
+// Invalid training data give an error that names the problem. Unusual data have defined results.
 func TestOddInput(t *testing.T) {
 	l2 := musttest.Get(sparse.ParseEmbedding("tf-l2"))(t)
 	chi := musttest.Get(sparse.ParseEmbedding("tf-l1-chi2"))(t)
@@ -170,8 +170,8 @@ func TestOddInput(t *testing.T) {
 	musttest.WantError(Train(cancelled, c, sparse.SphereEmbedding, Settings{}, Options{}))(t,
 		"after the end of the context", context.Canceled)
 
-	// A class of all documents and a class of none; a document without terms; separable documents
-	// without regularisation.
+	// A class with all documents and a class without documents; a document without terms; separable
+	// documents without regularisation.
 	odd := c.Select([]int{0, 1, 2, 3, 4, 5})
 	odd.Classes = append(odd.Classes[:2:2], "all", "none")
 	labels := sparse.Labels{}
