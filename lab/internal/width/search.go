@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// search compares all test documents with all training documents. A task compares 32 (chunk) test
+// search compares all test documents with all training documents. A task compares chunkSize test
 // documents with the training documents, block by block. Only running tasks hold lists of
 // neighbours, so memory for lists doesn't grow with the number of documents.
 type search struct {
@@ -70,8 +70,8 @@ func (s *search) run(ctx context.Context, decide func(i, width int, classes []in
 	})
 }
 
-// findNeighbours returns the lists of neighbours of test documents lo to hi-1, indexed by document and
-// width. It checks ctx before each block.
+// findNeighbours returns the lists of neighbours of test documents lo to hi-1, indexed by document
+// and width. It checks ctx before each block.
 func (s *search) findNeighbours(ctx context.Context, lo, hi int) ([]*neighbourList, error) {
 	widths := len(s.o.Widths)
 	lists := make([]*neighbourList, (hi-lo)*widths)
@@ -92,7 +92,7 @@ func (s *search) findNeighbours(ctx context.Context, lo, hi int) ([]*neighbourLi
 	return lists, nil
 }
 
-// pack copies training documents to panels. A panel contains 4 (lanes) documents, feature by
+// pack copies training documents to panels. A panel contains as many documents as lanes, feature by
 // feature. The last panel is padded with the first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
@@ -176,8 +176,8 @@ func newVoteCounter(s *search) *voteCounter {
 	return &voteCounter{s: s, counts: make([]int, s.classCount), classes: make([]int32, s.o.MaxK)}
 }
 
-// predict returns the predicted classes. Element k-1 is predicted by the k nearest documents. The slice
-// is valid until the next call.
+// predict returns the predicted classes. Element k-1 is predicted by the k nearest documents. The
+// slice is valid until the next call.
 func (v *voteCounter) predict(l *neighbourList) []int32 {
 	clear(v.counts)
 	labels, most := v.s.train.Labels, 0

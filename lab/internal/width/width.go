@@ -51,8 +51,8 @@ func (o Options) resolve(features int) Options {
 	return o
 }
 
-// Dataset is a set of documents with classes. Each row of Features is a document. No function modifies
-// a Set.
+// Dataset is a set of documents with classes. Each row of Features is a document. No function
+// modifies a Dataset.
 type Dataset struct {
 	Features *mat.Dense
 	Labels   []int32 // classes, from 0
@@ -80,11 +80,12 @@ func (t *ErrorTable) Best() (width, k, wrong int) {
 }
 
 // Search classifies test documents by their k nearest training documents, and counts the errors for
-// each width and each k from 1 to Options.Neighbours. If there are fewer than k training documents,
-// all training documents vote. Search takes about a nanosecond per pair of documents and feature.
+// each width and each k from 1 to Options.MaxK. If there are fewer than k training documents, all
+// training documents vote. Search takes about a nanosecond per pair of documents and feature.
 // Results don't depend on the number of workers. Search may be called concurrently.
 //
-// Both sets must have the same finite features. Search fails within a second after ctx is done.
+// Both sets must have the same number of features, and all values must be finite. Search fails
+// within a second after ctx is done.
 func Search(ctx context.Context, train, test Dataset, o Options) (*ErrorTable, error) {
 	s := newSearch(train, test.Features, o)
 	t := &ErrorTable{Widths: slices.Clone(s.o.Widths), TestCount: len(test.Labels)}

@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// random draws documents of several classes; whole numbers give many equal distances.
+// random draws documents of several classes. If whole is set, values are integers, so that many
+// distances are equal.
 func random(n, features, classes int, seed uint64, whole bool) Dataset {
 	r := rand.New(rand.NewPCG(seed, 7))
 	s := Dataset{Features: mat.NewDense(n, features, nil)}
@@ -31,7 +32,8 @@ func random(n, features, classes int, seed uint64, whole bool) Dataset {
 	return s
 }
 
-// direct follows the package comment literally: all pairs one by one, and a complete sort.
+// direct follows the package comment literally: it compares all pairs one by one, and sorts
+// completely.
 func direct(train Dataset, x []float64, width, k int) int32 {
 	distances, order := make([]float64, len(train.Labels)), make([]int, len(train.Labels))
 	for j := range order {
@@ -64,7 +66,8 @@ func direct(train Dataset, x []float64, width, k int) int32 {
 	return best
 }
 
-// Errors of all widths and k equal the formula's exactly, because sums have the same order.
+// Errors for all widths and k equal the errors by the formula exactly, because sums are added in
+// the same order.
 func TestDirect(t *testing.T) {
 	for _, c := range []struct {
 		train, test, features int
@@ -110,7 +113,8 @@ func TestDirect(t *testing.T) {
 	}
 }
 
-// The default is every tenth width up to 300, including the number of features if it is smaller.
+// By default, widths are multiples of 10 up to 300. The number of features is the last width if it
+// is smaller.
 func TestDefaultWidths(t *testing.T) {
 	for features, want := range map[int][]int{7: {7}, 10: {10}, 25: {10, 20, 25}} {
 		if o := (Options{}).resolve(features); !slices.Equal(o.Widths, want) {
