@@ -37,7 +37,7 @@ func TestCoveringRadius(t *testing.T) {
 			if want := math.Log(radius); index != j || !(math.Abs(got-want) <= 1e-13*(1+math.Log(n))) {
 				t.Errorf("%v, n = %g: j = %d, ln ε = %v, expected %d, %v", values, n, index, got, j, want)
 			}
-			// Zero and negative eigenvalues after the last one change nothing.
+			// Zero and negative eigenvalues after the last eigenvalue change nothing.
 			if i, v := coveringRadius(append(append([]float64{}, values...), 0, -1e-9), math.Log(n)); i != index || v != got {
 				t.Errorf("%v, n = %g, with eigenvalues of rounding: %d, %v, expected %d, %v", values, n, i, v, index, got)
 			}
@@ -92,7 +92,8 @@ func TestCoveringOfTheCircle(t *testing.T) {
 	}
 }
 
-// An admissible function attains the supremum, no other exceeds it, and it stays below its bound.
+// An admissible function attains the supremum, no other function exceeds it, and the supremum is
+// below its bound.
 func TestSupremum(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 5, 40} {

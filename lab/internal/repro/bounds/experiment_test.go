@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// Both corpora give a table with one row per kernel. Measured averages are at most their bounds.
+// Each corpus gives a table with one row per kernel. Measured averages are at most their bounds.
 func TestExperiment(t *testing.T) {
 	data := reprotest.WriteTopicCorpora(t)
 	for set, documents := range map[string]string{"webkb": "52 documents", "reuters-modapte": "38 documents"} {
