@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// layers is the experiment of chapter 4; the tests run it with all sets and families.
+// layers is the experiment of chapter 4. The tests run it with all sets and families.
 var layers = Experiments[1]
 
 // Each set, read or generated, gives a table with errors below chance.
@@ -42,7 +42,7 @@ func TestChoSets(t *testing.T) {
 	}
 }
 
-// This runs all families. Rows with the same kernel and C share one training run.
+// The test runs all families. Rows with the same kernel and C share one training run.
 func TestCho(t *testing.T) {
 	whole := reprotest.CheckSameReport(t, layers, standIns(t), "sets=20news-bydate,convex", "train=60", "test=40",
 		"c=1,100",
@@ -85,7 +85,8 @@ func TestChoRefuses(t *testing.T) {
 	reprotest.CheckErrors(t, layers, t.TempDir(), map[string][]string{"train-images": {}})
 }
 
-// Printed errors are from Tables 2.2 and 3.1; the table shows them for complete training sets.
+// Printed errors are from Tables 2.2 and 3.1. The table shows them only if the training set is
+// complete.
 func TestChoPrinted(t *testing.T) {
 	for of, want := range map[[2]string]float64{
 		{"rectangles", bestBias}: 2.48, {"convex", "Gaussian"}: 18.76, {"mnist-image", "degree 0, 1 layer"}: 23.81,

@@ -17,16 +17,17 @@ import (
 type dataset struct {
 	name   string
 	source *repro.Source // corpus of the set; nil if the set needs no files
-	// numbers of documents; train includes valid; 0: all (valid: a fifth of train)
+	// Numbers of documents; trainCount includes validCount. 0 means all documents or, for
+	// validCount, a fifth of the training documents.
 	trainCount, validCount, testCount int
 	draw                              larochelle.Generator
 	background                        backgroundFunc // background of digits; nil for none
 	shuffled                          bool           // true for a random split into training and test set
 	deslanted                         bool
-	families                          []string // kernel families, see parts
+	families                          []string // kernel families, see variants
 }
 
-// backgroundFunc returns a kind of images: digits on a background.
+// backgroundFunc returns a generator of images with the given digits on a background.
 type backgroundFunc func(digits *corpus.Corpus, documents []int) larochelle.Generator
 
 func (s *dataset) isGenerated() bool { return s.draw != nil || s.background != nil }
@@ -47,11 +48,12 @@ var datasets = []dataset{
 		background: larochelle.DigitsOnTexture},
 }
 
-// chapter4Families lists the kernel families of chapter 4, which are measured on deslanted digits (§4.3.1).
+// chapter4Families lists the kernel families of chapter 4, which are measured on deslanted digits
+// (§4.3.1).
 var chapter4Families = []string{familyComposed, familyMixed, familySquare, familyProduct, familyFactors, familyAverage}
 
-// variants returns s with the kernel families to measure. It replaces MNIST by two sets, one with raw
-// digits and one with deslanted digits.
+// variants returns s with the kernel families to measure. It replaces MNIST by two sets, one with
+// raw digits and one with deslanted digits.
 func (p *settings) variants(s *dataset) []dataset {
 	raw, straight := *s, *s
 	raw.families = p.Kernels
@@ -70,7 +72,8 @@ func (p *settings) variants(s *dataset) []dataset {
 	return slices.DeleteFunc([]dataset{raw, straight}, func(s dataset) bool { return len(s.families) == 0 })
 }
 
-// trainTestSplit is a set divided into training and test documents with the same terms and classes.
+// trainTestSplit is a data set divided into training and test documents with the same terms and
+// classes.
 type trainTestSplit struct {
 	train, test *corpus.Corpus
 	fit, valid  []int // indices in train for choosing C: training and validation documents
@@ -135,8 +138,8 @@ func (s *dataset) read(
 	return d, nil
 }
 
-// lastOfEachClass returns the last documents of each class, in proportion to class size and about k in
-// total. It also returns the other documents. Both lists are ascending.
+// lastOfEachClass returns the last documents of each class, in proportion to class size and about k
+// in total. It also returns the other documents. Both lists are ascending.
 func lastOfEachClass(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
 	left := make([]int, len(c.Classes)) // number of unvisited documents per class
@@ -169,8 +172,8 @@ func readImages(ctx context.Context, r *repro.Env, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// sampleIndices draws k distinct integers from 0 to n-1. It also returns the other integers in this range.
-// Both lists are ascending.
+// sampleIndices draws k distinct integers from 0 to n-1. It also returns the other integers in this
+// range. Both lists are ascending.
 func sampleIndices(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
@@ -186,7 +189,8 @@ func sampleIndices(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// subsample draws a random sample of c. The sample size is the minimum of the nonzero sizes.
+// subsample draws a random sample of c. The sample size is the minimum of the nonzero sizes, and at
+// most the size of c.
 func subsample(r *repro.Env, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := minNonzero(append(sizes, have)...)
@@ -198,7 +202,7 @@ func subsample(r *repro.Env, what string, c *corpus.Corpus, sizes ...int) *corpu
 }
 
 // drawImages draws the images of a set. In the sequence of images, training documents begin at
-// image 0, and test documents at image s.train.
+// image 0, and test documents at image s.trainCount.
 func (s *dataset) drawImages(ctx context.Context, r *repro.Env, d *trainTestSplit, train, test int) (err error) {
 	n, tests := minNonzero(train, s.trainCount), minNonzero(test, s.testCount)
 	from := s.imageSequence(r, n+tests)
@@ -209,15 +213,15 @@ func (s *dataset) drawImages(ctx context.Context, r *repro.Env, d *trainTestSpli
 	return err
 }
 
-// imageSequence returns the sequence of images of a set. n is the number of images to draw, for progress
-// reports.
+// imageSequence returns the sequence of images of a set. n is the number of images to draw, for
+// progress reports.
 func (s *dataset) imageSequence(r *repro.Env, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name),
 		OnImage: r.ProgressCounter("drawing "+s.name, n)}
 }
 
-// drawOnBackground creates mnist-rand or mnist-image. The training set uses a random sample of MNIST's
-// training digits. The test set uses the test digits and the remaining training digits.
+// drawOnBackground creates mnist-rand or mnist-image. The training set uses a random sample of
+// MNIST's training digits. The test set uses the test digits and the remaining training digits.
 func (s *dataset) drawOnBackground(ctx context.Context, r *repro.Env, d *trainTestSplit, train, test int) (err error) {
 	digits := d.train
 	n := digits.Documents.Rows()

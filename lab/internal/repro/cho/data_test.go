@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Held-out documents are part of the training set, test documents aren't, and the size of both sets
-// can be limited.
+// Validation documents are part of the training set, test documents aren't. The sizes of training
+// and test sets can be limited.
 func TestChoData(t *testing.T) {
 	folder := standIns(t)
 	for _, s := range datasets {
@@ -60,7 +60,7 @@ func TestChoData(t *testing.T) {
 		t.Fatalf("%v, %d test documents", err, d.test.Documents.Rows())
 	}
 	checkDrawnDigits(t, folder, &datasets[i])
-	// Each digit has its own noise: the first training digit and the first digits of both parts of
+	// Each digit has its own noise. The first training digit and the first digits of both parts of
 	// the test set agree in few pixels, where strokes overlap.
 	first := []map[uint32]float32{}
 	for _, row := range []struct {
@@ -124,8 +124,8 @@ func checkLast(t *testing.T, name string, d *trainTestSplit) {
 	}
 }
 
-// checkDrawnDigits checks that mnist-rand draws digits depending on the seed, instead of the first
-// ones.
+// checkDrawnDigits checks that mnist-rand draws a random sample of digits that depends on the seed,
+// not the first digits.
 func checkDrawnDigits(t *testing.T, folder string, s *dataset) {
 	t.Helper()
 	classes := func(seed uint64, test int) string {

@@ -33,8 +33,8 @@ func deslanted(t *testing.T, image []float32) []float32 {
 }
 
 // deslant moves the mean column of each row and the centre of mass to the centre, and keeps the
-// mass if nothing leaves the image. Upright centred images and empty ones don't change; values stay
-// in [0, 1] even for pixels in the corners.
+// mass if nothing leaves the image. Upright centred images and empty images don't change. Values
+// stay in [0, 1] even for pixels in the corners.
 func TestDeslant(t *testing.T) {
 	const side = larochelle.ImageSize
 	line := func(x, y, slope float64) []float32 { // 11 rows around (x, y), each a pixel distributed over two columns
@@ -106,8 +106,8 @@ func TestDeslant(t *testing.T) {
 	}
 }
 
-// Families of chapter 4 use deslanted digits, the others raw digits of the same documents. With
-// slanted, all use raw digits.
+// Families of chapter 4 use deslanted digits, and other families use raw digits of the same
+// documents. With the setting slanted, all families use raw digits.
 func TestDeslantedDigits(t *testing.T) {
 	folder := standIns(t)
 	p := &settings{Kernels: families}

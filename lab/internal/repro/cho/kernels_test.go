@@ -77,7 +77,8 @@ func TestChoKernels(t *testing.T) {
 			continue
 		}
 		found++
-		// about ten float64 operations on both sides, at most 3 layers
+		// Both sides have rounding errors of about ten float64 operations per layer, for at most 3
+		// layers.
 		if got := k.Eval(c, x, y); !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
 			t.Errorf("%s, %s: %v, expected %v", row.label, row.specs[0], got, v)
 		}

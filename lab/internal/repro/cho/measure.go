@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// measurement measures the errors of all kernels on one data set.
+// measurement holds the state for measuring the errors of all kernels on one data set.
 type measurement struct {
 	p         *settings
 	r         *repro.Env

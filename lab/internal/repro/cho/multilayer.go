@@ -69,7 +69,6 @@ type networkResult struct {
 
 var classifiers = []mkm.FinalClassifier{mkm.FinalLMNN, mkm.FinalKNN, mkm.FinalSVM}
 
-// parseNetworks parses the settings into networks.
 func (p *networkSettings) parseNetworks() (out []network) {
 	for _, n := range p.Networks {
 		degrees, whole := strings.CutPrefix(n, "+")
@@ -78,8 +77,8 @@ func (p *networkSettings) parseNetworks() (out []network) {
 	return out
 }
 
-// minLayers returns the minimum number of layers. It is 1 if a network doesn't select features, because
-// with 0 layers, LMNN would use all pixels, which is slow.
+// minLayers returns the minimum number of layers. It is 1 if a network doesn't select features,
+// because with 0 layers, LMNN would use all pixels, which is slow.
 func (p *networkSettings) minLayers() int {
 	if slices.ContainsFunc(p.parseNetworks(), func(n network) bool { return n.allFeatures }) {
 		return 1
@@ -87,7 +86,6 @@ func (p *networkSettings) minLayers() int {
 	return 0
 }
 
-// mkmSettings returns the mkm settings of a network for one run.
 func (p *networkSettings) mkmSettings(n network, seed uint64) mkm.Settings {
 	s := mkm.Settings{KeepAllFeatures: n.allFeatures, MaxComponents: p.MaxComponents, BaseSize: p.BaseSize,
 		Steps: p.Steps, Seed: seed}

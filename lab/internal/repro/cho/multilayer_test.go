@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// The effect of selection in the notes agrees with the table.
+// The effect of feature selection in the notes agrees with the table.
 func TestChoAblation(t *testing.T) {
 	report := reprotest.CheckSameReport(t, networksExperiment, standIns(t), "sets=mnist", "train=200", "test=100",
 		"components=8",

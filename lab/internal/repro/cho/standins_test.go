@@ -21,7 +21,8 @@ func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...ui
 }
 
 // standIns writes digits in MNIST's format and texts in the format of 20 Newsgroups. The position
-// and direction of a bar encode the digit; its length and brightness are random. Spots are noise.
+// and direction of a bar encode the digit. The bar's length and brightness are random. Spots are
+// noise.
 func standIns(t testing.TB) string {
 	folder := reprotest.WriteGroupCorpora(t)
 	r := rand.New(rand.NewPCG(5, 6))
