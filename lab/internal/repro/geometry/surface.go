@@ -27,9 +27,9 @@ import (
 type surfacePoint struct {
 	orthogonal   float64 // A, the squared length of a unit vector orthogonal to x
 	parallel     float64 // B, the squared length of a unit vector parallel to x; 0 if k ignores norms
-	logVolume    float64 // ln √det g; -Inf if along is 0
-	curvature    float64 // scalar curvature S; if along is 0, curvature of the (d-1)-dimensional surface
-	squaredSlope float64 // w′²: 1 if flat, constant on a cone; 0 if along is 0
+	logVolume    float64 // ln √det g; -Inf if parallel is 0
+	curvature    float64 // scalar curvature S; if parallel is 0, curvature of the (d-1)-dimensional surface
+	squaredSlope float64 // w′²: 1 if flat, constant on a cone; 0 if parallel is 0
 }
 
 // roughError reports that a kernel has no metric. At norm 1 and angle Δ, the squared distance is
@@ -47,11 +47,11 @@ func (e *roughError) Error() string {
 // of S, S is set to 0.
 const tolerance = 1e-5
 
-// surfaceAt returns the geometry of k in d dimensions at document vectors of norm r > 0. The relative
-// error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. The errors are 10 times
-// smaller if r is at least ½. It returns an error if the kernel has no metric (a [roughError]) or a
-// negative squared length. It also returns an error if finite differences don't reach this
-// accuracy, as for arccos with a degree between ½ and 1.
+// surfaceAt returns the geometry of k in d dimensions at document vectors of norm r > 0. The
+// relative error is at most 10⁻⁷ for A and B, and 10⁻⁵ for w′² and the terms of S. The errors are
+// 10 times smaller if r is at least ½. It returns an error if the kernel has no metric (a
+// [roughError]) or a negative squared length. It also returns an error if finite differences don't
+// reach this accuracy, as for arccos with a degree between ½ and 1.
 func surfaceAt(k kernel.Kernel, r float64, d int) (*surfacePoint, error) {
 	if v := k.Eval(0, r, r); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("geometry: kernel %s is %v at norm %v", k, v, r)

@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// TestFormulas compares finite differences with Table 6.1, (6.12) and (6.20); the curvature of
-// arc-cosine kernels is corrected.
+// TestFormulas compares finite differences with Table 6.1 and equations (6.12) and (6.20). The
+// curvature of arc-cosine kernels is corrected.
 func TestFormulas(t *testing.T) {
 	double := func(n float64) float64 { // (2n-1)!!
 		v := 1.0
@@ -77,7 +77,8 @@ func check(t *testing.T, spec string, r, d, across, along, s float64) {
 	}
 }
 
-// A kernel without a derivative has no metric. The error has the 2/π of (6.18) for degree 0.
+// A kernel without a derivative has no metric. For degree 0, the error contains the factor 2/π in
+// equation (6.18).
 func TestRough(t *testing.T) {
 	for spec, want := range map[string]roughError{
 		"arccos:n=0":          {1, 2 / math.Pi},
