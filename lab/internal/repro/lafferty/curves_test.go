@@ -38,9 +38,9 @@ func points(n int) (matrix, *task) {
 }
 
 // measure agrees with separate training runs on the matrix of all documents, with documents
-// classified one by one. Searches from different starts end at different points within the
-// tolerance, so a document whose decision value is within several thousandths of 0 may change
-// class. Such values are rare; counts may differ by one.
+// classified one by one. Optimisations from different starting points end at different points
+// within the tolerance. So a document whose decision value is within several thousandths of 0 may
+// change class. Such values are rare, so counts may differ by one.
 func TestMeasure(t *testing.T) {
 	const n = 300
 	m, clouds := points(n)
@@ -138,9 +138,9 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// Balanced training sets from 90 positive and 180 other documents: half of each set is positive,
-// smaller sets are parts of larger ones, and the test set is disjoint, with two others for each
-// positive document. Seeds and split numbers give different draws.
+// Balanced training sets are drawn from 90 positive and 180 other documents. Half of each set is
+// positive, and smaller sets are subsets of larger sets. The test set is disjoint, with two other
+// documents per positive document. Seeds and split numbers give different draws.
 func TestBalanced(t *testing.T) {
 	_, task := points(300)
 	task.balancedTraining = true
@@ -182,7 +182,7 @@ func TestBalanced(t *testing.T) {
 		t.Error("training sets leave two documents of each class or are refused")
 	}
 	// If the class is in the majority, the negative documents limit the test set: 6 of 8 remain,
-	// with 12 positive documents in proportion.
+	// and 12 positive documents are in proportion.
 	s := &split{positive: make([]int, 16), negative: make([]int, 8), balancedTraining: true}
 	if positive, negative := s.testDocuments(4); len(positive) != 12 || len(negative) != 6 {
 		t.Errorf("tested on %d and %d, expected 12 and 6", len(positive), len(negative))

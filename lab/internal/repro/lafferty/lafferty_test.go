@@ -36,7 +36,7 @@ func TestLaffertyLebanon(t *testing.T) {
 			t.Errorf("agreement of %s: %s rows, expected %s", name, counts[name], want)
 		}
 	}
-	// Calling everything negative gives an error of one third.
+	// Classifying all documents as negative gives an error of one third.
 	for _, row := range reprotest.TableRows(t, whole, "1") {
 		for _, title := range []string{"linear", "Gaussian", "diffusion", "by folds: dif"} {
 			if row["class"] == "student" && row["L"] == "40" && !(reprotest.ParseNumber(t, row[title]) < 0.3) {
@@ -67,7 +67,8 @@ func TestLaffertyLebanonRefuses(t *testing.T) {
 	reprotest.CheckErrors(t, Experiment, t.TempDir(), map[string][]string{"all.tsv.gz": {}, "train.tsv.gz": {"tables=5"}})
 }
 
-// Choices computed by hand: two scales, two C, two splits, ten test documents.
+// The expected choices are computed by hand for two scales, two values of C, two splits and ten
+// test documents.
 func TestChoices(t *testing.T) {
 	p := &settings{Scales: repro.Floats{1, 2}, C: repro.Floats{1, 10}, SplitCount: 2}
 	results := []errorCounts{ // of scale 1: in split 1, 3 and 1 errors at C 1 and 10; in split 2, 3 and 4

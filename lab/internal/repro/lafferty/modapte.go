@@ -46,8 +46,8 @@ func newModApte(c *corpus.Corpus, n int) *modApte {
 	return s
 }
 
-// heldOutMask marks a third of the training stories as held out for selecting scale and C. The choice is
-// stratified by first topic.
+// heldOutMask marks a third of the training stories as held out for selecting scale and C. The
+// choice is stratified by first topic.
 func (s *modApte) heldOutMask(seed uint64) []bool {
 	first := make([]int, len(s.labels[0]))
 	for i, have := range s.labels[0] {
@@ -80,12 +80,12 @@ func (t *topicResult) f1() float64 {
 }
 
 // modApteResult holds the results of one kernel and scale, indexed by C and topic. test is for test
-// stories, and held for held-out stories. For held, classifiers are trained without the held-out
-// stories.
+// stories, and heldOut for held-out stories. For heldOut, classifiers are trained without the
+// held-out stories.
 type modApteResult struct{ test, heldOut [][]topicResult }
 
-// modApteProducts holds the products of training stories with training stories (train) and with test
-// stories (cross), for one embedding.
+// modApteProducts holds the products of training stories with training stories (train) and with
+// test stories (cross), for one embedding.
 type modApteProducts struct{ train, cross *products }
 
 func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embedding,
@@ -110,7 +110,7 @@ func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embe
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains classifiers with one kernel for each C. It trains on all training stories to
-// classify the test stories, and without the held-out stories to classify these.
+// classify the test stories, and on the other training stories to classify the held-out stories.
 func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool,
 	workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
@@ -226,8 +226,9 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Env, s *modApte, 
 	return nil
 }
 
-// choose selects the C and scale with the best figure on held-out or test stories, and returns the
-// test result. Ties go to the smallest C, then to the largest scale.
+// choose selects the C and scale with the best figure on held-out stories if held is set, otherwise
+// on test stories. It returns the result on test stories. Ties go to the smallest C, then to the
+// largest scale.
 func (p *settings) choose(results []modApteResult, topic int, better float64, figure func(*topicResult) float64,
 	held bool) (choice *topicResult) {
 	best := math.Inf(-1)

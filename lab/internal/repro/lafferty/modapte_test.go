@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// 2 of 10 stories with a topic are missed, and 1 other is a false positive: precision 8/9, recall
-// 8/10, F1 16/19.
+// 2 of 10 stories with a topic are false negatives, and 1 other story is a false positive.
+// Precision is 8/9, recall 8/10, F1 16/19.
 func TestTopicResult(t *testing.T) {
 	w := &topicResult{correctMask: "00111111110111111111", positives: 10, falseNegatives: 2, falsePositives: 1}
 	if w.errorRate() != 3./20 || !(math.Abs(w.f1()-16.0/19) <= 1e-15) {
@@ -23,7 +23,7 @@ func TestTopicResult(t *testing.T) {
 	}
 }
 
-// The choice uses test or held-out stories; the result is always on test stories.
+// choose compares test or held-out stories. The result is always for test stories.
 func TestModApteChoose(t *testing.T) {
 	p := &settings{Scales: repro.Floats{1, 2}, C: repro.Floats{1, 10}}
 	errs := func(n int) []topicResult {
@@ -36,7 +36,7 @@ func TestModApteChoose(t *testing.T) {
 	if got := p.choose(results, 0, -1, (*topicResult).errorRate, false); got != &results[1].test[1][0] {
 		t.Errorf("best on the test stories: %+v", got)
 	}
-	// ties: the smallest C, then the largest scale
+	// Ties go to the smallest C, then to the largest scale.
 	if got := p.choose(results, 0, -1, (*topicResult).errorRate, true); got != &results[1].test[0][0] {
 		t.Errorf("best on those held out: %+v", got)
 	}
@@ -61,7 +61,7 @@ func TestDecideTopics(t *testing.T) {
 	}
 }
 
-// The split contains the stories with any topic, not only the top ten.
+// The split contains the stories with any topic, not only the ten most frequent topics.
 func TestStories(t *testing.T) {
 	texts, labels := []string{"a b", "b c", "c a", "a c", "b a"}, []string{"earn", "cpi", "-", "earn,cpi", "-"}
 	c := musttest.Get(corpus.FromTexts(t.Context(), texts, labels, corpus.Options{MinDF: 1}))(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Two complete rows have measured figures of e and 1/e times the printed ones, with diffusion
-// better once; the paper has no values for the fourth row.
+// In two complete rows, measured figures are e and 1/e times the printed figures, and diffusion is
+// better once. The paper has no values for the fourth row.
 func TestAgreement(t *testing.T) {
 	table := newAgreementTable()
 	rows := []comparison{
@@ -52,7 +52,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// Some printed rows of each table.
+// printedFigures returns the right values for some rows of each table.
 func TestPrinted(t *testing.T) {
 	for _, c := range []struct {
 		table, class, features string

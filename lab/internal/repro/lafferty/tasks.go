@@ -15,7 +15,7 @@ type task struct {
 	docs                     []int  // indices of the documents, ascending
 	positive                 []bool // true if docs[i] is in the class
 	sizes                    []int  // sizes of the training sets, ascending
-	balancedTraining         bool   // true if half of a training set is positive; otherwise, it has the task's proportion
+	balancedTraining         bool   // true if half of a training set is positive; otherwise, the proportion is the task's
 	balancedTest             bool   // true if half of a test set is also positive
 }
 
@@ -84,7 +84,6 @@ func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err erro
 	return tasks, nil
 }
 
-// sizesOf returns the training set sizes of a table.
 func (p *settings) sizesOf(table string) []int {
 	sizes := []int{40, 80, 120, 200, 400, 600}
 	switch {
@@ -110,8 +109,8 @@ func newSplit(t *task, seed uint64, n int) *split {
 	return &split{own, others, t.balancedTraining, t.balancedTest}
 }
 
-// trainPositiveCount returns the number of positive documents in a training set: half if balanced, otherwise the
-// task's proportion with at least two documents per class.
+// trainPositiveCount returns the number of positive documents in a training set: half if
+// balancedTraining is set, otherwise the task's proportion with at least two documents per class.
 func (s *split) trainPositiveCount(size int) (positive int) {
 	if s.balancedTraining {
 		return size / 2
@@ -120,9 +119,9 @@ func (s *split) trainPositiveCount(size int) (positive int) {
 	return min(max((size*p+(p+n)/2)/(p+n), 2), size-2)
 }
 
-// testDocuments returns the test documents for a given training set size. If balanced, some documents are
-// omitted so that the classes have the task's proportion or, if equal, the same size. All remaining
-// documents of one class are used.
+// testDocuments returns the test documents for a given training set size. If balancedTraining is
+// set, some documents are omitted so that the classes have the task's proportion or, if
+// balancedTest is set, the same size. All remaining documents of one class are used.
 func (s *split) testDocuments(size int) (positive, negative []int) {
 	train := s.trainPositiveCount(size)
 	positive, negative = s.positive[train:], s.negative[size-train:]
