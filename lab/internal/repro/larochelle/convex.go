@@ -10,18 +10,18 @@ import (
 // region is the set of white pixels of an image.
 type region [PixelCount]bool
 
-// In both classes the size of a region is drawn uniformly between regionLeast and regionMost
+// In both classes the size of a region is drawn uniformly between minRegionSize and maxRegionSize
 // pixels, so that the size doesn't reveal the class. The actual size may differ from the drawn size
-// by the fraction regionSlack. In a non-convex region of n pixels, at least n/hollows pixels of its
-// convex hull are missing. The paper doesn't specify these numbers.
+// by the fraction regionSizeTolerance. In a non-convex region of n pixels, at least n/hollowDivisor
+// pixels of its convex hull are missing. The paper doesn't specify these numbers.
 const (
 	minRegionSize, maxRegionSize = 60, 450
 	regionSizeTolerance          = 0.1
 	hollowDivisor                = 15
 )
 
-// DrawConvex draws a white region on black. With equal probability, the region is convex (class 1) or
-// not (class 0). A convex region is an intersection of 3 to 8 random half-planes. A non-convex
+// DrawConvex draws a white region on black. With equal probability, the region is convex (class 1)
+// or not (class 0). A convex region is an intersection of 3 to 8 random half-planes. A non-convex
 // region is a union of two or three such intersections.
 func DrawConvex(r *rand.Rand, image []float32) int {
 	class := r.IntN(2)

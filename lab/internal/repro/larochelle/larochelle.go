@@ -22,8 +22,8 @@ const (
 	PixelCount = ImageSize * ImageSize
 )
 
-// Generator draws an image and returns its class. Pixel values are from 0 to 1, in row-major order. All
-// randomness comes from r.
+// Generator draws an image and returns its class. Pixel values are from 0 to 1, in row-major order.
+// All randomness comes from r.
 type Generator func(r *rand.Rand, image []float32) (class int)
 
 // Sequence is an infinite sequence of random images. Image i doesn't depend on the number of images
@@ -64,11 +64,12 @@ func (s Sequence) Draw(ctx context.Context, kind Generator, first, n int) (*corp
 type rectangle struct{ top, left, height, width int }
 
 // drawRectangle draws a rectangle at a random position in the image. Height and width are from
-// least to most, and differ by at least apart. Half of the rectangles are taller than wide.
-func drawRectangle(r *rand.Rand, least, most, apart int) rectangle {
+// minSize to maxSize, and differ by at least minDifference. Half of the rectangles are taller than
+// wide.
+func drawRectangle(r *rand.Rand, minSize, maxSize, minDifference int) rectangle {
 	for {
-		h, w := least+r.IntN(most-least+1), least+r.IntN(most-least+1)
-		if h-w < apart && w-h < apart {
+		h, w := minSize+r.IntN(maxSize-minSize+1), minSize+r.IntN(maxSize-minSize+1)
+		if h-w < minDifference && w-h < minDifference {
 			continue
 		}
 		return rectangle{r.IntN(ImageSize - h + 1), r.IntN(ImageSize - w + 1), h, w}
@@ -83,8 +84,8 @@ func (q rectangle) class() int {
 	return 0
 }
 
-// DrawOutline draws the outline of a rectangle, one pixel wide, in white on black. Height and width are
-// 3 to 26 pixels and differ by at least 3. The paper doesn't specify these numbers.
+// DrawOutline draws the outline of a rectangle, one pixel wide, in white on black. Height and width
+// are 3 to 26 pixels and differ by at least 3. The paper doesn't specify these numbers.
 func DrawOutline(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 3, 26, 3)
 	clear(image)
@@ -98,8 +99,8 @@ func DrawOutline(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// DrawTextured fills a rectangle with a texture, and the background with another texture. Height and
-// width are 10 to 26 pixels and differ by at least 5. The paper uses photographs instead of
+// DrawTextured fills a rectangle with a texture, and the background with another texture. Height
+// and width are 10 to 26 pixels and differ by at least 5. The paper uses photographs instead of
 // textures, and doesn't specify these numbers.
 func DrawTextured(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 10, 26, 5)
@@ -113,8 +114,9 @@ func DrawTextured(r *rand.Rand, image []float32) int {
 	return q.class()
 }
 
-// drawTexture draws a random grey level plus randomly weighted noise on grids spaced by 16, 8, 4 and 2
-// pixels, interpolated between grid points. As in photographs, coarse grids have more contrast.
+// drawTexture draws a random grey level plus randomly weighted noise on grids spaced by 16, 8, 4
+// and 2 pixels, interpolated between grid points. As in photographs, coarse grids have more
+// contrast.
 func drawTexture(r *rand.Rand, image []float32) {
 	grey, contrast := 0.2+0.6*r.Float64(), 0.2+0.6*r.Float64()
 	for k := range image {
@@ -143,8 +145,9 @@ func drawTexture(r *rand.Rand, image []float32) {
 	}
 }
 
-// DigitsOnNoise returns a kind that draws the given digits on noise, in order. Each pixel is the maximum
-// of the digit's pixel and a uniform random value from 0 to 1. The class is the digit.
+// DigitsOnNoise returns a generator that draws the given documents of digits on noise, in order.
+// Each pixel is the maximum of the digit's pixel and a uniform random value from 0 to 1. The class
+// is the digit.
 func DigitsOnNoise(digits *corpus.Corpus, documents []int) Generator {
 	return digitsOnBackground(digits, documents, func(r *rand.Rand, image []float32) {
 		for k := range image {
@@ -158,9 +161,9 @@ func DigitsOnTexture(digits *corpus.Corpus, documents []int) Generator {
 	return digitsOnBackground(digits, documents, drawTexture)
 }
 
-// digitsOnBackground returns a kind that draws digits on the background ground. Each pixel is the maximum of the
-// digit's pixel and the background's pixel.
-func digitsOnBackground(digits *corpus.Corpus, documents []int, ground func(r *rand.Rand, image []float32)) Generator {
+// digitsOnBackground returns a generator that draws digits on backgrounds drawn by draw. Each pixel
+// is the maximum of the digit's pixel and the background's pixel.
+func digitsOnBackground(digits *corpus.Corpus, documents []int, draw func(r *rand.Rand, image []float32)) Generator {
 	class := make([]int, len(digits.Classes))
 	for id, name := range digits.Classes {
 		class[id], _ = strconv.Atoi(name)
@@ -169,7 +172,7 @@ func digitsOnBackground(digits *corpus.Corpus, documents []int, ground func(r *r
 	return func(r *rand.Rand, image []float32) int {
 		i := documents[next]
 		next++
-		ground(r, image)
+		draw(r, image)
 		terms, values := digits.Documents.Row(i)
 		for k, t := range terms {
 			image[t] = max(image[t], values[k])

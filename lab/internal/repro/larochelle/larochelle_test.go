@@ -14,11 +14,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// drawn returns image i of a kind, and its class.
+// drawn returns image i of a generator, and its class.
 func drawn(kind Generator, seed uint64, i int) ([]float32, int) {
 	image := make([]float32, PixelCount)
 	for k := range image {
-		image[k] = float32(math.NaN()) // so that pixels that the kind doesn't set are noticed
+		image[k] = float32(math.NaN()) // so that the test notices pixels that the generator doesn't set
 	}
 	return image, kind(rand.New(rand.NewPCG(seed, uint64(i))), image)
 }
@@ -55,8 +55,8 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// inHull reports whether a point lies in the convex hull of a region: not if it sees the whole
-// region within less than a half-turn.
+// inHull reports whether a point is in the convex hull of a region. A point is outside if it sees
+// the whole region within less than a half-turn.
 func inHull(g *region, p point) bool {
 	var angles []float64
 	for k, in := range g {
@@ -72,8 +72,8 @@ func inHull(g *region, p point) bool {
 	return gap <= math.Pi+1e-9
 }
 
-// A region of class 1 contains all pixels of its convex hull, a region of class 0 lacks some, and
-// the number of pixels doesn't distinguish the classes.
+// A region of class 1 contains all pixels of its convex hull. A region of class 0 lacks some of
+// these pixels. The number of pixels doesn't distinguish the classes.
 func TestConvexity(t *testing.T) {
 	var areas [2][]float64
 	for i := range 300 {
@@ -113,7 +113,8 @@ func TestConvexity(t *testing.T) {
 	}
 }
 
-// A rectangle of one texture stands out from another texture; all values are from 0 to 1.
+// A rectangle of one texture differs visibly from a background of another texture. All values are
+// from 0 to 1.
 func TestTexturedRectangle(t *testing.T) {
 	var edge, elsewhere float64
 	edges, others := 0, 0
@@ -223,7 +224,8 @@ func TestOnTexture(t *testing.T) {
 	}
 }
 
-// Image i of a sequence doesn't depend on how many are drawn; another seed gives other images.
+// Image i of a sequence doesn't depend on the number of images drawn. Another seed gives other
+// images.
 func TestDrawImages(t *testing.T) {
 	for name, kind := range map[string]Generator{"Outline": DrawOutline, "Textured": DrawTextured, "Convex": DrawConvex} {
 		draw := func(seed uint64, first, n int) *corpus.Corpus {
