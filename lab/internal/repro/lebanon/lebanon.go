@@ -294,8 +294,8 @@ func (t *task) errorCounts(ctx context.Context, train, test []int, c []float64) 
 	return errorCounts, err
 }
 
-// sphericalDecisions trains with spherical margins. It returns the decision values of test documents for each
-// C.
+// sphericalDecisions trains with spherical margins. It returns the decision values of test
+// documents for each C.
 func (t *task) sphericalDecisions(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {
@@ -310,8 +310,8 @@ func (t *task) sphericalDecisions(
 	return out, err
 }
 
-// euclideanDecisions is like onSphere, but with Euclidean margins. The norms of test documents include terms
-// that occur in no training document.
+// euclideanDecisions is like sphericalDecisions, but with Euclidean margins. The norms of test
+// documents include terms that occur in no training document.
 func (t *task) euclideanDecisions(
 	ctx context.Context, positive []bool, train, test []int, c []float64,
 ) (out [][]float64, err error) {
