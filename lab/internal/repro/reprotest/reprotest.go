@@ -63,8 +63,8 @@ func WriteText(t testing.TB, data string, s repro.Source, file string, lines []s
 	WriteGzip(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// WriteTopicCorpora writes small corpora in the formats of WebKB and Reuters-21578, and returns the data
-// folder.
+// WriteTopicCorpora writes small corpora in the formats of WebKB and Reuters-21578, and returns the
+// data folder.
 func WriteTopicCorpora(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -94,8 +94,8 @@ func WriteTopicCorpora(t testing.TB) string {
 	return data
 }
 
-// WriteGroupCorpora writes a small corpus in the format of WebKB, with all universities, and a small corpus in
-// the format of 20 Newsgroups, split by date. It returns the data folder.
+// WriteGroupCorpora writes a small corpus in the format of WebKB, with all universities, and a
+// small corpus in the format of 20 Newsgroups, split by date. It returns the data folder.
 func WriteGroupCorpora(t testing.TB) string {
 	data := t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -130,8 +130,8 @@ func RunExperiment(t testing.TB, e repro.Experiment, r *repro.Env, settings ...s
 	return to.Run(t.Context(), r)
 }
 
-// CheckSameReport checks that an experiment has the same tables and notes with one and two workers. It returns
-// the report.
+// CheckSameReport checks that an experiment has the same tables and notes with one and two workers.
+// It returns the report.
 func CheckSameReport(t testing.TB, e repro.Experiment, data string, settings ...string) *repro.Report {
 	t.Helper()
 	var reports []*repro.Report
@@ -153,8 +153,8 @@ func CheckSameReport(t testing.TB, e repro.Experiment, data string, settings ...
 	return reports[0]
 }
 
-// CheckErrors checks that an experiment with the settings want[key] fails with an error that contains
-// key.
+// CheckErrors checks that an experiment with the settings want[key] fails with an error that
+// contains key.
 func CheckErrors(t testing.TB, e repro.Experiment, data string, want map[string][]string) {
 	t.Helper()
 	for text, settings := range want {
@@ -187,8 +187,8 @@ func TableRows(t testing.TB, report *repro.Report, key string) (rows []map[strin
 	return rows
 }
 
-// ParseNumber parses the number in a cell. If the cell has a mean and a standard deviation, it returns
-// the mean.
+// ParseNumber parses the number in a cell. If the cell has a mean and a standard deviation, it
+// returns the mean.
 func ParseNumber(t testing.TB, cell string) float64 {
 	t.Helper()
 	text, _, _ := strings.Cut(cell, " ")
@@ -199,7 +199,7 @@ func ParseNumber(t testing.TB, cell string) float64 {
 	return v
 }
 
-// ReadResult is like Rows, but reads a table in lab/results.
+// ReadResult is like TableRows, but reads a table in lab/results.
 func ReadResult(t testing.TB, experiment, key string) (rows []map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))
