@@ -12,8 +12,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// Accuracies of classes, and R² of targets, are near those of perfect predictions; a table with a
-// category has no vectors.
+// Accuracy for classes and R² for targets are nearly perfect. A table with a category has no
+// vectors.
 func TestTables(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	folder, classes, targets := t.TempDir(), "x,y,kind,class\n", "x,y,target\n"
