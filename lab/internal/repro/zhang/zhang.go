@@ -57,7 +57,8 @@ var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "t
 // universities lists the universities of WebKB. Each university is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
-// trainTestSplit is a split of a corpus into training and test documents with the same terms and classes.
+// trainTestSplit is a split of a corpus into training and test documents with the same terms and
+// classes.
 type trainTestSplit struct {
 	name        string
 	train, test *corpus.Corpus
@@ -91,7 +92,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads a corpus and returns its divisions.
+// read reads a corpus and returns its splits into training and test documents.
 func (p *settings) read(ctx context.Context, r *repro.Env, set string) ([]trainTestSplit, error) {
 	if set != repro.WebKB.Name {
 		train, test, err := r.ReadNewsgroups(ctx, p.TermSettings)
@@ -119,8 +120,8 @@ func (p *settings) read(ctx context.Context, r *repro.Env, set string) ([]trainT
 	return divided, nil
 }
 
-// addTable adds the table of a corpus to the report. For each weighting, it contains the accuracies of
-// all kernels on all divisions, followed by the sign tests.
+// addTable adds the table of a corpus to the report. For each weighting, it contains the accuracies
+// of all kernels on all splits, followed by the sign tests.
 func (p *settings) addTable(ctx context.Context, r *repro.Env, set string, divided []trainTestSplit,
 	report *repro.Report) error {
 	t := &repro.Table{Key: set, Columns: []string{"weighting", "kernel"}}
@@ -140,7 +141,7 @@ func (p *settings) addTable(ctx context.Context, r *repro.Env, set string, divid
 	t.Columns = append(t.Columns, ">only NGD right", ">only it right", ">z of NGD", ">p")
 	step := r.ProgressCounter(set, len(weightings)*len(kernels)*len(divided))
 	for _, w := range weightings {
-		rights := make([][]string, len(kernels)) // as returned by measure, indexed by kernel and division
+		rights := make([][]string, len(kernels)) // as returned by measure, indexed by kernel and split
 		for _, d := range divided {
 			found, err := p.measure(ctx, r, d, w.embedding, report, step)
 			if err != nil {
@@ -178,7 +179,7 @@ func (p *settings) addTable(ctx context.Context, r *repro.Env, set string, divid
 	return nil
 }
 
-// measure returns Outcome.Right for each kernel.
+// measure returns Outcome.CorrectMask for each kernel.
 func (p *settings) measure(ctx context.Context, r *repro.Env, d trainTestSplit, weighting string, report *repro.Report,
 	step func()) (right []string, err error) {
 	var session *repro.Session // shared by kernels with the same embedding
@@ -206,8 +207,8 @@ func (p *settings) measure(ctx context.Context, r *repro.Env, d trainTestSplit, 
 	return right, nil
 }
 
-// accuracies returns the table cells with a kernel's accuracies. If there are several divisions,
-// the cells are the accuracy on each division, the mean, and the pooled accuracy.
+// accuracies returns the table cells with a kernel's accuracies. If there are several splits, the
+// cells are the accuracy on each split, the mean, and the pooled accuracy.
 func accuracies(rights []string) (cells []string) {
 	percent := func(right string) float64 { return 100 * float64(strings.Count(right, "1")) / float64(len(right)) }
 	if len(rights) == 1 {

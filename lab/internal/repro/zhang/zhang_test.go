@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// This runs the experiment from text to tables, with consistent, better than random figures.
+// The test runs the experiment from text to tables. The figures are consistent and better than
+// chance.
 func TestZhangChenLee(t *testing.T) {
 	whole := reprotest.CheckSameReport(t, Experiment, reprotest.WriteGroupCorpora(t), "c=10")
 	if len(whole.Notes) != 4 || !strings.Contains(whole.Notes[0], "webkb, tf: NGD is better than ") {
@@ -56,8 +57,8 @@ func TestZhangChenLee(t *testing.T) {
 	}
 }
 
-// One university is the test set; all others and misc are training documents. Both parts number
-// classes alike.
+// The pages of one university are the test set. All other pages, including misc, are training
+// documents. Both sets number classes alike.
 func TestLeaveOneUniversityOut(t *testing.T) {
 	r := &repro.Env{DataDir: reprotest.WriteGroupCorpora(t)}
 	p := &settings{TermSettings: repro.TermSettings{MinDF: 1}}
@@ -89,7 +90,8 @@ func TestLeaveOneUniversityOut(t *testing.T) {
 	}
 }
 
-// The accuracy of several divisions is the mean of their accuracies, regardless of their sizes.
+// The accuracy for several splits is the mean of the accuracies, regardless of the sizes of the
+// splits.
 func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
 	for want, rights := range map[string][]string{
 		"75.00":                    {"1110"},
@@ -101,8 +103,8 @@ func TestAccuracyIsTheMeanOfDivisions(t *testing.T) {
 	}
 }
 
-// With Rainbow's options SMART's stop words are removed from 20 Newsgroups but not from WebKB;
-// other settings apply to both.
+// With Rainbow's stop words, SMART's stop words are removed from 20 Newsgroups but not from WebKB.
+// Other settings apply to both corpora.
 func TestStopWords(t *testing.T) {
 	data, ctx := reprotest.WriteGroupCorpora(t), t.Context()
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0], []string{
