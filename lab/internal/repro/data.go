@@ -144,7 +144,8 @@ func Hash(name string) uint64 {
 	return h.Sum64()
 }
 
-// SplitByClass divides docs into positive and other documents. Seed and name determine their order.
+// SplitByClass divides docs into positive and other documents. Seed and name determine the order of
+// both lists.
 func SplitByClass(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

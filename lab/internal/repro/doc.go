@@ -2,9 +2,9 @@
 // such as repro/lafferty.
 //
 // An [Experiment] has settings with a method Run, which returns a [Report] of settings, tables,
-// notes and charts. A [Env] provides the data folder, the CPU or GPU, a seed and progress reports.
-// A [Session] trains and tests multiclass classifiers on one corpus. [PairedTTest] and [SignTest] are
-// the papers' significance tests.
+// notes and charts. An [Env] provides the data folder, the CPU or GPU, a seed and progress reports.
+// A [Session] trains and tests multiclass classifiers on one corpus. [PairedTTest] and [SignTest]
+// are the papers' significance tests.
 //
 // Results depend only on settings, corpora, seed and instruction set.
 package repro

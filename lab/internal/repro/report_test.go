@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Printed tables omit empty columns, saved ones don't. A chart contains each curve and its error
-// bars.
+// Printed tables omit empty columns, but saved tables don't. A chart contains each curve with its
+// error bars.
 func TestReport(t *testing.T) {
 	r := &Report{Experiment: "e", Paper: "Paper"}
 	table := r.AddTable("1", "Table 1", "class", ">error", ">printed", ">p")
@@ -48,7 +48,7 @@ func TestRequire(t *testing.T) {
 	musttest.WantError((&Env{}).Require(WebKB))(t, "no folder of data")
 }
 
-// A split is a permutation of the documents by class, and depends on seed and name.
+// A split is a permutation of each class's documents, and depends on seed and name.
 func TestSplit(t *testing.T) {
 	docs, positive := make([]int, 40), make([]bool, 40)
 	for i := range docs {

@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Env is the environment of an experiment. All fields except Data may be zero.
+// Env is the environment of an experiment. All fields except DataDir may be zero.
 type Env struct {
 	DataDir     string // data folder, with a sub-folder for each corpus
 	Workers     int    // number of goroutines; 0 for the number of CPUs
@@ -50,8 +50,8 @@ func (r *Env) ReportProgress(stage string, done, total int64) {
 	}
 }
 
-// ProgressCounter returns a function that reports the progress of a stage. This function must be called
-// after each step.
+// ProgressCounter returns a function that reports the progress of a stage. This function must be
+// called after each step.
 func (r *Env) ProgressCounter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.ReportProgress(stage, 0, int64(total))
@@ -61,8 +61,8 @@ func (r *Env) ProgressCounter(stage string, total int) func() {
 // programBytes is the memory in bytes of a run without corpora, SVM problems and matrices.
 const programBytes = 32 << 20
 
-// CheckMemory returns an error unless the program, engines for docs, and matrices of the given size in
-// bytes fit into the memory limit.
+// CheckMemory returns an error unless the program, engines for docs, and matrices of the given size
+// in bytes fit into the memory limit.
 func (r *Env) CheckMemory(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

@@ -24,8 +24,9 @@ func (o *Outcome) ErrorPercent() float64 {
 	return 100 * float64(o.ErrorCount()) / float64(len(o.CorrectMask))
 }
 
-// CompareBySignTest performs the sign test for two values of Outcome.Right on the same documents. first is
-// the number of documents with '1' only in a, and second the number with '1' only in b.
+// CompareBySignTest performs the sign test for two values of Outcome.CorrectMask on the same
+// documents. first is the number of documents with '1' only in a, and second the number with '1'
+// only in b.
 func CompareBySignTest(a, b string) (test SignificanceTest, first, second int) {
 	for i := range a {
 		switch {
@@ -66,7 +67,8 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// TrainAndTest trains a classifier, and tests it on documents with the vocabulary of the training corpus.
+// TrainAndTest trains a classifier, and tests it on documents with the vocabulary of the training
+// corpus.
 func (c *Session) TrainAndTest(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.env
 	if c.problem == nil {

@@ -50,8 +50,9 @@ func PairedTTest(a, b []float64) SignificanceTest {
 	return SignificanceTest{t, 2 * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(m.N - 1)}.Survival(math.Abs(t))}
 }
 
-// SignTest performs the two-sided micro sign test for two classifiers. Only the first classifier is
-// correct on a documents, and only the second on b documents,
+// SignTest performs the two-sided micro sign test for two classifiers. a is the number of documents
+// for which only the first classifier is correct, and b the number for which only the second
+// classifier is correct,
 //
 //	z = (a - n/2) / √(n/4),  n = a + b,
 //

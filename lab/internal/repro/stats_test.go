@@ -31,8 +31,8 @@ func TestPairedTAtTheEdges(t *testing.T) {
 	}
 }
 
-// 60 against 40 is 2 standard deviations from 50; the probability beyond them is 0.0455002639 by
-// any table of the normal distribution.
+// 60 of 100 is 2 standard deviations from 50. The two-sided probability is 0.0455002639 by any
+// table of the normal distribution.
 func TestSignTest(t *testing.T) {
 	got := SignTest(60, 40)
 	if got.Statistic != 2 || !(math.Abs(got.PValue-0.0455002639) <= 1e-10) {

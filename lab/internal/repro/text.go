@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// TermSettings holds settings that select the terms of texts. A term is a sequence of lower-case letters.
+// TermSettings holds settings that select the terms of texts. A term is a sequence of lower-case
+// letters.
 type TermSettings struct {
 	Digits    bool      `param:"digits" help:"allow digits in terms"`
 	MinDF     int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`
@@ -20,8 +21,8 @@ type TermSettings struct {
 // StopWords selects a list of ignored words.
 type StopWords int
 
-// Lists of stop words. Rainbow is the list used by Zhang, Chen and Lee: SMART's list, or an empty
-// list for WebKB.
+// Lists of stop words. RainbowStopWords is the list used by Zhang, Chen and Lee: SMART's list, or
+// an empty list for WebKB.
 const (
 	NoStopWords StopWords = iota
 	SMARTStopWords
@@ -50,7 +51,8 @@ func (t TermSettings) String() string {
 	return strings.Join(append(parts, stop[t.StopWords]), ", ")
 }
 
-// Apply removes stop words and rare terms from the documents. The vocabulary is unchanged.
+// Apply returns c without stop words and without terms in fewer than MinDF documents. The
+// vocabulary is unchanged.
 func (t TermSettings) Apply(c *corpus.Corpus) *corpus.Corpus {
 	var stop []string
 	if t.StopWords != NoStopWords {

@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// readLines reads a corpus from lines.
 func readLines(t *testing.T, lines ...string) *corpus.Corpus {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.tsv")
@@ -54,7 +53,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// smart is the published list of SMART.
+// smart.txt is the published SMART list.
 func TestSMART(t *testing.T) {
 	all := strings.Fields(smartWords)
 	plain := slices.DeleteFunc(slices.Clone(all), func(w string) bool { return strings.Contains(w, "'") })
