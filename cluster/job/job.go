@@ -18,7 +18,6 @@ import (
 // changes, see TestDigests in package jobs. Jobs of other versions are rejected.
 const Version = 6
 
-// maxCacheBytes is the maximum cache size in a description, in bytes.
 const maxCacheBytes = 1 << 30
 
 // MaxTasks is the maximum number of tasks of a job.

@@ -81,7 +81,6 @@ func TestDigests(t *testing.T) {
 
 const source = "synthetic:docs=600,terms=400,length=30,classes=3,seed=5"
 
-// digests runs a small job of each kind.
 func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	model := filepath.Join(t.TempDir(), "model")
 	done := map[string]bool{}
@@ -122,7 +121,6 @@ func digests(t *testing.T, isa asm.ISA) (all []digested) {
 	return all
 }
 
-// digestOf returns the digest of a job's results.
 func digestOf(t *testing.T, j *job.Job) string {
 	h := sha256.New()
 	for task := range j.NumTasks {

@@ -101,7 +101,6 @@ func TestHugeNumbers(t *testing.T) {
 	}
 }
 
-// huge tests huge values for each number in a job's description.
 func huge(t *testing.T, j *job.Job) {
 	text := musttest.Get(j.Encode())(t)
 	hugeIn(t, j, "", text, func(text []byte) (d job.Description, err error) { return d, json.Unmarshal(text, &d) })

@@ -37,10 +37,8 @@ const Prefix = "corpora/"
 // ShardBytes is the size of each shard except the last.
 const ShardBytes = 64 << 20
 
-// version is the version of the stream format.
 const version = 2
 
-// metadata describes a stored corpus.
 type metadata struct {
 	Version   int              `json:"version"`
 	Source    string           `json:"source"`
@@ -186,7 +184,6 @@ func metadataName(digest string) string { return Prefix + digest + "/meta" }
 
 func shardName(digest string, i int) string { return fmt.Sprintf("%s%s/%05d", Prefix, digest, i) }
 
-// writeShards generates the stream of a corpus and passes each shard to yield.
 func writeShards(ctx context.Context, c *corpus.Corpus, m *metadata, yield func(b []byte) error) error {
 	w := &splitter{ctx: ctx, buf: make([]byte, 0, min(m.Bytes, ShardBytes)), yield: yield}
 	d := c.Documents

@@ -7,7 +7,6 @@ import (
 	"unsafe"
 )
 
-// number is the element type of a list in the stream.
 type number interface {
 	byte | int32 | uint32 | int64 | uint64 | float32
 }

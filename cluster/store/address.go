@@ -129,10 +129,8 @@ var (
 	secretPattern = regexp.MustCompile(`(?i)(^|[/?#&;,\s"'])((?:` + secretName + `)=)[^&;,\s"']+`)
 )
 
-// maxEncodings is the maximum number of nested percent-encodings that are decoded.
 const maxEncodings = 4
 
-// holdsCredentials reports whether a text seems to contain credentials.
 func holdsCredentials(text string) bool {
 	for range maxEncodings {
 		if userPattern.MatchString(text) || secretPattern.MatchString(text) {

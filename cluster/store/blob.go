@@ -13,7 +13,6 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// cloudBucket implements Bucket with a gocloud.dev bucket.
 type cloudBucket struct{ bucket *blob.Bucket }
 
 // Create implements Bucket. The service rejects an existing key (If-None-Match on S3). Create calls
@@ -37,8 +36,8 @@ func wrapExists(err error) error {
 	return redactError(err)
 }
 
-// redactError redacts credentials in a service's error. For example, if Azure is unreachable, the error
-// contains the request's SAS token.
+// redactError redacts credentials in a service's error. For example, if Azure is unreachable, the
+// error contains the request's SAS token.
 func redactError(err error) error {
 	if err == nil {
 		return nil
@@ -92,8 +91,8 @@ var (
 	isAccessDenied = func(error) bool { return false } // reports whether a NotFound error means denied access
 )
 
-// redactingReader reads an object and redacts errors. It also hides a service's io.ErrUnexpectedEOF, which
-// callers would interpret as a damaged object.
+// redactingReader reads an object and redacts errors. It also hides a service's
+// io.ErrUnexpectedEOF, which callers would interpret as a damaged object.
 type redactingReader struct{ io.ReadCloser }
 
 func (r redactingReader) Read(p []byte) (int, error) {

@@ -24,7 +24,6 @@ func (s *Store) WithLocalCopies(dir string) (*Store, error) {
 	return New(&copyingBucket{Bucket: s.bucket, file: f, removeOnClose: named, copies: map[string]*localCopy{}}), nil
 }
 
-// copyingBucket is a bucket that copies each opened object to a file.
 type copyingBucket struct {
 	Bucket
 	file          *os.File

@@ -106,7 +106,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// equalParts reports whether b is the concatenation of all parts.
 func equalParts(b []byte, parts [][]byte) bool {
 	for _, p := range parts {
 		if !bytes.HasPrefix(b, p) {
@@ -260,7 +259,6 @@ func (s *Store) Sweep() error {
 
 func attemptKey(name string, k int) string { return name + ".a" + strconv.Itoa(k) }
 
-// splitAttempt splits a key into the object's name and the number of the attempt.
 func splitAttempt(key string) (name string, k int, ok bool) {
 	at := strings.LastIndex(key, ".a")
 	if at < 0 {

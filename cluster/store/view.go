@@ -36,7 +36,6 @@ func (s *Store) OpenView(ctx context.Context, name string, buf []byte) (*View, e
 	return v, nil
 }
 
-// next opens the next intact attempt.
 func (v *View) next(ctx context.Context) (err error) {
 	v.attempt, v.bad, err = v.store.firstIntact(v.name, v.attempt+1, v.bad,
 		func(key string) error { return v.open(ctx, key) })

@@ -74,7 +74,6 @@ func (s *site) save(isa string, tasks int) *job.Job {
 	}))(s.t)
 }
 
-// does runs a task and checks its final state and the reason.
 func (s *site) does(j *job.Job, task int, state, why string) {
 	s.t.Helper()
 	s.reports.Reset()
@@ -168,7 +167,6 @@ func TestDoWithoutStore(t *testing.T) {
 	s.does(s.job, 1, StateFailed, errUnreadable.Error())
 }
 
-// rot changes the last byte of an object's first attempt.
 func (s *site) rot(task int) {
 	key := s.job.ResultName(task) + ".a0"
 	b := bytes.Clone(s.bucket.Get(key))

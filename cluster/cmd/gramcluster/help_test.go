@@ -41,7 +41,6 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// examples returns the commands in a help text.
 func examples(help string) (shown []string) {
 	help = regexp.MustCompile(`\\\n +`).ReplaceAllString(help, "")
 	for line := range strings.Lines(help) {

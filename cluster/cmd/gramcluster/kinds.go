@@ -27,7 +27,6 @@ func kindNames(command string) (names []string) {
 	return names
 }
 
-// kindHelp returns the help text for a command that needs a kind as its first argument.
 func kindHelp(command, does string) string {
 	text := does + "\n\nKinds:\n"
 	for _, k := range jobs.Kinds {

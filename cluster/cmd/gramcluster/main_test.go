@@ -24,7 +24,6 @@ func cluster(t *testing.T, stdin string, args ...string) (status int, stdout, st
 	return status, out.String(), errs.String()
 }
 
-// must runs a command, which must succeed, and returns its output.
 func must(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := cluster(t, stdin, args...)
@@ -34,7 +33,6 @@ func must(t *testing.T, stdin string, args ...string) string {
 	return stdout
 }
 
-// states counts the states in the output of work.
 func states(t *testing.T, out string) map[string]int {
 	t.Helper()
 	count := map[string]int{}
@@ -56,7 +54,6 @@ func binary(t *testing.T) string {
 	return musttest.Get(jobtest.BuildGramcluster())(t)
 }
 
-// gram returns a function that runs gram, for comparison.
 func gram(t *testing.T) func(args ...string) {
 	if testing.Short() {
 		t.Skip("builds programs")

@@ -65,7 +65,6 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// full is a writer that always fails.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

@@ -123,7 +123,6 @@ func workUntil(t *testing.T, store, tasks string, delay time.Duration) map[int]b
 
 var killed atomic.Int64
 
-// killAfter runs a command and kills it after delay.
 func killAfter(t *testing.T, cmd *exec.Cmd, delay time.Duration) {
 	if err := cmd.Start(); err != nil {
 		t.Error(err)

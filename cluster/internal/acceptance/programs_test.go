@@ -133,7 +133,6 @@ func want(t *testing.T, k *kind) []byte {
 	return wanted[k]
 }
 
-// check gathers the job and compares its output with gram's output.
 func (j *job) check(t *testing.T) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), j.out)

@@ -121,7 +121,6 @@ func (w *toyWorld) worker(p *process) {
 
 func (w *toyWorld) gatherer(p *process) { _ = w.gather(p.host) }
 
-// gather gathers and checks the output.
 func (w *toyWorld) gather(h *job.Host) error {
 	j, err := h.Load(context.Background(), w.job.digest)
 	if err != nil {

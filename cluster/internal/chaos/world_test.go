@@ -144,7 +144,6 @@ func (w *world) rots() {
 	}
 }
 
-// hasRotted reports whether an attempt of an object is damaged.
 func (w *world) hasRotted(name string) bool {
 	for key := range w.rotten {
 		if strings.HasPrefix(key, name+".a") {

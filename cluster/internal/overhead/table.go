@@ -30,7 +30,6 @@ func formatTable(rounds []round, processes int) string {
 	return b.String()
 }
 
-// sortedValues returns the values of(r) for all rounds r, in ascending order.
 func sortedValues(rounds []round, of func(r round) float64) (values []float64) {
 	for _, r := range rounds {
 		values = append(values, of(r))

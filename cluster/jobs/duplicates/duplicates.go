@@ -41,7 +41,6 @@ Example:
   gramcluster gather -store run -o groups.tsv`,
 }
 
-// spec holds the settings in Description.Spec.
 type spec struct {
 	Embedding   string  `json:"embedding"`
 	MaxDistance float64 `json:"within"`

@@ -22,7 +22,6 @@ type block struct {
 	rows, columns [2]int
 }
 
-// block returns the block of a valid task.
 func (s *spec) block(task int) block {
 	for i := 0; ; i++ {
 		end, blocks := s.strip(i)

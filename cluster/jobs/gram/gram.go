@@ -39,7 +39,6 @@ Example:
   gramcluster gather -store run -o K.npy`,
 }
 
-// spec holds the settings in Description.Spec.
 type spec struct {
 	Kernel        string `json:"kernel"`
 	NumDocuments  int    `json:"documents"`
@@ -47,7 +46,6 @@ type spec struct {
 	MaxBlockWidth int    `json:"columns"` // maximum width of a block, w
 }
 
-// maxBlockSize bounds the height and width of a block.
 const maxBlockSize = 1 << 16
 
 type planner struct {
@@ -117,7 +115,6 @@ func (s *spec) numTasks() (numTasks int) {
 	return numTasks
 }
 
-// decodeSpec decodes and checks the settings in a description, and parses the kernel.
 func decodeSpec(d *job.Description) (s spec, k kernel.Kernel, err error) {
 	if err := d.DecodeSpec(&s); err != nil {
 		return s, nil, err

@@ -38,7 +38,6 @@ Example:
     -o mail.model -with 'gramcluster work -store "$GRAM_STORE"'`,
 }
 
-// spec holds the settings in Description.Spec.
 type spec struct {
 	Settings      landmark.Settings `json:"settings"`
 	RequestDigest string            `json:"request"`
@@ -167,7 +166,6 @@ func (p *planner) runPass(
 	return nil
 }
 
-// blockRange returns the half-open range of a task's blocks.
 func blockRange(q *landmark.Request, tasks, task int) (first, end int) {
 	return task * q.NumBlocks() / tasks, (task + 1) * q.NumBlocks() / tasks
 }

@@ -47,7 +47,6 @@ func encodeFloats(b []byte, v []float64) []byte {
 	return b
 }
 
-// decodeSums decodes the sums of blocks first to end-1.
 func decodeSums(b []byte, q *landmark.Request, first, end int) (all []*landmark.Sums, err error) {
 	for block := first; block < end; block++ {
 		if len(b) < 12 {

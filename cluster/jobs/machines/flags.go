@@ -26,8 +26,8 @@ type Flags struct {
 	allowLists bool
 }
 
-// parameterFlags describes the flags for training parameters. list is true for flags that take lists in
-// a search.
+// parameterFlags describes the flags for training parameters. list is true for flags that take
+// lists in a search.
 var parameterFlags = []struct {
 	name, usage string
 	list        bool
@@ -91,15 +91,14 @@ func (f *Flags) addValue(name, text string, list bool) error {
 	return nil
 }
 
-// repeatableFlag is the value of a flag that may be repeated.
 type repeatableFlag func(text string) error
 
 func (r repeatableFlag) String() string        { return "" }
 func (r repeatableFlag) Set(text string) error { return r(text) }
 func (r repeatableFlag) Several()              {}
 
-// Resolve checks the flags against the documents and sets the defaults. Afterwards, Settings has the
-// first value of each list.
+// Resolve checks the flags against the documents and sets the defaults. Afterwards, Settings has
+// the first value of each list.
 func (f *Flags) Resolve(c *corpus.Corpus) error {
 	if c == nil {
 		return errors.New("-in SOURCE is required")

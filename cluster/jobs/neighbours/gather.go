@@ -57,7 +57,6 @@ func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	})
 }
 
-// merge returns the neighbours of the documents in range i.
 func (o *worker) merge(ctx context.Context, j *job.Job, i int) (*engine.Neighbours, error) {
 	var parts [][][]engine.Neighbour
 	var b []byte

@@ -37,7 +37,6 @@ Example:
   gramcluster gather -store run -o near.tsv`,
 }
 
-// spec holds the settings in Description.Spec.
 type spec struct {
 	Kernel string `json:"kernel"`
 	blocks.LowerTriangle
@@ -101,7 +100,6 @@ func (s *spec) validate() error {
 	return s.Validate()
 }
 
-// listCounts returns the numbers of lists for rows and for columns in a task's result.
 func (s *spec) listCounts(task int) (rows, columns int) {
 	i, j := blocks.BlockOfTask(task)
 	a, b := s.Span(i), s.Span(j)

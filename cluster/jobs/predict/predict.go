@@ -48,7 +48,6 @@ const (
 	outputDecisions     = "decisions"
 )
 
-// spec holds the settings in Description.Spec.
 type spec struct {
 	ModelDigest   string   `json:"model"` // digest of the model file
 	Output        string   `json:"output"`
@@ -206,7 +205,6 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return &worker{s, j, m.About(), p, held}, nil
 }
 
-// load reads the job's model, and returns the model and its file size in bytes.
 func load(ctx context.Context, j *job.Job, s spec) (learn.Model, int64, error) {
 	b, err := j.Host.File(ctx, s.ModelDigest)
 	if err != nil {

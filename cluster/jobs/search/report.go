@@ -24,7 +24,6 @@ type searchReport struct {
 
 type scores = source.Metrics
 
-// candidateRow is a candidate with its cross-validation results.
 type candidateRow struct {
 	Kernel    string `json:"kernel"`
 	Embedding string `json:"embedding"`

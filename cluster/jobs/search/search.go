@@ -40,14 +40,12 @@ Example:
   gramcluster gather -store run -o scores.json`,
 }
 
-// spec holds the settings in Description.Spec.
 type spec struct {
 	machines.Settings
 	Values map[string][]string `json:"lists"` // lists of values, by parameter name
 	Folds  int                 `json:"folds"`
 }
 
-// evaluator returns an evaluator for documents c, and the candidates.
 func (s *spec) evaluator(c *corpus.Corpus) (*svm.Evaluator, []tune.Candidate, error) {
 	if err := job.CheckRange("-folds", s.Folds, 2, max(c.Documents.Rows(), 2)); err != nil {
 		return nil, nil, err

@@ -20,7 +20,6 @@ type result struct {
 	AtLeastOne   bool                `json:"at_least_one,omitempty"`
 }
 
-// indexedFunction is a decision function with its index.
 type indexedFunction struct {
 	Index    int                      `json:"number"`
 	Function *solver.DecisionFunction `json:"machine"`
