@@ -126,7 +126,6 @@ func (p part) run(test *testing.T) {
 	}
 }
 
-// result holds the counts and findings of a part.
 type result struct {
 	counts  map[string]int64
 	largest map[string]float64
@@ -142,7 +141,6 @@ func (r *result) raise(what string, v float64) {
 	}
 }
 
-// tried lists all counts and maxima.
 func (r *result) tried() string {
 	var out []string
 	for _, what := range slices.Sorted(maps.Keys(r.counts)) {

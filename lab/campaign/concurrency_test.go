@@ -49,7 +49,6 @@ const (
 	kindsOfCalls = 7 * 4
 )
 
-// shared holds the data that all callers use.
 type shared struct {
 	x       *sparse.Embedded
 	corpus  *corpus.Corpus

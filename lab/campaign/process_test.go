@@ -20,7 +20,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// job describes a process to run.
 type job struct {
 	folder string
 	env    []string
@@ -29,7 +28,6 @@ type job struct {
 	alone  bool // measure the peak memory of this process only
 }
 
-// ran is the outcome of a process.
 type ran struct {
 	status         int // -1 if a signal ended it
 	stdout, stderr string
@@ -38,7 +36,6 @@ type ran struct {
 	hung           bool
 }
 
-// start runs a process and waits for it.
 func (t *trial) start(j job) ran {
 	if j.within == 0 {
 		j.within = time.Minute

@@ -19,7 +19,6 @@ var solverPart = part{
 	about: "random and degenerate binary problems; duality gap and objective must agree with the bound and with LIBSVM",
 }
 
-// problem is a binary classification problem with its kernel matrix.
 type problem struct {
 	Kind   string      `json:"-"`
 	K      [][]float64 // rounded to float32

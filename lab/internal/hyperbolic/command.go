@@ -124,7 +124,6 @@ func (c *command) read(ctx context.Context, path string, columns []uint32) (*sam
 	return s, nil
 }
 
-// result is the report that the command prints.
 type result struct {
 	PointCount      int    `json:"points"`
 	SetCount        int    `json:"sets"`
@@ -142,7 +141,6 @@ func (r *result) Describe(d *report.Document) {
 		r.File, report.FormatCount(r.RowCount), report.FormatCount(r.SetCount), report.FormatBytes(r.FileBytes))
 }
 
-// stripeRows is the number of rows that are computed and written at a time.
 const stripeRows = 256
 
 func (c *command) run(ctx context.Context, e *cli.Env) error {

@@ -16,7 +16,6 @@ type IterationChoice struct {
 	DocumentCount int // number of test documents
 }
 
-// maxIterations returns the number of iterations after which ChooseIterations stops.
 func (c *IterationChoice) maxIterations() int { return 3*c.Iterations + 20 }
 
 // ChooseIterations returns the number of iterations of [Train] with the fewest errors on test

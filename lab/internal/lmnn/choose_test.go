@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// wrongs counts the documents that a model misclassifies.
 func wrongs(t testing.TB, m *Model, c *corpus.Corpus) (count int) {
 	t.Helper()
 	p := musttest.Get(m.Predict(t.Context(), c.Documents, Options{}))(t)

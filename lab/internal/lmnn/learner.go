@@ -22,7 +22,6 @@ var Learner = &learn.Learner{
 	New: func() learn.Trainer { return &trainer{} },
 }
 
-// trainer implements learn.Trainer.
 type trainer struct {
 	params.Record
 	Settings
@@ -78,7 +77,6 @@ func optionsOf(o learn.Options) Options {
 	return Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}
 }
 
-// metricModel implements learn.Model.
 type metricModel struct{ *Model }
 
 // Predict implements learn.Model.

@@ -44,7 +44,6 @@ type Settings struct {
 	Iterations int `param:"iterations" default:"1000" min:"1" auto:"-1" help:"maximum number of iterations"`
 }
 
-// resolve fills in defaults and checks the settings.
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
 	if err == nil && s.Iterations < 0 {
@@ -149,7 +148,6 @@ func toDense(docs *sparse.CSR, columns int) []float32 {
 	return out
 }
 
-// toMatrix converts documents with d columns to a float64 matrix.
 func toMatrix(x []float32, d int) *mat.Dense {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -158,7 +156,6 @@ func toMatrix(x []float32, d int) *mat.Dense {
 	return mat.NewDense(len(x)/d, d, out)
 }
 
-// squaredDistance returns ‖a - b‖².
 func squaredDistance(a, b []float64) (sum float64) {
 	b = b[:len(a)]
 	var s0, s1 float64

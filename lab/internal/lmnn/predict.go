@@ -59,10 +59,8 @@ func (m *Model) PredictBytes(documents int) int64 {
 	return 8 * predictValueCount(m.Rows(), documents, m.Cols)
 }
 
-// predictValueCount returns the number of float64 values that Predict holds in memory.
 func predictValueCount(rows, tests, columns int) int64 { return 2 * int64(rows+tests) * int64(columns) }
 
-// energyClassifier computes the energies of the classes for one document at a time.
 type energyClassifier struct {
 	m          *Model
 	s          Settings

@@ -69,7 +69,6 @@ func (p *problem) findImpostors(ctx context.Context, w []float64, slack float64)
 	return all.Load(), err
 }
 
-// blockProducts computes inner products of the rows of z, block by block.
 type blockProducts struct {
 	z                    *mat.Dense
 	norms                []float64

@@ -108,7 +108,6 @@ func singleLabel(c *corpus.Corpus) (rows []int, labels []int32) {
 	return rows, labels
 }
 
-// trainValueCount returns the number of float64 values that a training run holds in memory.
 func trainValueCount(rows, columns int) int64 {
 	n, d := int64(rows), int64(columns)
 	return n*d*(rangeCount+5) + d*d*(2*lbfgs.HistorySize+8)
@@ -127,7 +126,6 @@ func TrainBytes(documents, tests, columns int) int64 {
 	return 8 * (numbers + pairsPerDocument*int64(documents))
 }
 
-// scaled returns by·l.
 func scaled(l []float64, by float64) []float64 {
 	out := make([]float64, len(l))
 	for i, v := range l {

@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// trainModel trains classifier f on the features of a level, and returns the model.
 func (t *training) trainModel(ctx context.Context, lv *level, f FinalClassifier) (m *Model, err error) {
 	l := lv.number
 	m = &Model{
@@ -77,7 +76,6 @@ func (t *training) metricOptions(lv *level) lmnn.Options {
 	}
 }
 
-// chooseSteps selects the number of iterations for training a metric, on the held-out documents.
 func (t *training) chooseSteps(ctx context.Context, lv *level, to *LevelChoice) error {
 	test := t.newCorpus(lv.selectedFeatures(lv.n, len(lv.y)).toCSR(), lv.y[lv.n:], len(lv.y)-lv.n)
 	found, err := lmnn.ChooseIterations(ctx, t.newCorpus(lv.selectedFeatures(0, lv.n).toCSR(), lv.y, lv.n), test,
@@ -130,8 +128,8 @@ func (t *training) chooseC(ctx context.Context, lv *level) (best float64, err er
 	return best, err
 }
 
-// withSVMProblem prepares an SVM problem, and calls train with the problem, settings without C, and 1 /
-// mean k(x, x).
+// withSVMProblem prepares an SVM problem, and calls train with the problem, settings without C, and
+// 1 / mean k(x, x).
 func (t *training) withSVMProblem(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {

@@ -15,7 +15,6 @@ type nestedFile struct {
 	bytes []byte
 }
 
-// newNestedFile returns a nested file with the output of write.
 func newNestedFile(f *archive.File, write func(context.Context, io.Writer) error) nestedFile {
 	var b bytes.Buffer
 	f.RecordError(write(context.Background(), &b)) // can't be cancelled, because it writes to memory

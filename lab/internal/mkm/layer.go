@@ -32,7 +32,6 @@ type Layer struct {
 // Width returns the number of features.
 func (l *Layer) Width() int { return len(l.Offsets) }
 
-// batchSize is the number of documents that are projected at a time.
 const batchSize = 4096
 
 // fittedLayer is a layer before its features are selected.

@@ -25,7 +25,6 @@ var Learner = &learn.Learner{
 	New: func() learn.Trainer { return &trainer{} },
 }
 
-// trainer implements learn.Trainer.
 type trainer struct {
 	params.Record
 	Settings
@@ -98,7 +97,6 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 	return multilayerModel{m}, nil
 }
 
-// multilayerModel implements learn.Model.
 type multilayerModel struct{ *Model }
 
 // Predict implements learn.Model.

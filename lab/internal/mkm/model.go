@@ -150,7 +150,6 @@ func (m *Model) validateClassifier(s Settings) error {
 	return nil
 }
 
-// classIndex returns the index of a class, or -1 if the class is unknown.
 func (m *Model) classIndex(name string) int {
 	for c, own := range m.Classes {
 		if own == name {

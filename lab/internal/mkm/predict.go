@@ -93,7 +93,6 @@ func (p *predictor) truncate(layers int) {
 	p.layers, p.layerFeatures = p.layers[:layers], p.layerFeatures[:layers]
 }
 
-// features returns the features that the classifier of a model uses.
 func (p *predictor) features(ctx context.Context, m *Model, docs *sparse.CSR) (featureMatrix, error) {
 	if len(m.Layers) == 0 {
 		return (&level{x: docs, columns: m.Columns}).selectedFeatures(0, docs.Rows()), nil

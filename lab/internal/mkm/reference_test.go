@@ -179,7 +179,6 @@ func (r *reference) run(t *testing.T, x *mat.Dense, widths []int, end int) {
 	}
 }
 
-// rows returns documents of a corpus as a matrix, and the documents' classes.
 func rows(c *corpus.Corpus, of []int) (*mat.Dense, []int) {
 	x, y := mat.NewDense(len(of), c.Documents.Cols, nil), make([]int, len(of))
 	for at, i := range of {

@@ -100,7 +100,6 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	return s, kernels, nil
 }
 
-// parseKernel parses the kernel of the layer with index l.
 func parseKernel(spec string, l int) (kernel.Kernel, error) {
 	if l == 0 {
 		return kernel.Parse(spec)
@@ -108,7 +107,6 @@ func parseKernel(spec string, l int) (kernel.Kernel, error) {
 	return kernel.ParseIn(spec, sparse.Embedding{})
 }
 
-// maxTriedWidth returns the maximum width that selection tries.
 func (s *Settings) maxTriedWidth() int { return max(s.MaxComponents, 300) }
 
 // fixedWidth returns the setting for the width of a level, or 0 if the width must be selected.

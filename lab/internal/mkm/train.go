@@ -114,7 +114,6 @@ func (t *training) run(ctx context.Context) error {
 	return t.fitLayers(ctx, all, nil, t.trainModels)
 }
 
-// selectDocuments selects the documents with exactly one class as training documents.
 func (t *training) selectDocuments(c *corpus.Corpus) error {
 	if name, twice := archive.FindDuplicate(c.Classes); twice {
 		return fmt.Errorf("mkm: %s has two classes named %q", c.Source, name)
@@ -137,7 +136,6 @@ func (t *training) selectDocuments(c *corpus.Corpus) error {
 	return nil
 }
 
-// needsHoldout reports whether a setting must be selected on held-out documents.
 func (t *training) needsHoldout() bool {
 	return !t.s.KeepAllFeatures && t.s.Widths == nil || t.s.K == 0 && slices.Contains(t.finals, FinalKNN) ||
 		t.s.C == 0 && slices.Contains(t.finals, FinalSVM) || t.s.Steps == 0 && slices.Contains(t.finals, FinalLMNN)
@@ -221,7 +219,6 @@ func (t *training) rankFeatures(ctx context.Context, lv *level) error {
 	return nil
 }
 
-// newCorpus returns a corpus of the first n rows of x.
 func (t *training) newCorpus(x *sparse.CSR, y []int32, n int) *corpus.Corpus {
 	out := &corpus.Corpus{Source: t.c.Source, Classes: t.c.Classes, Documents: firstRows(x, n)}
 	for _, class := range y[:n] {
@@ -290,7 +287,6 @@ func (t *training) choose(ctx context.Context, lv *level) (int, error) {
 	return choice.Width, nil
 }
 
-// trainModels trains the models of a level with the selected width.
 func (t *training) trainModels(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
 	w := min(choice.Width, len(lv.columns)) // a layer fitted to all documents may have fewer features

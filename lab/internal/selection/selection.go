@@ -132,7 +132,6 @@ func groupByTerm(c *corpus.Corpus) *termValues {
 	return t
 }
 
-// histogram counts the values of one feature at a time.
 type histogram struct {
 	bins          int
 	classCounts   []int // number of documents per class
@@ -141,8 +140,8 @@ type histogram struct {
 }
 
 // mutualInformation returns the mutual information of a feature and the class. values lists the
-// feature's nonzero values, and of the class of the document with each value.
-func (h *histogram) mutualInformation(values []float32, of []int32) float64 {
+// feature's nonzero values. labels[i] is the class of the document with values[i].
+func (h *histogram) mutualInformation(values []float32, labels []int32) float64 {
 	least, most, whole := float32(0), float32(0), true
 	if len(values) == h.documentCount && len(values) > 0 {
 		least, most = values[0], values[0]
@@ -175,9 +174,9 @@ func (h *histogram) mutualInformation(values []float32, of []int32) float64 {
 	copy(zero, h.classCounts)
 	for i, v := range values {
 		if zero != nil {
-			zero[of[i]]--
+			zero[labels[i]]--
 		}
-		h.counts[bin(v)*classes+int(of[i])]++
+		h.counts[bin(v)*classes+int(labels[i])]++
 	}
 	n, sum := float64(h.documentCount), 0.0
 	for b := range bins {

@@ -11,7 +11,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// corpusOf returns a corpus of dense rows.
 func corpusOf(t *testing.T, classes int, labels []int, rows, cols int, data []float32) *corpus.Corpus {
 	t.Helper()
 	m := musttest.Get(sparse.FromDense(rows, cols, data))(t)

@@ -20,7 +20,6 @@ var Learner = &learn.Learner{
 	New: func() learn.Trainer { return &trainer{} },
 }
 
-// trainer implements learn.JointTrainer.
 type trainer struct {
 	params.Record
 	Settings
@@ -91,7 +90,6 @@ func (t *trainer) TrainAll(
 	return out, err
 }
 
-// sphereModel implements learn.Model and learn.Weighted.
 type sphereModel struct {
 	*Model
 	searchResult *learn.SearchResult // result of the cross-validation; nil if C was set

@@ -94,7 +94,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns f(x) for a document x. plane is the hyperplane of m.
+// decide returns the decision value of a document x. plane is the hyperplane of m.
 func (m *Classifier) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias
@@ -102,8 +102,8 @@ func (m *Classifier) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	return 2 * m.Theta * plane.Project(x, s).Margin
 }
 
-// Decisions returns f(x) for the listed rows of x. Columns must be numbered as in the training
-// documents.
+// Decisions returns the decision values of the listed rows of x. Columns must be numbered as in the
+// training documents.
 func (m *Classifier) Decisions(x *sparse.Embedded, rows []int) []float64 {
 	plane, out := NewHyperplane(m.Weights), make([]float64, len(rows))
 	var s Scratch

@@ -19,7 +19,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// texts draws documents from several classes with overlapping words.
 func texts(t testing.TB, n, classes int, seed uint64) *corpus.Corpus {
 	t.Helper()
 	source := fmt.Sprintf("synthetic:docs=%d,terms=100,length=15,classes=%d,seed=%d", n, classes, seed)
@@ -32,7 +31,6 @@ func problem(t testing.TB, c *corpus.Corpus) *Problem {
 	return musttest.Get(NewProblem(x, run.Range(0, x.Rows())))(t)
 }
 
-// of returns, for each document, whether it belongs to class k.
 func of(c *corpus.Corpus, k int32) []bool {
 	return musttest.MakeSlice(c.Documents.Rows(), func(i int) bool { return c.Labels.Classes(i)[0] == k })
 }

@@ -33,7 +33,6 @@ type Settings struct {
 	Iterations int     `param:"iterations" default:"1000" min:"1" help:"maximum number of iterations"`
 }
 
-// resolve checks the settings and fills in defaults.
 func (s Settings) resolve() (Settings, error) {
 	err := params.Resolve(&s)
 	if err != nil {
@@ -45,8 +44,8 @@ func (s Settings) resolve() (Settings, error) {
 // Options are the options of package task.
 type Options = task.Options
 
-// Classifier is a trained decision function f for a class against the other classes. P(class | x) is
-// 1/(1 + e^-f(x)).
+// Classifier is a trained decision function f for a class against the other classes. P(class | x)
+// is 1/(1 + e^-f(x)).
 type Classifier struct {
 	Weights      []float64 `json:"-"`         // û, indexed by column of the embedding
 	Objective    float64   `json:"objective"` // value of the objective
@@ -88,8 +87,8 @@ func squaredNorm(values []float32) (sum float64) {
 	return sum
 }
 
-// checkNonnegative returns an error for the first negative value. In the error, documents are numbered from
-// first.
+// checkNonnegative returns an error for the first negative value. In the error, documents are
+// numbered from first.
 func checkNonnegative(x *sparse.Embedded, first int) error {
 	for i := range x.Rows() {
 		terms, values := x.Row(i)
@@ -230,7 +229,6 @@ func TrainPath(
 	return out, nil
 }
 
-// negated returns the classifier for the opposite class.
 func (m *Classifier) negated() *Classifier {
 	out := *m
 	out.Bias, out.Weights = -m.Bias, slices.Clone(m.Weights)

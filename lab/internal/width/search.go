@@ -92,7 +92,7 @@ func (s *search) findNeighbours(ctx context.Context, lo, hi int) ([]*neighbourLi
 	return lists, nil
 }
 
-// pack copies training documents to panels. A panel contains as many documents as lanes, feature by
+// pack copies training documents to panels. A panel contains 4 documents (see lanes), feature by
 // feature. The last panel is padded with the first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
@@ -165,7 +165,6 @@ func (l *neighbourList) insert(distance float64, document int32) {
 	}
 }
 
-// voteCounter counts the votes of neighbours for each class.
 type voteCounter struct {
 	s       *search
 	counts  []int

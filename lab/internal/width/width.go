@@ -35,7 +35,6 @@ type Options struct {
 	Progress func(done, all int64)
 }
 
-// resolve fills in defaults.
 func (o Options) resolve(features int) Options {
 	if o.MaxK == 0 {
 		o.MaxK = 15

@@ -27,15 +27,15 @@ type covering struct {
 	radius float64 // ln ε*
 }
 
-// rademacherAverage holds the Rademacher average of functions with norm up to 1 and mean square up to r. mean
-// is an estimate with random signs. bound is the upper bound in Theorem 5, √(2/n Σ min(r, λ)).
+// rademacherAverage holds the Rademacher average of functions with norm up to 1 and mean square up
+// to r. mean is an estimate with random signs. bound is the upper bound in Theorem 5, √(2/n Σ
+// min(r, λ)).
 type rademacherAverage struct{ r, mean, bound float64 }
 
-// signVectorCount is the number of random sign vectors.
 const signVectorCount = 100
 
-// computeBounds computes the bounds for the Gram matrix a, for each ln n in logs and each r in radii. It
-// sets eigenvalues below the rounding error to 0.
+// computeBounds computes the bounds for the Gram matrix a, for each ln n in logs and each r in
+// radii. It sets eigenvalues below the rounding error to 0.
 func computeBounds(a mat.Symmetric, logs, radii []float64) (*bounds, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {

@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// byDefinition computes the covering radius by its definition.
 func byDefinition(values []float64, n float64) (int, float64) {
 	for j := 1; ; j++ {
 		product := 1.0

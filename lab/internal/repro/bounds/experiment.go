@@ -114,5 +114,4 @@ func (p *settings) read(ctx context.Context, r *repro.Env) (c *corpus.Corpus, er
 	return p.TermSettings.Apply(c.Select(some)), nil
 }
 
-// formatNumber formats a number with four significant digits.
 func formatNumber(v float64) string { return fmt.Sprintf("%.4g", v) }

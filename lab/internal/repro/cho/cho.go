@@ -58,7 +58,6 @@ Sets: mnist, 20news-bydate, 20news-random and look-alikes of the sets of Laroche
 error on a validation set; then all documents train. C is in multiples of 1 / mean k(x,x), gamma of
 1 / mean |x|², biases and σ of the mean norm. Printed errors are of the thesis' own sets.`
 
-// settings holds the settings of the experiments in chapters 2 to 4.
 type settings struct {
 	Sets       repro.Words  `param:"sets" wants:"names of sets" help:"sets"`
 	Kernels    repro.Words  `param:"kernels" wants:"names of families" help:"families of kernels"`
@@ -154,7 +153,8 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 //go:embed printed.tsv
 var printedTSV string
 
-// printedError returns the error rate in percent that the thesis prints. If it prints none, ok is false.
+// printedError returns the error rate in percent that the thesis prints. If it prints none, ok is
+// false.
 func printedError(set, kernel string) (percent float64, ok bool) {
 	_, rest, ok := strings.Cut(printedTSV, "\n"+set+"\t"+kernel+"\t")
 	if ok {

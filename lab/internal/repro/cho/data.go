@@ -13,7 +13,6 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/larochelle"
 )
 
-// dataset describes a data set of an experiment.
 type dataset struct {
 	name   string
 	source *repro.Source // corpus of the set; nil if the set needs no files
@@ -81,7 +80,6 @@ type trainTestSplit struct {
 
 func (d *trainTestSplit) bytes() int64 { return d.train.Documents.Bytes() + d.test.Documents.Bytes() }
 
-// minNonzero returns the minimum of the sizes that aren't 0.
 func minNonzero(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }

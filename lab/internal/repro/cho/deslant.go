@@ -49,7 +49,6 @@ func deslant(c *corpus.Corpus) *corpus.Corpus {
 	return &straight
 }
 
-// floorFrac returns ⌊x⌋ and x - ⌊x⌋.
 func floorFrac(x float64) (below int, share float64) {
 	floor := math.Floor(x)
 	return int(floor), x - floor

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// deslanted returns the deslanted image.
 func deslanted(t *testing.T, image []float32) []float32 {
 	t.Helper()
 	m := &sparse.CSR{Cols: larochelle.PixelCount, Offsets: []int64{0}}

@@ -40,7 +40,6 @@ var families = []string{familyPlain, familyComposed, familyMixed, familySquare, 
 // These are the names of rows with several biases or σ, of which validation selects one.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
-// axisTitles lists the x axis titles of the charts.
 var axisTitles = map[string]string{
 	familyComposed: "layers", familyMixed: "layers, of degree 1 from the second on", familySquare: "layers",
 	familyProduct: "factors",
@@ -48,8 +47,8 @@ var axisTitles = map[string]string{
 	familySmooth: "σ / mean norm",
 }
 
-// kernelRows returns the table rows for a set. norm and squared are the mean norm and the mean squared
-// norm of the embedded training documents.
+// kernelRows returns the table rows for a set. norm and squared are the mean norm and the mean
+// squared norm of the embedded training documents.
 func (p *settings) kernelRows(norm, squared float64) []row {
 	var rows []row
 	for _, family := range p.Kernels {

@@ -27,7 +27,6 @@ type measurement struct {
 	norms     []float64 // norms of the embedded training documents
 }
 
-// kernelResult is the result for a kernel and a value of C.
 type kernelResult struct {
 	row
 	spec            string
@@ -138,7 +137,6 @@ func (m *measurement) validate(ctx context.Context, d *trainTestSplit, rows []ro
 	return chosen, nil
 }
 
-// addTable adds the table, notes and charts of a set.
 func (m *measurement) addTable(chosen []kernelResult) {
 	base := max(0, slices.IndexFunc(chosen, func(t kernelResult) bool { return t.label == "Gaussian" }))
 	title := m.dataset.name + ": error in %"

@@ -34,7 +34,6 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 	},
 }
 
-// networkSettings holds the settings of the experiment in chapter 5.
 type networkSettings struct {
 	Sets          repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
 	Networks      repro.Words `param:"networks" wants:"layer degrees" help:"layer degrees; a leading + keeps all features"`
@@ -59,7 +58,6 @@ func (n network) name(layers int) string {
 	return strings.Join(n.degrees[:layers], "-")
 }
 
-// networkResult is the result of a network with a given number of layers in one run.
 type networkResult struct {
 	width           int       // number of features for the classifier
 	validationError float64   // validation error of the k-NN classifier in percent; NaN if unknown
@@ -150,7 +148,6 @@ func (p *networkSettings) measure(ctx context.Context, r *repro.Env, s *dataset,
 	return nil
 }
 
-// measureNetwork trains and tests a network with each number of layers.
 func (p *networkSettings) measureNetwork(
 	ctx context.Context, r *repro.Env, d *trainTestSplit, n network,
 ) ([]networkResult, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro/reprotest"
 )
 
-// writeIDX writes a gzipped idx file of MNIST.
 func writeIDX(t testing.TB, folder string, file int, content []byte, sizes ...uint32) {
 	t.Helper()
 	head := []byte{0, 0, 8, byte(len(sizes))}

@@ -57,7 +57,6 @@ func (c *comparison) cells() (cells []string) {
 	return append(cells, c.order(c.measured), c.order(c.printed))
 }
 
-// newAgreementTable returns an empty table for comparing measured with printed figures.
 func newAgreementTable() *repro.Table {
 	return &repro.Table{
 		Key: "agreement",

@@ -9,7 +9,6 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// plan describes the measurement of a kernel.
 type plan struct {
 	tasks      []*task
 	splitCount int       // number of random splits of each task
@@ -18,8 +17,8 @@ type plan struct {
 	seed       uint64
 }
 
-// errorCounts holds the numbers of test errors and of cross-validation errors, indexed by task, split,
-// size and C.
+// errorCounts holds the numbers of test errors and of cross-validation errors, indexed by task,
+// split, size and C.
 type errorCounts struct {
 	test, crossValidation [][][][]int
 	classifierCount       int64
@@ -60,8 +59,8 @@ type curveWorker struct {
 	classifierCount int64
 }
 
-// measureSplit measures one random split of a task, identified by number. It returns the numbers of test
-// errors and of cross-validation errors for each size and C.
+// measureSplit measures one random split of a task, identified by number. It returns the numbers of
+// test errors and of cross-validation errors for each size and C.
 func (w *curveWorker) measureSplit(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {
@@ -99,8 +98,8 @@ type trainingSet struct {
 	folds  []int // folds, from 1
 }
 
-// newTrainingSet returns the training set of the given size. Folds are assigned cyclically within each
-// class, because the documents are already in random order.
+// newTrainingSet returns the training set of the given size. Folds are assigned cyclically within
+// each class, because the documents are already in random order.
 func (w *curveWorker) newTrainingSet(s *split, size int) *trainingSet {
 	set, folds, positive := &trainingSet{}, w.plan.foldCount, s.trainPositiveCount(size)
 	for class, docs := range [][]int{s.positive[:positive], s.negative[:size-positive]} {

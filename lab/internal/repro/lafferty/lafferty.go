@@ -76,7 +76,7 @@ var kernels = [...]struct {
 	{"diffusion", "-l1-sqrt", true, func(s float64) string { return fmt.Sprintf("diffusion:t=%v", s*s/4) }},
 }
 
-// Indices of the kernels.
+// Indices into kernels.
 const linear, gaussian, diffusion = 0, 1, 2
 
 var embeddingSuffixes = []string{"-l2", "-l1-sqrt"}
@@ -90,8 +90,8 @@ func (p *settings) scalesOf(k int) []float64 {
 	return []float64{1}
 }
 
-// forEachScale calls measure for each kernel whose embedding is features+suffix, and for each scale of
-// the kernel.
+// forEachScale calls measure for each kernel whose embedding is features+suffix, and for each scale
+// of the kernel.
 func (p *settings) forEachScale(features, suffix string,
 	measure func(e sparse.Embedding, at int, k kernel.Kernel) error) error {
 	e, err := sparse.ParseEmbedding(features + suffix)

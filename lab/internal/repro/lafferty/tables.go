@@ -26,10 +26,8 @@ var tableTitles = map[string]string{
 // curveTasks lists the tasks with learning curves in Figures 5 to 8 of the paper.
 var curveTasks = []string{"1 course", "2 course", "3 acq", "3 moneyFx", "4 moneyFx", "4 grain"}
 
-// results holds the error counts of each kernel, indexed by scale.
 type results [len(kernels)][]errorCounts
 
-// measureCorpus runs the experiments on a corpus and adds their tables to the report.
 func (p *settings) measureCorpus(ctx context.Context, r *repro.Env, name string, c *corpus.Corpus, report *repro.Report,
 	agreement *repro.Table) error {
 	tasks, err := p.tasks(name, c)
@@ -94,8 +92,8 @@ type choice struct {
 	errors   []float64 // test errors, one per split
 }
 
-// bestOnTest selects the scale and C with the smallest mean error on the test sets, as in the paper. Ties
-// go to the smallest scale, then to the smallest C.
+// bestOnTest selects the scale and C with the smallest mean error on the test sets, as in the
+// paper. Ties go to the smallest scale, then to the smallest C.
 func (p *settings) bestOnTest(results []errorCounts, kernel, task, size, testDocs int) (bestOnTest choice) {
 	least := math.Inf(1)
 	for i, scale := range p.scalesOf(kernel) {
@@ -112,8 +110,8 @@ func (p *settings) bestOnTest(results []errorCounts, kernel, task, size, testDoc
 	return bestOnTest
 }
 
-// bestByFolds selects, for each split, the scale and C with the fewest cross-validation errors on the
-// training documents. Ties go to the smallest C, then to the largest scale.
+// bestByFolds selects, for each split, the scale and C with the fewest cross-validation errors on
+// the training documents. Ties go to the smallest C, then to the largest scale.
 func (p *settings) bestByFolds(results []errorCounts, task, size, testDocs int) (chosen choice) {
 	for s := range p.SplitCount {
 		least, wrong := math.MaxInt, 0
@@ -138,7 +136,6 @@ func bestKernels(figures []float64) (names []string) {
 	return names
 }
 
-// diffusionTest compares diffusion with the other kernels.
 type diffusionTest struct {
 	cells         []string // means, best kernels, p values for linear and Gaussian
 	isLower       bool     // true if diffusion has a lower error than both other kernels
@@ -173,8 +170,8 @@ func testDiffusion(choices [len(kernels)]choice) (t diffusionTest) {
 	return t
 }
 
-// addTable adds one of Tables 1 to 4, with charts and notes, to the report. It adds rows to agreement,
-// and returns the figures of all rows.
+// addTable adds one of Tables 1 to 4, with charts and notes, to the report. It adds rows to
+// agreement, and returns the figures of all rows.
 func (p *settings) addTable(number string, tasks []*task, found map[string]*results, report *repro.Report,
 	agreement *repro.Table) (both []comparison) {
 	if !p.Tables.Has(number) {

@@ -19,7 +19,6 @@ type task struct {
 	balancedTest             bool   // true if half of a test set is also positive
 }
 
-// reutersTopics lists the topics of Tables 3 and 4.
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}
 
 // pairTables describes the two tables of each corpus. One table compares each class with the rest.
@@ -32,10 +31,8 @@ var pairTables = map[string]struct {
 	"reuters": {"3", "4", "earn", reutersTopics},
 }
 
-// restName is the name of the negative class in Tables 1 and 3.
 const restName = "the rest"
 
-// storiesWithTopic returns the indices of stories with at least one topic.
 func storiesWithTopic(c *corpus.Corpus) (docs []int) {
 	for i := range c.Documents.Rows() {
 		if len(c.Labels.Classes(i)) > 0 {

@@ -124,7 +124,6 @@ func (g *region) hull() []point {
 	return chain[:len(chain)-1]
 }
 
-// inside reports whether a point is in a hull or on its boundary.
 func inside(hull []point, p point) bool {
 	for k, a := range hull {
 		if orientation(a, hull[(k+1)%len(hull)], p) < 0 {

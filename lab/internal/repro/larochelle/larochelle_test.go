@@ -14,7 +14,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// drawn returns image i of a generator, and its class.
 func drawn(kind Generator, seed uint64, i int) ([]float32, int) {
 	image := make([]float32, PixelCount)
 	for k := range image {

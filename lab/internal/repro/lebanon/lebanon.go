@@ -63,7 +63,6 @@ type method struct {
 	throughOrigin   bool // true if the hyperplane contains the origin
 }
 
-// tolerance is the solver tolerance of all training runs.
 const tolerance = 1e-3
 
 // methods lists the curves of Figure 4. All other curves are compared with the first curve.
@@ -130,7 +129,6 @@ func (p *settings) read(ctx context.Context, r *repro.Env, name string) (c *corp
 	return c, nil
 }
 
-// measureCorpus adds the table of a corpus, with a row for each class and size.
 func (p *settings) measureCorpus(ctx context.Context, r *repro.Env, name string, c *corpus.Corpus,
 	report *repro.Report) error {
 	step := r.ProgressCounter(name, len(methods)*len(classes[name])*p.SplitCount)

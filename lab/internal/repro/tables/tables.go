@@ -57,7 +57,6 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 	return report, nil
 }
 
-// measure returns the report row for the CSV file at path.
 func (p *settings) measure(ctx context.Context, r *repro.Env, path string) ([]string, error) {
 	o := gram.ReadOptions{Options: gram.Options{Workers: r.Workers, MemoryBytes: r.MemoryBytes}, KeepTexts: true}
 	c, err := gram.Read(ctx, path, o)
@@ -140,7 +139,6 @@ func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions)
 	return 100 * e.Score.Accuracy, nil
 }
 
-// formatMean formats the mean of values and its standard error.
 func formatMean(values []float64) string {
 	if values == nil {
 		return ""

@@ -51,14 +51,11 @@ var kernels = []struct{ name, kernel, embedding string }{
 	{"NGD", "ngd", "-l1-sqrt"},
 }
 
-// weightings lists the term weightings, in the order of the tables.
 var weightings = []struct{ name, embedding string }{{"tf", "tf"}, {"tf×idf", "tfidf"}}
 
 // universities lists the universities of WebKB. Each university is held out once.
 var universities = []string{"cornell", "texas", "washington", "wisconsin"}
 
-// trainTestSplit is a split of a corpus into training and test documents with the same terms and
-// classes.
 type trainTestSplit struct {
 	name        string
 	train, test *corpus.Corpus
@@ -92,7 +89,6 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads a corpus and returns its splits into training and test documents.
 func (p *settings) read(ctx context.Context, r *repro.Env, set string) ([]trainTestSplit, error) {
 	if set != repro.WebKB.Name {
 		train, test, err := r.ReadNewsgroups(ctx, p.TermSettings)
