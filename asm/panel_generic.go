@@ -179,8 +179,7 @@ func jensenShannon32(a, b float32) float32 {
 	return m * w
 }
 
-// evalPolynomial7 evaluates the polynomial with the given coefficients, highest first. It sums odd
-// and even powers in two independent chains.
+// evalPolynomial7 sums odd and even powers in two independent chains.
 func evalPolynomial7(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4

@@ -17,7 +17,6 @@ var (
 		[]cpuid.FeatureID{cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL})
 )
 
-// nativeTables returns the assembly tables that this processor supports, best last.
 func nativeTables() []*Kernels {
 	var list []*Kernels
 	if cpuid.CPU.Supports(featuresAVX2...) {

@@ -58,7 +58,6 @@ func (o Options) resolve() (*asm.Kernels, int, error) {
 	return kernels, workers, err
 }
 
-// maxWorkers is the maximum of Options.Workers, far above any number of cores.
 const maxWorkers = 1 << 16
 
 func (o Options) resolveWorkers() (int, error) {
@@ -99,7 +98,6 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 	return e, nil
 }
 
-// newOperation describes the computation of [New] in errors.
 const newOperation = "preparing the documents"
 
 // newWithoutPanels makes an engine without the CPU back end. Options.Device may set another back
@@ -135,8 +133,7 @@ func newWithoutPanels(ctx context.Context, x *sparse.Embedded, opt Options) (*En
 	return e, nil
 }
 
-// checkMemory returns an error if an engine would exceed the memory limit. It is called before the
-// documents are copied.
+// checkMemory is called before the documents are copied.
 func (e *Engine) checkMemory() error {
 	return compute.CheckLimit(newOperation, MaxEngineBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memoryLimit)
 }

@@ -34,8 +34,9 @@ type Match struct {
 	C        float32
 }
 
-// NewIndex makes an index of x, which must stay unchanged. It stores up to opt.DenseCopyBytes of
-// panels if memory allows. It fails if opt.Device is set, or if [New] fails.
+// NewIndex makes an index of x, which must stay unchanged. It stores dense panels of up to
+// opt.DenseCopyBytes (default no limit) if memory allows. It fails if opt.Device is set, or if
+// [New] fails.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
 		return nil, errors.New("engine: an index supports only the CPU, but Device is set")

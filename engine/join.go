@@ -182,7 +182,6 @@ type unitRow struct {
 	a, b []float64
 }
 
-// checker returns a checker for a join, and counts the join in joinCount.
 func (s *search) checker() *checker {
 	if s.e.joinCount != nil {
 		s.e.joinCount.Add(1)

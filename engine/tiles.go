@@ -34,8 +34,8 @@ type Request struct {
 	RowRange      [2]int           // range of rows, RowRange[0] <= i < RowRange[1]; default all
 	ColumnRange   [2]int           // range of columns, ColumnRange[0] <= j < ColumnRange[1]; default all
 
-	// RowIndices lists the rows, in any order, instead of RowRange. Row indices of a tile are then
-	// indices into RowIndices.
+	// RowIndices lists the rows, in any order, instead of RowRange. FirstColumn of a tile is then
+	// an index into RowIndices.
 	RowIndices []int
 
 	// OmitSymmetric leaves out values that follow by symmetry. Without ranges each pair i <= j is
@@ -52,11 +52,11 @@ type Request struct {
 // decreases with the number of columns.
 //
 // Up to Workers goroutines call visit concurrently. Tiles of the same rows of the request are
-// visited with ascending columns. With one worker, rows are ascending, too. If visit fails or
-// panics, EachTile stops and returns the error or a [PanicError]. It also stops within a second
-// after ctx is done. If q.TestDocuments is set, EachTile reports no progress and allocates up to
-// [Engine.EachTileBytes] bytes. Several goroutines may call EachTile with different test documents
-// (see [Info]).
+// visited with ascending columns. With one worker, rows of the request are ascending, too. If visit
+// fails or panics, EachTile stops and returns the error or a [PanicError]. It also stops within a
+// second after ctx is done. If q.TestDocuments is set, EachTile reports no progress and allocates
+// up to [Engine.EachTileBytes] bytes. Several goroutines may call EachTile with different test
+// documents (see [Info]).
 func (e *Engine) EachTile(ctx context.Context, k kernel.Kernel, q Request, visit func(t *Tile) error) (err error) {
 	all := q.OmitSymmetric && q.RowRange == [2]int{} && q.ColumnRange == [2]int{}
 	if k, err = e.resolve(k, &q); err != nil {
@@ -207,7 +207,6 @@ func (e *Engine) EachTileBytes(rows int, values int64) int64 {
 	return bytes
 }
 
-// foreignDocuments returns x, or nil if x holds the engine's own documents.
 func (e *Engine) foreignDocuments(x *sparse.Embedded) *sparse.Embedded {
 	if x == e.c.X {
 		return nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// Combinations: sums, products, powers, exponentials, normalised and centred kernels.
 func init() {
 	register(family{
 		Name: "product", Summary: "∏ kᵢ", Operands: "kernels", Description: "product of kernels", Source: sourceProduct,

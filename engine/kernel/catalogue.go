@@ -15,8 +15,8 @@ type Info struct {
 	Description string // description in one sentence
 	Operands    string // operands of a combination; empty for a base kernel
 	Params      []Param
-	Examples    []string   // specifications that show all variants, with parameters suitable for text
-	Source      string     // source of the kernel
+	Examples    []string // specifications that show all variants, with parameters suitable for text
+	Source      string
 	Properties  Properties // properties of the first example
 }
 
@@ -24,8 +24,8 @@ type Info struct {
 type Param struct {
 	Key     string
 	Aliases []string // other spellings of Key
-	Default string   // default value
-	Allowed string   // allowed values
+	Default string
+	Allowed string
 	Summary string
 }
 
@@ -72,8 +72,8 @@ type family struct {
 
 type param struct {
 	Param
-	defaultValue float64 // default value
-	integer      bool    // value must be an integer
+	defaultValue float64
+	integer      bool // value must be an integer
 	min, max     float64
 	words        []string // allowed words, instead of a number; the value is the word's index
 	defaultWord  string   // word for the default value
@@ -82,7 +82,6 @@ type param struct {
 
 var families []*family
 
-// register adds a family. The file that defines the family calls register in its init function.
 func register(f family) {
 	at, _ := slices.BinarySearchFunc(families, f.sortKey, func(f *family, place int) int { return f.sortKey - place })
 	families = slices.Insert(families, at, &f)

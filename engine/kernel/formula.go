@@ -242,8 +242,7 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 // function. Value is the panic value, and Stack the stack trace of the goroutine. Unwrap returns
 // Value if it is an error. Computations, [New] and [Apply] return a PanicError because callers
 // can't recover from a panic in a worker goroutine. The engine and the kernel remain usable.
-// Kernel.Eval and Kernel.Error panic in the caller's goroutine. Fatal errors of the Go runtime,
-// such as concurrent map writes, can't be recovered.
+// Kernel.Eval and Kernel.Error panic in the caller's goroutine.
 type PanicError = run.PanicError
 
 // Recover turns a panic into a [PanicError] and stores it in err. Callers of a kernel's functions

@@ -249,7 +249,6 @@ func (p *parser) call() parsedKernel {
 	return t
 }
 
-// combine returns a combination of parts. The combination's specification begins at pos.
 func (p *parser) combine(f *family, pos int, parts []parsedKernel, weights, values []float64) *kernel {
 	if len(parts) > 1 && f.singlePart {
 		p.fail(pos, fmt.Sprintf("%s of %d kernels", f.Name, len(parts)), f.Operands)

@@ -53,8 +53,6 @@ func (p Properties) Warning() string {
 	return p.Definiteness.String() + ": " + p.Condition
 }
 
-// nonNegative returns the properties of a nonnegative, positive definite kernel that decreases in c
-// and has a positive diagonal.
 func nonNegative(condition, source string) Properties {
 	return Properties{Definiteness: PositiveDefinite, Condition: condition, Source: source,
 		NonNegative: true, PositiveDiagonal: true, Decreasing: true}

@@ -8,7 +8,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels of the geodesic distance on the sphere, or of the squared Hellinger distance c.
 func init() {
 	register(family{
 		Name: "ngd", Summary: "shift - 2 arccos(1-c)", Description: "negative geodesic distance, on the sphere of radius 2",

@@ -26,8 +26,7 @@ type krylovSpace struct {
 	scale        float64 // lower bound on the matrix norm
 }
 
-// addRandom adds a block of random directions. It is called at the start and when the Krylov space
-// is exhausted.
+// addRandom is called at the start and when the Krylov space is exhausted.
 func (s *krylovSpace) addRandom(width int) error {
 	width = min(width, s.maxVectors-s.count)
 	w := mat.NewDense(width, s.n, nil)

@@ -2,7 +2,6 @@ package spectrum
 
 import "gonum.org/v1/gonum/mat"
 
-// centredMatrix is P a P with P = I - 11ᵀ/n.
 type centredMatrix struct {
 	a     mat.Symmetric
 	means []float64

@@ -49,7 +49,6 @@ func newTileStore(of *compute.Computer, width int, limit int64) (*tileStore, err
 	return p, nil
 }
 
-// missingTile is a missing tile of row rows[r] of a request.
 type missingTile struct {
 	r    int
 	span pieceRange

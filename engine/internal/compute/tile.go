@@ -27,8 +27,8 @@ func Lines(t *device.Tile) (lines, length, stride int) {
 	return t.Cols(), t.Rows, t.ColStride
 }
 
-// SubTile returns the part of a tile with rows first <= r < end and columns lo <= j < hi, which are
-// numbered as in the request. The ranges must be within the tile.
+// SubTile returns the part of a tile with rows first <= r < end and columns lo <= j < hi. Rows and
+// columns are numbered as in the request. The ranges must be within the tile.
 func SubTile(t *device.Tile, first, end, lo, hi int) device.Tile {
 	part := *t
 	part.FirstRow, part.Rows, part.Lo, part.Hi = first, end-first, lo, hi

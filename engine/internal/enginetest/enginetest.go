@@ -82,7 +82,6 @@ func EmbedCSR(t testing.TB, e sparse.Embedding, m *sparse.CSR) *sparse.Embedded 
 	return x
 }
 
-// EmbedRows embeds dense rows of counts.
 func EmbedRows(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embedded {
 	t.Helper()
 	m := &sparse.CSR{Offsets: []int64{0}}

@@ -30,8 +30,8 @@ func mul(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits)
 
 func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(seriesBits).Quo(a, b) }
 
-// cotangentSeries returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All are
-// positive. With the series S = sin x/x and cos x in z, S·C = (S - cos x)/z.
+// cotangentSeries returns the first coefficients of C in x cot x = 1 - z C(z), z = x². All
+// coefficients are positive. With the series S = sin x/x and cos x in z, S·C = (S - cos x)/z.
 func cotangentSeries(terms int) []*big.Float {
 	sine, difference := make([]*big.Float, terms+1), make([]*big.Float, terms+1)
 	factorial := newFloat(1)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Neighbour is the index of a document, and its key or value.
+// Neighbour holds the index of a document, and its key or kernel value.
 type Neighbour struct {
 	Document uint32
 	Value    float32

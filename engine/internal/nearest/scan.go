@@ -110,8 +110,8 @@ func (s *Search) eachPart(t *device.Tile, visit func(lo, hi int, square bool) er
 func (s *Search) Insert(l, m *Lists, t *device.Tile) {
 	w := s.begin(t)
 	defer s.scratchPool.Put(w)
-	// Lock rows, then later columns one by one. Locks are taken in ascending order to avoid
-	// deadlocks.
+	// The locks of rows are taken first, then the locks of later columns one by one. This ascending
+	// order avoids deadlocks.
 	first, last := t.FirstRow/lockDocs, (t.FirstRow+t.Rows-1)/lockDocs
 	for b := first; b <= last; b++ {
 		l.locks[b].Lock()

@@ -263,8 +263,6 @@ func fastestHead(heads []Head) Head {
 	return slices.MinFunc(heads, func(a, b Head) int { return cmp.Compare(a.PredictedTime, b.PredictedTime) })
 }
 
-// chooseLayout chooses the head for the columns by the cost model, or with the given number of
-// terms. A negative number means no head.
 func (b *Backend) chooseLayout(
 	ctx context.Context, x *sparse.Embedded, terms int, roles DenseOperand,
 ) (*layout, *sparse.CSR, error) {

@@ -7,8 +7,7 @@ import (
 )
 
 // panelBytes returns the maximum memory of a panel in bytes, for requests whose rows are column
-// documents. Longer documents of another set need more memory. A test compares the result with the
-// fields of a panel.
+// documents. Longer documents of another set need more memory.
 func (b *Backend) panelBytes() int64 {
 	width := int64(b.kernels.PanelWidth)
 	tile := 4 * blockDocs * width

@@ -80,7 +80,6 @@ func newPanel(b *Backend) *panel {
 	return p
 }
 
-// load scatters documents into the empty panel, or packs the documents if the columns are dense.
 func (p *panel) load(from *docSet, docs []int) {
 	p.startTimer()
 	p.setDocs(from, docs)
@@ -101,7 +100,6 @@ func (p *panel) setDocs(from *docSet, docs []int) {
 	}
 }
 
-// unload clears the panel. If load wrote few values, only these values are cleared.
 func (p *panel) unload() {
 	if p.b.denseColumns {
 		return
@@ -448,7 +446,6 @@ func (p *panel) recompute(ctx context.Context, t *device.Tile, places []uint32) 
 
 func (p *panel) startTimer() { p.last = time.Now() }
 
-// lap adds the time since the last call of lap or startTimer to the time of a stage.
 func (p *panel) lap(stage *time.Duration) {
 	now := time.Now()
 	*stage += now.Sub(p.last)

@@ -97,8 +97,7 @@ func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecew
 	return nil
 }
 
-// fill computes the rows for t.Bits. If strict is set, fill returns false at the first inaccurate
-// row.
+// fill computes the rows for t.Bits. If strict is set, it stops at the first inaccurate row.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.Rows, t.inaccurate = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.Rows[len(t.Rows)-1] = holeRow
