@@ -22,8 +22,11 @@ func Example_combinedKernels() {
 	fmt.Println(kernel.Equal(a, b))
 	_, err := kernel.Parse("diffusion:t=0")
 	fmt.Println(err)
-	// Output: 0.5*diffusion:t=0.5 + 0.5*linear: not proven, unrefuted true exp(2*ngd:shift=0):
-	// positive definite, unrefuted false product(ngd-exp:t=1,bhattacharyya): positive definite,
-	// unrefuted false bhattacharyya + -1*ngd-exp:t=1: not proven, unrefuted false true engine:
-	// kernel "diffusion:t=0", column 13: expected a number above 0 (from 1e-18 to 1e+18), found t=0
+	// Output:
+	// 0.5*diffusion:t=0.5 + 0.5*linear: not proven, unrefuted true
+	// exp(2*ngd:shift=0): positive definite, unrefuted false
+	// product(ngd-exp:t=1,bhattacharyya): positive definite, unrefuted false
+	// bhattacharyya + -1*ngd-exp:t=1: not proven, unrefuted false
+	// true
+	// engine: kernel "diffusion:t=0", column 13: expected a number above 0 (from 1e-18 to 1e+18), found t=0
 }

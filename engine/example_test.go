@@ -43,8 +43,11 @@ func Example() {
 
 	var cholesky mat.Cholesky // gonum's routines accept the matrix
 	fmt.Println("positive definite:", cholesky.Factorize(gram))
-	// Output: ⎡1.0000 0.7938 0.0709⎤ ⎢0.7938 1.0000 0.1612⎥ ⎣0.0709 0.1612 1.0000⎦ positive
-	// definite: true
+	// Output:
+	// ⎡1.0000  0.7938  0.0709⎤
+	// ⎢0.7938  1.0000  0.1612⎥
+	// ⎣0.0709  0.1612  1.0000⎦
+	// positive definite: true
 }
 
 // This example computes the matrix of test documents (rows) and training documents (columns). Both
@@ -82,5 +85,7 @@ func ExampleEngine_Rows() {
 	for i := range cross.Rows {
 		fmt.Printf("%.4f\n", cross.Row(i))
 	}
-	// Output: [0.8990 0.4199 0.0000] [0.0000 0.0000 0.9381]
+	// Output:
+	// [0.8990 0.4199 0.0000]
+	// [0.0000 0.0000 0.9381]
 }

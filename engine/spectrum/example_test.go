@@ -28,5 +28,7 @@ func ExampleEigenvalues() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.4f\n", values[:2]) // the third is 0, up to rounding of either sign
-	// Output: [1.7071 1.0000 0.2929] [1.0000 0.3333]
+	// Output:
+	// [1.7071 1.0000 0.2929]
+	// [1.0000 0.3333]
 }
