@@ -50,8 +50,8 @@ type Constraints struct {
 
 	Kernel      string   // specification, or name of a kernel whose t or gamma is chosen; "" = any kernel
 	Embeddings  []string // allowed embeddings; nil = all that suit the kernel
-	SchemeFixed bool     // the scheme is fixed
-	WorkBudget  float64  // time budget of the automatic choice, in multiples of one training run
+	SchemeFixed bool
+	WorkBudget  float64 // time budget of the automatic choice, in multiples of one training run
 	Seed        uint64
 
 	UseVectorKernels bool // values aren't term counts, so the candidates are kernels for vectors

@@ -68,8 +68,9 @@ type Outcome struct {
 	Confidence float64
 }
 
-// CoveragePoint holds the Fraction and the ErrorRate of the documents that are predicted with at
-// least the given Confidence.
+// CoveragePoint holds the Fraction and the ErrorRate of the documents that are predicted with a
+// confidence of at least Confidence. CoveragePoint holds the Fraction and the ErrorRate of the
+// documents that are predicted with a confidence of at least Confidence.
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
 	Fraction   float64 `json:"documents"`
@@ -112,9 +113,9 @@ type Mistake struct {
 }
 
 // NearDuplicate is a document with a nearly identical training document. Distance is 1 minus the
-// cosine of the square roots of the documents' relative term frequencies. Distance is at most 0.02,
-// as if about two words in a hundred differ. It is computed from all words if texts were kept, else
-// from the known terms.
+// cosine of the square roots of the documents' relative term frequencies. At the maximum distance,
+// 0.02, about two words in a hundred differ. Distance is computed from all words if texts were kept,
+// else from the known terms.
 type NearDuplicate struct {
 	Document         int     `json:"document"` // number of the document, from 1
 	TrainingDocument int     `json:"training"` // number of the nearest training document, from 1

@@ -37,7 +37,7 @@ type SearchResult struct {
 	PointCount int           // number of points in the search
 	BestIndex  int           // index of the best point, see [tune.Result.IsBetter]; -1 = none
 
-	GramTime, SolveTime time.Duration // for support vector machines: time to compute tiles, and all other time
+	GramTime, SolveTime time.Duration // for support vector machines: time to compute tiles, and remaining time
 
 	// The following fields are for support vector machines.
 	FitCount int // number of trained classifiers
@@ -140,7 +140,7 @@ type foldEvaluator struct {
 	measure    tune.Measure
 	trainers   []Point // one trainer per candidate
 	jointCount int     // number of candidates that a [JointTrainer] trains at a time
-	eighths    int     // number of eighths of each fold's training documents to use; 0 = all
+	eighths    int     // eighths of each fold's training documents to use; 0 = all
 
 	fold              []int         // fold of each document, -1 if it is left out
 	trainingDocuments int           // number of training documents, summed over folds

@@ -19,7 +19,7 @@ import (
 // DecisionFunction is the binary classifier of a class: f(x) = Σⱼ Coefficients[j] k(x, zⱼ) + Bias.
 type DecisionFunction struct {
 	Coefficients []float64 `json:"-"`
-	Objective    float64   `json:"objective"` // ½‖f‖² + C Σℓ
+	Objective    float64   `json:"objective"` // objective P, see the package documentation
 	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
 	GradientNorm float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
 	Steps        int       `json:"steps"`     // number of Newton steps

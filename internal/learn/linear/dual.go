@@ -31,7 +31,7 @@ type dualSolver struct {
 
 	c       float64
 	alpha   []float64
-	w       []float64 // weight of each column of the problem
+	w       []float64 // weights, indexed by column of the problem
 	v       float64
 	order   []uint32 // document indices, active documents first
 	checker contextChecker

@@ -68,7 +68,7 @@ type Components struct {
 	NumDocuments int
 	BasisSize    int     // number of basis vectors that Lanczos used
 	MatrixStored bool    // whether K was stored
-	NumLandmarks int     // number of landmarks; 0 for the exact K
+	NumLandmarks int     // number of landmarks; 0 without Nyström's approximation
 	Residual     float64 // amount of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel

@@ -112,8 +112,11 @@ func CanCalibrate(c *corpus.Corpus, scheme solver.Scheme) bool {
 }
 
 // calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary
-// classifiers. The second adds a temperature of the probabilities, and the third a temperature of
-// the log odds.
+// classifiers. The second method adds a temperature of the probabilities, the third method a
+// temperature of the log odds.
+// calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary
+// classifiers. The second method adds a temperature of the probabilities, the third method a
+// temperature of the log odds.
 var calibrationMethods = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration selects a calibration method by log loss. It returns the method's index in

@@ -52,7 +52,7 @@ type Evaluator struct {
 	DotProducts         int64         // number of computed dot products
 	SeparateDotProducts int64         // number of dot products for separate evaluations of candidates and folds
 	GramTime            time.Duration // time to compute tiles
-	SolveTime           time.Duration // all other time
+	SolveTime           time.Duration // remaining time
 }
 
 // kernelGroup is a set of kernels with the same tokenizer, embedding, scheme and cells.

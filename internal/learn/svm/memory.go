@@ -342,7 +342,7 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// requiredBytes returns the memory for predicting docs with batch size rows, using engine e,
+// requiredBytes returns the memory for predicting docs in batches of rows documents, with engine e,
 // weights or neither.
 func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())

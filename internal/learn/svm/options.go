@@ -18,8 +18,9 @@ type Options struct {
 	// engine.Options. Closing the problem's Engine closes the device. Default: none.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
-	// Kernels are user-defined kernels (kernel.New), for predictions. A model names such a kernel
-	// by its String. Kernels that kernel.Parse supports need not be listed. Default: none.
+	// Kernels are user-defined kernels (kernel.New), for predictions. A model stores the result of
+	// such a kernel's String method. Kernels that kernel.Parse supports need not be listed.
+	// Default: none.
 	Kernels []kernel.Kernel
 
 	// MemoryBytes limits the memory of the problem: documents, engine, tiles, rows, gradients,

@@ -139,7 +139,7 @@ func (p *predictionRun) predictPrecomputed(ctx context.Context, first, end int) 
 			to := values[r*len(support):][:len(support)]
 			for s, doc := range support {
 				k := int(doc)
-				if len(row) < p.docs.Cols { // some values are 0
+				if len(row) < p.docs.Cols { // zero values aren't stored
 					var there bool
 					if k, there = slices.BinarySearch(terms, uint32(doc)); !there {
 						to[s] = 0

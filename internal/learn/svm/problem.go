@@ -187,7 +187,7 @@ func (p *Problem) ComputeTiles(ctx context.Context) error {
 	return p.cached.Build(ctx)
 }
 
-// singleClasses returns each document's class, -1 for none. Several classes are an error.
+// singleClasses returns each document's class (-1 for none), or an error for several classes.
 func (p *Problem) singleClasses() ([]int, error) {
 	labels := make([]int, p.Len())
 	for i := range labels {

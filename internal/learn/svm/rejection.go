@@ -126,7 +126,7 @@ func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection,
 	for i, a := range answers {
 		all.add(a)
 		if i+1 < len(answers) && answers[i+1].Probability == a.Probability {
-			continue // equal probabilities get the same answer
+			continue // documents with equal probabilities are rejected together
 		}
 		now := solver.Rejection{
 			MinProbability: min(a.Probability, 1), Coverage: all.total / float64(len(answers)), ErrorRate: all.wrong / all.total,

@@ -69,7 +69,7 @@ func TestSupervisedIsHeldOut(t *testing.T) {
 		t.Errorf("the log loss of drawn labels is %v, expected about ln 3", got)
 	}
 
-	s.Calibrated, s.Probabilities = false, true // by folds on the matrix of all documents
+	s.Calibrated, s.Probabilities = false, true // probabilities from folds on the matrix of all documents
 	musttest.WantError(p.Train(t.Context(), s))(t, "probabilities of models trained on all labels", "require calibration")
 
 	s = Settings{Kernel: supervised, C: 10, Scheme: solver.MultiLabel, TuneThresholds: true}

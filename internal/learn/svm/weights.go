@@ -132,7 +132,7 @@ func (s *weightSum) add(ctx context.Context, rows []int) error {
 	if err != nil {
 		return err
 	}
-	// Each worker adds up its own columns.
+	// Each worker adds up a separate range of columns.
 	return run.Tasks(ctx, s.workers, s.workers, func(_ context.Context, _, part int) error {
 		first, end := uint32(part*x.Cols/s.workers), uint32((part+1)*x.Cols/s.workers)
 		for i := range rows {

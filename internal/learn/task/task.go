@@ -59,11 +59,11 @@ func TrainingRows(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, sch
 	return rows, nil
 }
 
-// ClassWeights returns the factor of C for the documents of each class: given[name] if present,
+// ClassWeights returns the factor of C for the documents of each class: explicit[name] if present,
 // which must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents
 // gets n / (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
 func ClassWeights(
-	c *corpus.Corpus, rows []int, given map[string]float64, balanced bool, scheme solver.Scheme,
+	c *corpus.Corpus, rows []int, explicit map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {
 	out := make([]float64, len(c.Classes))
 	for _, i := range rows {
@@ -82,8 +82,8 @@ func ClassWeights(
 			out[k] = n / (float64(len(out)) * own)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		k, w := slices.Index(c.Classes, name), given[name]
+	for _, name := range slices.Sorted(maps.Keys(explicit)) {
+		k, w := slices.Index(c.Classes, name), explicit[name]
 		if k < 0 || !(w > 0) || math.IsInf(w, 0) {
 			return nil, fmt.Errorf("weights must be positive numbers for classes of %s, got %v for %q", c.Source, w, name)
 		}

@@ -30,7 +30,7 @@ type Training struct {
 // Prepare sets the training documents and weights, see [TrainingRows] and [ClassWeights]. Without
 // CValues, c is the only value of C.
 func (t *Training) Prepare(
-	ctx context.Context, e sparse.Embedding, c float64, given map[string]float64, balanced bool,
+	ctx context.Context, e sparse.Embedding, c float64, weights map[string]float64, balanced bool,
 ) (err error) {
 	t.Workers = run.NumWorkers(t.Workers)
 	if t.CValues == nil {
@@ -40,7 +40,7 @@ func (t *Training) Prepare(
 		t.Rows, err = TrainingRows(ctx, t.Corpus, e, t.Scheme)
 	}
 	if err == nil {
-		t.ClassWeights, err = ClassWeights(t.Corpus, t.Rows, given, balanced, t.Scheme)
+		t.ClassWeights, err = ClassWeights(t.Corpus, t.Rows, weights, balanced, t.Scheme)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)

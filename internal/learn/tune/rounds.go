@@ -63,9 +63,9 @@ func (h *chooser) run(ctx context.Context) error {
 }
 
 // preferOwn chooses the best candidate of tokenizers with their own kernels (KernelsByTokenizer),
-// unless another candidate is better by half of the standard error, or by the standard error for a
-// mean squared error. Other candidates are more numerous, so the best of these candidates is more
-// often better by chance.
+// unless another candidate is better by more than half of [Round.StandardError], or by more than
+// StandardError for a mean squared error. Other candidates are more numerous, so the best of these
+// candidates is more often better by chance.
 func (h *chooser) preferOwn(r *Round) {
 	best, margin := -1, r.StandardError()/2
 	if h.candidates.Measure == MeanSquaredError {
