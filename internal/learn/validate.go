@@ -263,7 +263,7 @@ type LearningPoint struct {
 }
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
-// training documents, drawn by o.Seed. The subsets are nested and stratified by class. The last
+// training documents, drawn with o.Seed. The subsets are nested and stratified by class. The last
 // point is taken from all, a cross-validation with the same options and folds. LearningCurve takes
 // at most the time of a cross-validation without shared tiles. It fails for the same reasons as
 // CrossValidate, and for regression and one-class models.

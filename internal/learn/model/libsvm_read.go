@@ -183,7 +183,7 @@ func (l *libsvmReader) parseClasses() error {
 }
 
 // values returns the n values of a keyword. After an error, it stores the error in l.err and
-// returns nil, like the functions below.
+// returns nil, like oneOf and parseValues.
 func (l *libsvmReader) values(key string, n int) []string {
 	switch have := len(l.header[key]); {
 	case l.err != nil:

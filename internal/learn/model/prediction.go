@@ -20,6 +20,6 @@ type Prediction struct {
 
 	// NearestValues holds the largest kernel value with a training document. Ranks holds the
 	// relative rank of this value among the corresponding values of training documents, see
-	// learn.NoveltyScorer. Both are nil unless requested.
+	// learn.NoveltyScorer. NearestValues and Ranks are nil unless requested.
 	NearestValues, Ranks []float64
 }

@@ -39,7 +39,7 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory reports whether [gram.trainingMatrix] returns a matrix with all rows in memory.
+// inMemory reports whether [gramMatrix.trainingMatrix] returns a matrix with all rows in memory.
 func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.SingleUse && p.cached.FitsInMemory()
 }

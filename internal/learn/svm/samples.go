@@ -26,7 +26,7 @@ type SampleEvaluator struct {
 
 // problemSource creates the problems of an evaluation, one at a time.
 type problemSource struct {
-	// corpus returns the corpus, and the bytes of memory in use outside the corpus.
+	// corpus returns the corpus, and the size in bytes of other memory in use.
 	corpus    func(ctx context.Context, cut int) (*corpus.Corpus, int64, error)
 	opt       Options
 	last      *Problem
