@@ -8,10 +8,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// The baseline merges the sorted term lists of two documents, as in LIBSVM's Kernel::dot. Only
-// benchmarks use it.
-
-// mergeDot returns the inner product of two documents.
+// mergeDot returns the inner product of two documents by a merge of the sorted term lists, as in
+// LIBSVM's Kernel::dot. It is the baseline of benchmarks.
 func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64) {
 	i, j := 0, 0
 	for i < len(at) && j < len(bt) {

@@ -26,7 +26,6 @@ type pairsReport struct {
 	numKernels int
 }
 
-// memoryRow is the memory bandwidth for a number of workers.
 type memoryRow struct {
 	Workers     int   `json:"workers"`
 	BufferBytes int64 `json:"buffer_bytes"`
@@ -126,7 +125,6 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 	return r, nil
 }
 
-// prepare creates the rows and their engines.
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
 	// The memory bandwidth is measured in the memory of the matrix if the matrix is large enough.
