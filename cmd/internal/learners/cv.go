@@ -68,7 +68,6 @@ func (v *cvFlags) check() error {
 	return v.checkFolds()
 }
 
-// checkFolds returns a usage error if -folds or -type doesn't allow cross-validation.
 func (v *cvFlags) checkFolds() error {
 	switch {
 	case v.folds < 2:

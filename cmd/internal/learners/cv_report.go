@@ -47,7 +47,6 @@ type cvReport struct {
 	rows  *corpus.Corpus // names and rows of the documents, for the page of a regression
 }
 
-// foldRow holds the scores of one fold.
 type foldRow struct {
 	Fold         int  `json:"fold"` // index of the fold, from 1
 	NumDocuments int  `json:"documents"`
@@ -56,7 +55,6 @@ type foldRow struct {
 	source.Metrics
 }
 
-// fill sets the fields that depend on the validation.
 func (r *cvReport) fill(run *cvFlags, j *trainingJob, v *learn.Validation) {
 	r.settingsLine = run.newSettingsLine(&v.About)
 	r.NumFolds, r.GroupColumn, r.Seed = run.folds, run.GroupColumn, run.seed

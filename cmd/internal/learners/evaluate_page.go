@@ -92,7 +92,6 @@ func confusionMatrix(s *score.Score) *report.ConfusionMatrix {
 const matrixNote = "Rows are true classes, columns are predicted classes. Cells are shaded by their share " +
 	"of the row."
 
-// pageMatrix returns the confusion matrix with the documents of each cell.
 func (r *evaluateReport) pageMatrix() *report.ConfusionMatrix {
 	m := confusionMatrix(r.Score)
 	for i, x := range r.Outcomes {

@@ -61,7 +61,6 @@ type searchLine struct {
 	SecondsGram      float64 `json:"seconds_gram"`
 }
 
-// gridRow describes a point of the search.
 type gridRow struct {
 	Round            int    `json:"round,omitempty"`     // index of the round in a search on samples, from 1
 	NumDocuments     int    `json:"documents,omitempty"` // size of the round's sample
@@ -166,7 +165,6 @@ func (r *gridReport) fill(e *cli.Env, j *trainingJob, found *learn.SearchResult,
 	r.Seconds = time.Since(j.begin).Seconds()
 }
 
-// fillSamples adds the results of a search on samples.
 func (r *gridReport) fillSamples(found *learn.SearchResult) {
 	run, chosen := r.grid, found.Choice
 	r.Choice = run.newChoiceReport(found, r.ngrams)

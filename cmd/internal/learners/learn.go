@@ -31,7 +31,6 @@ type learner struct {
 	trainer learn.Trainer
 }
 
-// parameterFlag is a flag that sets a parameter of the learner.
 type parameterFlag struct {
 	flags      *trainingFlags
 	flag, name string

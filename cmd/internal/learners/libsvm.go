@@ -78,7 +78,6 @@ func (c *intFlag) Set(v string) error {
 	return nil
 }
 
-// checkLIBSVM checks that svm-train's flags apply to the kernel.
 func (m *trainingFlags) checkLIBSVM() error {
 	if m.kernelNumber < 0 && (m.f.IsSet("g") || m.hasGammaList) && len(m.Specs) == 0 {
 		m.kernelNumber = 2

@@ -15,7 +15,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// loadedModel is a model with its predictor.
 type loadedModel struct {
 	model     learn.Model
 	about     learn.About

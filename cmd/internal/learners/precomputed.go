@@ -11,13 +11,11 @@ import (
 	"github.com/gramengine/gram/internal/learn/model"
 )
 
-// isPrecomputed reports whether the source is a precomputed Gram matrix.
 func (m *trainingFlags) isPrecomputed() bool {
 	return m.kernelNumber == slices.Index(kernelNames, model.Precomputed) ||
 		len(m.Specs) == 1 && m.Specs[0] == model.Precomputed
 }
 
-// checkPrecomputed checks that other flags are valid with a precomputed Gram matrix.
 func (m *trainingFlags) checkPrecomputed() error {
 	for flag, given := range map[string]bool{
 		"embed": m.Embedding != "", "min-df": m.MinDF > 0,

@@ -144,7 +144,6 @@ func (r *predict) check() error {
 	return nil
 }
 
-// predictions holds the predictions for a corpus.
 type predictions struct {
 	*loadedModel
 	corpus     *corpus.Corpus

@@ -151,7 +151,6 @@ func containsAny(known, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(known, name) })
 }
 
-// fill sets the fields that describe the model and the predictor.
 func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.Type, r.Kernel, r.Scheme = of.Type, of.Kernel, of.SchemeName()
 	r.NumClassifiers, r.NumSupport = len(of.DecisionNames), of.SupportVectorCount

@@ -10,7 +10,6 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// trainingProgress returns the progress callback for package svm.
 func trainingProgress(p *cli.Progress, details func(svm.Progress) []string) func(svm.Progress) {
 	return func(s svm.Progress) { p.ShowPartial(s.Stage, s.Done, s.Total, s.PartialWork, details(s)) }
 }

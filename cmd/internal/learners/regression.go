@@ -38,7 +38,6 @@ func describeErrors(d *report.Document, r *score.Regression) {
 	d.AddLine("")
 }
 
-// errorFigures adds the main results at the top of a page.
 func errorFigures(d *report.Document, r *score.Regression) {
 	add := func(name, format string, f score.Metric, mean func(m *score.MeanBaseline) float64) {
 		note := fmt.Sprintf("95%% interval "+format+" to "+format, f.Low, f.High)

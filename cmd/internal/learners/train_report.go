@@ -52,7 +52,6 @@ type functionRow struct {
 	Converged  bool    `json:"converged"`
 }
 
-// fill sets the fields that depend on the model.
 func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *trainingJob) {
 	r.Corpus, r.Corpus.TermCount = j.corpusLine, a.TermCount
 	r.File = t.out

@@ -12,7 +12,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// applyScale converts -scale to an embedding.
 func (m *trainingFlags) applyScale() error {
 	if m.scale == "" {
 		return nil
@@ -37,7 +36,6 @@ func (m *trainingFlags) usesDefaultKernel() bool {
 	return len(m.Specs) == 0 && m.kernelNumber < 0 && (m.Embedding == "" || m.scale != "")
 }
 
-// kernelSpecs returns the kernels set by flags.
 func (m *trainingFlags) kernelSpecs() []string {
 	if m.kernelNumber < 0 {
 		return m.Specs
