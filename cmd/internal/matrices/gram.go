@@ -69,7 +69,6 @@ type gramReport struct {
 	Rows   []gramRow       `json:"rows"`
 }
 
-// gramRow describes a matrix file.
 type gramRow struct {
 	File          string  `json:"file"`
 	Format        string  `json:"format"`
