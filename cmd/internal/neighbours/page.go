@@ -102,7 +102,6 @@ func (d *duplicates) firstGroups(c *corpus.Corpus, groups [][]int32) report.Sect
 	return s
 }
 
-// nearPairs returns a section with a table of the first pairs.
 func (d *duplicates) nearPairs(c, others *corpus.Corpus, found []source.NeighbourPair) report.Section {
 	titles := []string{"document", "near to", ">c", "text", "text near to it"}
 	if !d.texts {

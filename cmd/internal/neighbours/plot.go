@@ -7,7 +7,6 @@ import (
 	"github.com/gramengine/gram/internal/chart"
 )
 
-// numBins is the number of bars in the plot.
 const numBins = 100
 
 // newPlot draws a histogram of the nearest neighbours' kernel values.
