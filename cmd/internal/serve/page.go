@@ -70,7 +70,6 @@ func (l *loadedModel) fields(row []string) (fields []field) {
 	return fields
 }
 
-// pageSection is a section of the page: a table with a title and a note.
 type pageSection struct {
 	Title, Note string
 	Table       *report.Table

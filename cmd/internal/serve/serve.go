@@ -94,7 +94,6 @@ func (r *serveFlags) check() error {
 // [cli.GracePeriod].
 const shutdownTimeout = 500 * time.Millisecond
 
-// run serves until ctx is done.
 func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 	r.limits.SetMemoryLimit()
 	// From here on, SIGHUP reloads the model. Until then it ends the program, as in all commands.

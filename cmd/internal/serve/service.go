@@ -98,7 +98,6 @@ func newStatusError(status int, format string, args ...any) *statusError {
 	return &statusError{status, fmt.Sprintf(format, args...)}
 }
 
-// route holds the allowed methods and the handler of a path.
 type route struct {
 	methods []string
 	handle  func(s *service, w http.ResponseWriter, r *http.Request, out *response) error
@@ -189,7 +188,6 @@ func isLocal(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// statusErrorOf returns the HTTP status and text for an error.
 func statusErrorOf(err error) *statusError {
 	var f *statusError
 	var tooLarge *http.MaxBytesError
