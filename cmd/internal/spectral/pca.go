@@ -138,7 +138,6 @@ type componentsReport struct {
 	plots []*chart.Chart // charts for -plot and -report
 }
 
-// componentRow describes a principal component.
 type componentRow struct {
 	Eigenvalue             float64 `json:"eigenvalue"`
 	Residual               float64 `json:"residual"`

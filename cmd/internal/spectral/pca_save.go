@@ -50,7 +50,6 @@ const saveBatch = 4096
 // formatOf returns the format for a file name: a table format, or by default npy.
 func formatOf(path string) string { return cmp.Or(table.FormatOf(path), "npy") }
 
-// point is a document's index with its coordinates.
 type point struct {
 	document    int
 	coordinates []float32

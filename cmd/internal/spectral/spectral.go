@@ -87,7 +87,6 @@ type spectrumReport struct {
 	Rows    []*spectrumRow `json:"rows"`
 }
 
-// spectrumRow describes the spectrum of a matrix.
 type spectrumRow struct {
 	Kernel        string                `json:"kernel"`
 	Embedding     string                `json:"embedding"`
@@ -324,7 +323,6 @@ func (r *spectrumReport) Describe(d *report.Document) {
 	}
 }
 
-// writeValues adds a table of the largest and smallest eigenvalues.
 func (row *spectrumRow) writeValues(d *report.Document) {
 	t := report.NewTable(">", ">largest", ">smallest")
 	if row.NumSteps > 0 {
