@@ -212,7 +212,6 @@ func digestOf(values []float32) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// appendBits appends the little-endian bits of values.
 func appendBits(buf []byte, values []float32) []byte {
 	for _, value := range values {
 		buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(value))
