@@ -145,10 +145,9 @@ func (a *Axis) limits() (low, high float64) {
 	return low, high
 }
 
-// tick is a tick of an axis. Its label may be empty.
 type tick struct {
 	value float64
-	label string
+	label string // may be empty
 }
 
 // ticks returns the ticks of the axis: Categories, TickValues, digits times powers of ten on a

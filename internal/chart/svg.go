@@ -172,7 +172,6 @@ func (d *drawing) drawAxes(c *Chart, b *box) {
 	}
 }
 
-// box is the plotting area of a chart.
 type box struct {
 	c                        *Chart
 	left, right, top, bottom float64
