@@ -19,7 +19,6 @@ import (
 // OutputVar, BinaryOutputVar or SVGOutputVar. checkFiles compares all these files before any is
 // opened for writing.
 
-// input is a flag that names files to read.
 type input struct {
 	flag  string
 	value *string
