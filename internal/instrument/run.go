@@ -182,7 +182,6 @@ func (m *measurement) runRounds(ctx context.Context, o *Options) error {
 	return context.Cause(ctx)
 }
 
-// measure runs a pass of the job and adds its time to the row.
 func (r *Row) measure(ctx context.Context, j *job) error {
 	runtime.GC() // otherwise the pass would collect earlier garbage
 	begin := time.Now()
