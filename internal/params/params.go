@@ -402,7 +402,6 @@ func (f *field) format() string {
 	return fmt.Sprint(v)
 }
 
-// check checks that a number is within the bounds.
 func (f *field) check() error {
 	var v float64
 	switch f.value.Kind() {
