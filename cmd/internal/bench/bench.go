@@ -301,7 +301,7 @@ func (l *workerList) Set(s string) error {
 			n = runtime.GOMAXPROCS(0)
 		}
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
-			continue // all equals a number in the list
+			continue // "all" stands for a number that is already in the list
 		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q contains %d twice", s, n)
 		}
