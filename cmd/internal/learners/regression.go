@@ -85,8 +85,8 @@ func estimatesSection(r *score.Regression, documents int) report.Section {
 	return s
 }
 
-// worstSection lists the documents with the largest errors in a cross-validation, with their
-// columns or texts.
+// worstSection lists the documents with the largest errors in a cross-validation, and the columns
+// or texts of these documents.
 func worstSection(r *score.Regression, c *corpus.Corpus) report.Section {
 	titles := append([]string{"document", ">actual", ">predicted", ">error"}, c.Columns...)
 	if c.Texts != nil {
