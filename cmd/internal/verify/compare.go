@@ -33,7 +33,7 @@ type comparison struct {
 	numAsymmetric int64 // number of pairs i < j whose two values differ in any bit
 
 	hash   hash.Hash
-	square []float32 // values between rows of the sample, to check symmetry
+	square []float32 // values between the documents of the sample's rows, to check symmetry
 }
 
 // maxError is the largest error and its position.
@@ -87,7 +87,8 @@ func (a *rowResult) merge(b *rowResult) {
 }
 
 // compare computes the sample's rows for kernel k on every back end, and compares them with the
-// reference. For the symmetry check it also stores the values between rows of the sample.
+// reference. For the symmetry check, compare also stores the values between the documents of these
+// rows.
 func (v *verifier) compare(
 	ctx context.Context, x *sparse.Embedded, s *sample, backends []*backendRun, k kernel.Kernel, room *chunkBuffers,
 ) ([]*comparison, error) {
@@ -193,7 +194,8 @@ func (s *sample) compareRow(x *sparse.Embedded, k kernel.Kernel, row int, got []
 	return res
 }
 
-// addRows adds the compared values to the digest, and stores the values between rows of the sample.
+// addRows adds the compared values to the digest, and stores the values between the documents of
+// the sample's rows.
 func (f *comparison) addRows(s *sample, first int, got *engine.Dense) {
 	var buf []byte
 	var some []float32
