@@ -39,7 +39,7 @@ type Flags struct {
 	groups       []*group
 	currentGroup *group // group of the flags that are declared next
 	grouped      map[string]bool
-	choices      map[string][]string // values of flags for completion
+	choices      map[string][]string // values of flags for shell completion
 	checks       []func() error
 	wrapper      func(context.Context, *Env, RunFunc) error
 	cleanups     []func() error
@@ -97,7 +97,7 @@ func (f *Flags) ChoiceVar(value *string, name, fallback, usage string, choices [
 	})
 }
 
-// SetChoices sets the values of a flag for completion.
+// SetChoices sets the values of a flag for shell completion.
 func (f *Flags) SetChoices(name string, choices ...string) { f.choices[name] = choices }
 
 // Argument is a positional argument that replaces a flag.
