@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// flagReplacer replaces flags by fields of package gram.
+// flagReplacer replaces flags by fields of package gram's options.
 var flagReplacer = strings.NewReplacer("-type ", "Type ", "-grid ", "Grid ", "-kernel ", "Kernel ",
 	"-embed ", "Embedding ", "-scheme ", "Scheme ", "-thresholds 1", "Thresholds", "-tolerance ", "Tolerance ",
 	"-reject ", "Reject ",
