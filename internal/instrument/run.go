@@ -31,8 +31,8 @@ const (
 // Run measures the workloads in rounds. It stops after at least 24 rounds when each confidence
 // interval is within 2% of its median, or at the time limit. If ctx is done after the first pass,
 // Run returns the measurements so far, marked as incomplete, with the cause. A wrong result is an
-// error. While Run prepares, it changes the cache sizes of package asm ([asm.SetCaches]), so no
-// other engine may be made at that time.
+// error. During its preparation, Run changes the cache sizes of package asm ([asm.SetCaches]), so
+// no other engine may be made at that time.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.OnStage == nil {
 		o.OnStage = func(string) {}
