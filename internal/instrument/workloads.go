@@ -118,7 +118,8 @@ func prepareMap(_ context.Context, _ *documentCache, on setting) (*job, error) {
 	}
 	mapped := func(ctx context.Context) ([]float32, error) {
 		err := pass(ctx)
-		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err // values of a worker that ran a task
+		// Return the values of a worker that ran a task.
+		return slices.MaxFunc(dst, func(a, b []float32) int { return len(a) - len(b) }), err
 	}
 	return &job{
 		unitCount: block * blocks * times, pass: pass,
