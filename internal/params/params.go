@@ -4,13 +4,13 @@
 //	C     float64 `param:"c" default:"1" above:"0" help:"regularization parameter"`
 //	Count int     `param:"m" default:"4096" min:"1" auto:"-1" help:"landmarks"`
 //
-// The zero value of a field stands for the default. min and max are inclusive bounds of a number,
-// above and below are exclusive bounds. Numbers must be finite unless max is +Inf. The word auto is
-// parsed as the number in the auto tag. The wants tag describes the allowed values in errors, if
-// the bounds aren't sufficient. A named integer type with a String method is an enumeration from
-// min (default 0) to max. Types with UnmarshalText and String use these methods. A map is set one
-// entry KEY=NUMBER at a time. Fields without a param tag aren't parameters. Parameters of embedded
-// structs are included.
+// The zero value of a field stands for the default. The tags min and max are inclusive bounds of a
+// number, above and below are exclusive bounds. Numbers must be finite unless max is +Inf. The word
+// auto is parsed as the number in the auto tag. The wants tag describes the allowed values in
+// errors, if the bounds aren't sufficient. A named integer type with a String method is an
+// enumeration from min (default 0) to max. Types with UnmarshalText and String use these methods. A
+// map is set one entry KEY=NUMBER at a time. Fields without a param tag aren't parameters.
+// Parameters of embedded structs are included.
 package params
 
 import (
