@@ -114,8 +114,8 @@ func cgroupMemory(root fs.FS, mount, group, limit, usage string, pages ...string
 	}
 }
 
-// readNumber returns the number after name in the line of a file that starts with name. If name is
-// empty, it returns the first number of the file.
+// readNumber returns N from the first line of the form "name N ..." in a file. If name is empty, it
+// returns the first number of the file.
 func readNumber(root fs.FS, file, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, file)
 	if err != nil {
