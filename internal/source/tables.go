@@ -31,8 +31,8 @@ func NeighbourColumns(rows, columns *corpus.Corpus, value string, texts bool) []
 	return all
 }
 
-// NeighbourPairs iterates over the neighbours of each document in order of distance. The first
-// document of near has the index first.
+// NeighbourPairs iterates over the neighbours of each document in order of distance. first is the
+// index of the first document of near.
 func NeighbourPairs(near *engine.Neighbours, first int) iter.Seq[NeighbourPair] {
 	return func(yield func(NeighbourPair) bool) {
 		for i := range near.Len() {
