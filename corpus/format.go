@@ -33,8 +33,8 @@ type fileFormat struct {
 	read        func(context.Context, *input, *Options, *progressMeter) (*Corpus, error)
 }
 
-// formats lists all formats, in the order in which they are recognised. init sets it to avoid an
-// initialization cycle.
+// formats lists all formats, in the order in which they are recognised. init sets formats to avoid
+// an initialization cycle.
 var formats []fileFormat
 
 func init() {

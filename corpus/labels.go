@@ -124,8 +124,8 @@ func (p *parsedLabels) addLabel(name []byte, start int) *SyntaxError {
 	return nil
 }
 
-// oneLine replaces each run of white space that contains a line break or a TAB by a space, because
-// prediction files have one label per line.
+// oneLine replaces each run of white space by a space if the name contains a line break or a TAB,
+// because prediction files have one label per line.
 func oneLine(name string) string {
 	if !strings.ContainsAny(name, "\t\n\v\f\r\u0085\u2028\u2029") {
 		return name

@@ -70,7 +70,7 @@ type Options struct {
 	GroupColumn string
 
 	Signed       bool  // accept negative values
-	MaxLineBytes int   // maximum line length; default 64 MiB, or an eighth of MemoryBytes
+	MaxLineBytes int   // maximum line length; default 64 MiB; reduced to an eighth of MemoryBytes if that is less
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
 	// EstimateMemory, if not nil, returns the memory of the planned computation on a corpus,

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// block holds whole lines. The reader passes it to a worker, and the worker to the collector.
+// block holds whole lines. The reader passes each block to a worker and, in file order, to the
+// collector.
 type block[P parsedBlock] struct {
 	data      []byte
 	firstLine int64         // number of the first line of data

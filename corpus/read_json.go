@@ -37,7 +37,7 @@ func readJSONL(ctx context.Context, in *input, opt *Options, m *progressMeter) (
 }
 
 // detectKeys detects the columns of JSON objects. A column that no option names is ignored if it is
-// in at most half of the first objects, or contains arrays or objects.
+// in at most half of the first objects, or contains objects, or arrays other than vectors.
 func (in *input) detectKeys(opt *Options) (*table, error) {
 	head, err := in.beginRows(opt)
 	if err != nil {
@@ -91,7 +91,7 @@ func (in *input) detectKeys(opt *Options) (*table, error) {
 	return t, nil
 }
 
-// anyColumn is a column that accepts JSON values of all kinds.
+// anyColumn is a column that accepts all JSON values except objects.
 var anyColumn = token.Column{IsCategory: true, Size: 1}
 
 // openArray converts the elements of an array to lines of the input. It does nothing if the file

@@ -23,7 +23,6 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// texts reads a file of texts.
 func texts(t *testing.T, file, content string, opt Options) *Corpus {
 	t.Helper()
 	opt.MinDF = 1

@@ -170,15 +170,15 @@ func (p *path) attempt(t *testing.T, again bool) (first, second any, failures in
 	return first, second, failures, err
 }
 
-// everyCall is the maximum number of calls of a function of which each is tested; with -short, only
-// some calls are tested.
+// everyCall is the maximum number of calls of a function for which each call is made to fail; with
+// -short, only some calls are.
 const everyCall = 50
 
-// hold makes driver calls fail, for each function that the path calls: each of up to everyCall
-// calls, otherwise the first, the second and some later calls, alone or with all following calls.
-// It checks that the error names the function, that nothing leaks, and that the process continues:
-// after a single failure the work has the correct result on the same device, otherwise the whole
-// path has it. It returns the called functions.
+// hold makes calls of each driver function fail that the path calls: each call if there are at most
+// everyCall, otherwise the first, the second and some later calls. A call fails alone or with all
+// following calls. hold checks that the error names the function, that nothing leaks, and that the
+// process continues: after a single failure the work has the correct result on the same device,
+// otherwise the whole path has it. It returns the called functions.
 func (p *path) hold(t *testing.T) map[string]bool {
 	called := map[string]bool{}
 	for _, call := range driverFunctions(t) {

@@ -62,9 +62,9 @@ func newLayout(rank []uint32, byRank *sparse.CSR, perChunk int, pairing sparse.P
 }
 
 // pairingCosts holds the costs per pairing. Histograms take more instructions per value and match:
-// a division for χ², and a division and two polynomials for Jensen-Shannon. Their costs are
-// instruction counts times the ratio of measured cost to instruction count of the dot product on an
-// H100. The ratio is 1.6 for a value and 0.8 for a match.
+// a division for χ², and a division and two polynomials for Jensen-Shannon. The costs for
+// histograms are instruction counts times the ratio of measured cost to instruction count for the
+// dot product on an H100. The ratio is 1.6 for a value and 0.8 for a match.
 var pairingCosts = [pairings]timemodel.Costs{
 	sparse.Cosine:        timemodel.MeasuredCosts,
 	sparse.ChiSquare:     costsWith(38, 0.66),

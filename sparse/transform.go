@@ -16,8 +16,9 @@ import (
 // Terms outside the training documents are dropped, unless the embedder is Open. Values of weight 0
 // are also dropped, such as a term in every document with tfidf. In scaled columns, zeros are
 // scaled, too. A document without remaining terms becomes the unit vector of the last column, which
-// only such documents use. Its cosine is 1 with other such documents and 0 with all others. Its
-// norm is 0, or 1 for a histogram or an L1-normalised square root, which is a point on the sphere.
+// only such documents use. Such a document has cosine 1 with other such documents and 0 with all
+// others. It has norm 0, or norm 1 as a histogram or as an L1-normalised square root, a point on
+// the sphere.
 //
 // It returns the error of [Embedding.Fit] or [CSR.Validate], or a [*ValueError] for a value that
 // isn't finite, is negative with a power or in a histogram, is below 1 if counts are damped, or
@@ -103,7 +104,8 @@ func (f *Embedder) storedCount(terms []uint32, values []float32) int64 {
 	return max(n, 1)
 }
 
-// embedRow writes row i from the terms and values of row r of the matrix. unit is a buffer.
+// embedRow writes row i from the terms and values of row r of the matrix. It returns the buffer
+// unit, which grows if necessary.
 func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit []float64) ([]float64, error) {
 	f := x.Embedder
 	at := x.Offsets[i]

@@ -168,8 +168,7 @@ func (s *Scanner) Next() []byte {
 	}
 }
 
-// lineChunkBytes is the length from which lines are divided at white space, so that a long line
-// doesn't take more memory.
+// lineChunkBytes is the length above which a line is divided at white space, to bound memory.
 const lineChunkBytes = 64 << 10
 
 func (s *Scanner) nextLine() {
