@@ -28,7 +28,7 @@ func readTable(ctx context.Context, in *input, opt *Options, m *progressMeter, t
 	t.tokenizerColumns = opt.Tokenizer.Columns()
 	if opt.TextColumn == "" && t.hasHeader && t.rowColumns == nil && t.textColumn >= 0 && len(t.firstRecord) > 2 &&
 		!slices.Contains(textNames, t.names[t.textColumn]) {
-		opt.TextColumn = t.firstRecord[t.textColumn] // so that Corpus.FormatOptions names the column for similar sources
+		opt.TextColumn = t.firstRecord[t.textColumn] // so that FormatOptions names the column for similar sources
 	}
 	if t.hasHeader {
 		head, _ := in.r.Peek(t.firstBytes) // can't fail, because the bytes have been read before

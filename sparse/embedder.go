@@ -19,7 +19,7 @@ type Embedder struct {
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Trailing  int       // number of columns of the training matrix after the column of the last term
 	Weights   []float64 // Weights[j] is the weight of column j; nil if all are 1, see [Embedding.Weighted]
-	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; nil unless [Embedding.Scales]
+	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; nil without scaling
 
 	Views []View // column blocks of the training documents that are embedded separately; nil for none
 
