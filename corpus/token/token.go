@@ -23,7 +23,7 @@ type Analyzer string
 // The analyzers.
 const (
 	AnalyzerWord   Analyzer = ""        // words
-	AnalyzerChar   Analyzer = "char"    // character n-grams, also across word boundaries; runs of white space become a space
+	AnalyzerChar   Analyzer = "char"    // character n-grams, also across words; a run of white space becomes a space
 	AnalyzerCharWB Analyzer = "char_wb" // character n-grams within words, which begin and end with a space
 )
 
