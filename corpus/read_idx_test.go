@@ -39,7 +39,7 @@ func idxPair(t testing.TB, suffix, images, labels string) string {
 func TestReadIDX(t *testing.T) {
 	images := idx("\x00\xff\x33\x00\x00\x01"+"\x00\x00\x00\x00\x00\x00"+"\xff\xff\xff\xff\xff\xff", 3, 2, 3)
 	labels := idx("\x07\x00\x07", 3)
-	const want = "7 1:1 2:0.2 5:0.003921569\n0\n7 0:1 1:1 2:1 3:1 4:1 5:1\n" // v/255
+	const want = "7 1:1 2:0.2 5:0.003921569\n0\n7 0:1 1:1 2:1 3:1 4:1 5:1\n" // pixel v becomes v/255
 	check := func(source string, opt Options, rows string) {
 		t.Helper()
 		c := readWhole(t, source, opt)

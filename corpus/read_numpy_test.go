@@ -67,7 +67,6 @@ func TestReadNumPy(t *testing.T) {
 	}
 }
 
-// npy returns a .npy file.
 func npy(descr, shape, values string) string {
 	return fmt.Sprintf("\x93NUMPY\x01\x00\x76\x00%-117s\n%s",
 		fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape), values)

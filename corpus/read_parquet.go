@@ -88,7 +88,7 @@ type parquetRows struct {
 	lines    []byte
 }
 
-// next returns some rows as lines, or an error.
+// next returns the next rows as JSON lines, or an error.
 func (p *parquetRows) next() ([]byte, error) {
 	if p.openRows == nil {
 		if len(p.groups) == 0 {

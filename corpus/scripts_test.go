@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Readers divide scripts without spaces into characters and pairs, and warn of these scripts. A
+// Readers divide scripts without spaces into characters and pairs, and warn about these scripts. A
 // tokenizer that is set together with a vocabulary is used unchanged.
 func TestScripts(t *testing.T) {
 	texts := []string{"iPhone手机", "iphone"}

@@ -167,7 +167,6 @@ func holdRows(t *testing.T, cols *columns, r *device.Request) []float32 {
 	return all
 }
 
-// whole returns a request for all rows.
 func whole(cols *columns) *device.Request {
 	return &device.Request{RowIndices: run.Range(0, cols.x.Rows()), Hi: cols.x.Rows()}
 }
@@ -256,7 +255,7 @@ func TestLongs(t *testing.T) {
 	if got := s.longDocuments(); got != nil {
 		t.Errorf("no long document: %x", got)
 	}
-	for d := 38; d <= 70; d++ { // document 37 has one more
+	for d := 38; d <= 70; d++ { // document 37 gets one more value
 		s.tail[d]++
 	}
 	if got := s.longDocuments(); !slices.Equal(got, []uint32{0, 1 << 5, 0, 0}) {

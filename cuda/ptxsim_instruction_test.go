@@ -88,7 +88,7 @@ func (c *compiler) typed(f func(x, y, z uint64) uint64, types ...string) instruc
 	return func(t *thread) { d(t, f(from[0](t), from[1](t), from[2](t))) }
 }
 
-// arithmetic compiles a function of integers and one of floats, by type.
+// arithmetic compiles i for integer types and f for float types.
 func (c *compiler) arithmetic(i func(a, b int64) int64, f func(a, b float64) float64) instruction {
 	switch {
 	case c.isFloat() && f != nil:
@@ -283,7 +283,7 @@ func (c *compiler) multiply() instruction {
 	if c.parts[0] == "mad" {
 		types = append(types, result)
 	}
-	return c.typed(func(x, y, z uint64) uint64 { // without an addend it is 0
+	return c.typed(func(x, y, z uint64) uint64 { // the addend is 0 if there is none
 		if c.isSigned() {
 			return uint64(signed(x, c.width)*signed(y, c.width)) + z
 		}

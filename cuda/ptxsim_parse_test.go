@@ -76,7 +76,6 @@ var (
 	labelPattern    = regexp.MustCompile(`^(\$?[\w$]+):\s*`)
 )
 
-// parsePTX reads a PTX file.
 func parsePTX(src string) (m *ptxModule, err error) {
 	defer caught(&err)
 	var b strings.Builder

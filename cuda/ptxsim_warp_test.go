@@ -102,7 +102,7 @@ func (c *compiler) multiplyMatrices() instruction {
 			}
 		}
 		for lane, t := range w {
-			var sums [4]uint32 // computed before any is written, because a result may also be an addend
+			var sums [4]uint32 // all sums are computed before any is written, because a result may also be an addend
 			for i := range sums {
 				row, column := lane>>2, lane%4*2+i&1
 				if i >= 2 {

@@ -109,8 +109,8 @@ func holdReducedTo(t testing.TB, cols *columns, r *device.Request, k int) {
 		for i := range b.Rows {
 			row, at := b.Row(i), b.FirstRow+i
 			order := run.Range(0, n)
-			order = slices.DeleteFunc(order, func(j int) bool { return row[j] != row[j] }) // NaN
-			slices.SortStableFunc(order, func(a, b int) int {                              // -0 is 0
+			order = slices.DeleteFunc(order, func(j int) bool { return row[j] != row[j] })
+			slices.SortStableFunc(order, func(a, b int) int { // -0 equals 0
 				return cmp.Compare(row[a]+0, row[b]+0)
 			})
 			for rank := range k {

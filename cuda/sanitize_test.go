@@ -63,8 +63,8 @@ func TestRaces(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		kernel, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		barriers[kernel]++
-		// ThreadSanitizer only stores the last few accesses of an address and rarely misses a race,
-		// so it runs several times.
+		// ThreadSanitizer stores only the last few accesses of an address, so it may miss a race.
+		// Therefore it runs several times.
 		found := false
 		for try := 0; try < 30 && !found; try++ {
 			text, err := run("symbolize=0", kernel, at)

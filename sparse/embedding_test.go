@@ -115,7 +115,7 @@ func TestTransformDocumentsWithoutTerms(t *testing.T) {
 		f := e.Fit(train)
 		x := mustTransform(t, f, test)
 		last := uint32(f.Cols() - 1)
-		for _, i := range []int{0, 1} { // only unknown terms; no terms
+		for _, i := range []int{0, 1} { // documents with only unknown terms, and without terms
 			if terms, values := x.Row(i); !slices.Equal(terms, []uint32{last}) || values[0] != 1 {
 				t.Errorf("%v: row %d is %v %v, expected the last column alone", e, i, terms, values)
 			}

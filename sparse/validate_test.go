@@ -174,7 +174,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		musttest.WantError(f.Transform(m))(t, "Transform", want)
 		musttest.WantError(RestoreEmbedder(fields(f)))(t, "RestoreEmbedder", want)
 	}
-	for want, spoil := range map[string]func(f *Embedder){ // found by a pass over the fields
+	for want, spoil := range map[string]func(f *Embedder){ // errors of RestoreEmbedder, which checks each element
 		"term 1 follows 1":                          func(f *Embedder) { f.Terms[0] = 1 },
 		"term 1 occurs in 0 of 4":                   func(f *Embedder) { f.DF[1] = 0 },
 		"term 1 occurs in 5 of 4":                   func(f *Embedder) { f.DF[1] = 5 },

@@ -74,7 +74,7 @@ func TestTerms(t *testing.T) {
 			t.Errorf("%s: %v", c.tokenizer, err)
 			continue
 		}
-		for i, got := range terms(t, tokenizer, c.text, c.text) { // the second text after the first
+		for i, got := range terms(t, tokenizer, c.text, c.text) {
 			if !slices.Equal(got, c.want) {
 				t.Errorf("%s of %q: %q, expected %q (document %d)", c.tokenizer, c.text, got, c.want, i)
 			}

@@ -121,7 +121,7 @@ func TestFolderOfPath(t *testing.T) {
 		t.Skip(err)
 	}
 	musttest.NoError(t, os.WriteFile(filepath.Join(base, "other", ".a.1.tmp"), nil, 0o666))
-	f := begin(t, base+"/link/../a") // in the folder other
+	f := begin(t, base+"/link/../a") // the file is in the folder other
 	want := []string{"deep"}
 	if f.tempPath != "" {
 		want = []string{filepath.Base(f.tempPath), "deep"}
@@ -160,7 +160,7 @@ func TestCommitFails(t *testing.T) {
 	}
 	os.Remove(path)
 	f = begin(t, path)
-	if err := os.Mkdir(path, 0o777); err != nil { // before Commit
+	if err := os.Mkdir(path, 0o777); err != nil { // so that renaming fails
 		t.Fatal(err)
 	}
 	musttest.WantError(f.Commit())(t, "a file that replaces a folder")

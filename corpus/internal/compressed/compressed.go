@@ -83,8 +83,9 @@ func NewReader(r io.Reader, buffer *bufio.Reader, window int64) (*bufio.Reader, 
 		}
 		window = max(window, zstd.MinWindowSize)
 		out.toDataError = func(err error) *DataError { return zstdError(err, window) }
+		// With concurrency 1, the decoder runs in the caller's goroutine.
 		out.Reader, err = zstd.NewReader(buffer, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(uint64(window))) // decodes in the caller's goroutine
+			zstd.WithDecoderMaxWindow(uint64(window)))
 	default:
 		return buffer, nil
 	}
