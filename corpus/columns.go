@@ -138,7 +138,6 @@ func normalizeNames(names []string) (out []string) {
 	return out
 }
 
-// findUsualName returns the first element of usual that is in names, or "".
 func findUsualName(names, usual []string) string {
 	for _, name := range usual {
 		if slices.Contains(names, name) {

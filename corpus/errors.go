@@ -64,7 +64,6 @@ func position(file string, line int64) string {
 	return file + ":" + strconv.FormatInt(line, 10)
 }
 
-// newSyntaxError returns a [SyntaxError] whose position isn't set yet.
 func newSyntaxError(found, expected string) *SyntaxError {
 	return &SyntaxError{Found: found, Expected: expected}
 }

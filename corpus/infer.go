@@ -45,7 +45,6 @@ func isShort(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return len(v) > maxCategoryBytes })
 }
 
-// inferKinds sets the kinds of columns that no option sets.
 func (t *table) inferKinds(opt *Options) {
 	n, rows, alone := len(t.firstRecord), t.rowColumns != nil, opt.TextColumn != ""
 	t.decimalComma = t.hasDecimalCommas()

@@ -54,7 +54,6 @@ type parsedLabels struct {
 
 const expectedLabel = `a label, several with commas between, or "-" for none`
 
-// add appends a document with a label field, which may have several labels.
 func (p *parsedLabels) add(field []byte) *SyntaxError {
 	start := len(p.ids)
 	separator := []byte(cmp.Or(p.separator, ","))

@@ -17,7 +17,6 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// fileDocument is a file with one document.
 type fileDocument struct {
 	path  string // path to open
 	name  string // path relative to the root, with slashes

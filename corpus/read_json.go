@@ -209,7 +209,6 @@ func missingKeyError(object map[string]any, keys []string, option string) *Synta
 		"sets its name")
 }
 
-// objectFields returns the fields of the tokenizer's columns in an object.
 func (t *table) objectFields(object map[string]any) ([]string, *SyntaxError) {
 	row, some := make([]string, len(t.tokenizerColumns)), false
 	for i, column := range t.tokenizerColumns {

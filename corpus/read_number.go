@@ -138,7 +138,6 @@ func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 	return v, nil
 }
 
-// negativeError returns the error for a value that Options.Signed would allow.
 func negativeError(found string) *SyntaxError {
 	return newSyntaxError(found, "a nonnegative value").withOption("Signed", "accepts negative values")
 }

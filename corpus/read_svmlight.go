@@ -42,7 +42,6 @@ func looksLikePair(token []byte) bool {
 // maxIndex bounds the indices in a file, so that the number of columns fits in 32 bits.
 const maxIndex = math.MaxUint32 - 1
 
-// parsedVectors is the result of parsing one block of vectors.
 type parsedVectors struct {
 	labels  parsedLabels
 	ends    []int64 // end of each row in terms and values
@@ -198,7 +197,6 @@ func (p *svmParser) setGroup(token []byte) *SyntaxError {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// skipSpace returns the index of the first byte from index i on that isn't a space or TAB.
 func skipSpace(l []byte, i int) int {
 	for i < len(l) && isSpace(l[i]) {
 		i++
@@ -206,7 +204,6 @@ func skipSpace(l []byte, i int) int {
 	return i
 }
 
-// tokenAt returns the token at l[i], up to the next space or TAB.
 func tokenAt(l []byte, i int) []byte {
 	end := i
 	for end < len(l) && !isSpace(l[end]) {

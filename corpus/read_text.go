@@ -14,7 +14,6 @@ var (
 	linesFormat = fileFormat{name: FormatLines, read: readLines}
 )
 
-// parsedTexts is the result of parsing one block of texts.
 type parsedTexts struct {
 	counter         *termCounter
 	labels          parsedLabels

@@ -25,7 +25,6 @@ type Script = token.Script
 // [token.Parse].
 func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 
-// unknownMessage is the warning for words outside Options.Vocabulary.
 const unknownMessage = "word outside the vocabulary, ignored"
 
 // TokenizerViews returns a tokenizer's views as blocks of columns of a sorted vocabulary, for

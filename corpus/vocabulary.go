@@ -114,7 +114,6 @@ func (c *termCounter) add(text []byte) {
 	c.countScanned()
 }
 
-// addRow counts the terms of a row in the open document.
 func (c *termCounter) addRow(fields []string) error {
 	if err := c.scanner.FeedRow(fields); err != nil {
 		return err

@@ -158,7 +158,6 @@ func fetch[T any](from cu.DevicePtr, values []T) error {
 	return driverError("cuMemcpyDtoH", cu.MemcpyDtoH(unsafe.Pointer(&values[0]), from, bytes))
 }
 
-// pinned is page-locked host memory.
 type pinned struct{ pointer unsafe.Pointer }
 
 func newPinned(bytes int64) (pinned, error) {

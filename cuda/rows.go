@@ -89,7 +89,6 @@ func (j *job) end() error { return j.arena.end() }
 // padded returns the row stride of a tile with the given number of columns.
 func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelWidth }
 
-// job is a request in progress.
 type job struct {
 	c             *columns
 	r             *device.Request

@@ -22,7 +22,6 @@ type kernelTimer struct {
 	totals     map[string]KernelTime
 }
 
-// pendingLaunch is work that was started on a stream and is not yet in the sums.
 type pendingLaunch struct {
 	name          string
 	before, after cu.Event

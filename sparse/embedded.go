@@ -115,7 +115,6 @@ func (x *Embedded) UnitVector64(i int, dst []float64) []float64 {
 	return dst
 }
 
-// normalize divides values by d and, if the embedding has a square root, takes square roots.
 func (f *Embedder) normalize(values []float64, d float64) {
 	if f.Power != SquareRoot {
 		for k, v := range values {

@@ -115,7 +115,6 @@ func (e Embedding) String() string {
 
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// powerSuffix precedes a power other than the square root in the text form.
 const powerSuffix = "-pow"
 
 // Embeddings returns all embeddings without powers other than the square root, but only one example

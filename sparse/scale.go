@@ -61,7 +61,6 @@ type columnStats struct {
 	sum, min, max, squaredDeviation float64
 }
 
-// columnStatistics returns one element per term of columns, in the same order. m must be valid.
 func (m *CSR) columnStatistics(columns *termTable, df []int32) []columnStats {
 	all := make([]columnStats, len(df))
 	n := m.Rows()

@@ -166,7 +166,6 @@ func (f *Embedder) isVector(column uint32) bool {
 	return int(column) < len(f.vectorColumns) && f.vectorColumns[column]
 }
 
-// eachView calls do with the index and the view of each term.
 func (f *Embedder) eachView(terms []uint32, do func(k, view int)) {
 	view := 0
 	for k, t := range terms {

@@ -352,7 +352,6 @@ func (v *viewScanners) add(term []byte, value float64) {
 	}
 }
 
-// appendTerm appends the term of a value in a view's column.
 func appendTerm(to []byte, view int, column, value string) []byte {
 	return append(append(append(append(to, viewPrefix(view)...), column...), 0), value...)
 }

@@ -83,7 +83,6 @@ const maxN = 100
 
 var normForms = map[string]norm.Form{"NFC": norm.NFC, "NFD": norm.NFD, "NFKC": norm.NFKC, "NFKD": norm.NFKD}
 
-// ngramRange returns the range of n-grams, with defaults.
 func (t Tokenizer) ngramRange() (least, most int) {
 	least = cmp.Or(t.MinN, 1)
 	return least, cmp.Or(t.MaxN, least)
@@ -251,7 +250,6 @@ func Parse(s string) (Tokenizer, error) {
 	return parseOne(s)
 }
 
-// parseOne parses a tokenizer without views.
 func parseOne(s string) (Tokenizer, error) {
 	var t Tokenizer
 	analyzer, rest, colon := strings.Cut(s, ":")

@@ -76,7 +76,6 @@ func run(args []string) error {
 	return os.WriteFile(target, header, 0o666)
 }
 
-// convert extracts the driver's declarations from the preprocessed header, and adds the macros.
 func convert(text []byte) ([]byte, error) {
 	at := bytes.Index(text, []byte("\n"+firstDeclaration))
 	if at < 0 {

@@ -98,8 +98,6 @@ func recordedDigest(ptx []byte) string {
 	return string(m[1])
 }
 
-// sourceDigest returns the SHA-256 of names and contents of the sources, and of the compiler
-// arguments.
 func sourceDigest(dir string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, strings.Join(arguments, " "))
