@@ -74,8 +74,7 @@ type Options struct {
 	// computation doesn't call Progress concurrently. Default: none.
 	Progress func(Progress)
 
-	// Warn is called for each warning, which is a sentence without a full stop. Default: warnings
-	// are dropped.
+	// Warn is called for each warning, which is a sentence without a full stop. Default: none.
 	Warn func(warning string)
 }
 
@@ -95,8 +94,7 @@ type Progress struct {
 	Done, Total int64  // completed and total bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check validates the options that have other names in lower-level packages, so that errors contain
-// the names of this package.
+// check validates the options with other names in lower-level packages, so that errors name them.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers must be positive, or 0 for one per CPU, got %d", o.Workers)

@@ -41,8 +41,8 @@ type Match = engine.Match
 // For a million short texts, a rebuild takes some seconds and happens once per 9,000 added texts.
 // An index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300
 // bytes per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees
-// the memory of removed documents if more than 1,024 and more than half of all documents are
-// removed.
+// the memory of removed documents once these are more than 1,024 and more than half of all
+// documents.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
@@ -86,7 +86,6 @@ func (s *indexState) currentDocuments() (documents []indexDocument) {
 	return documents
 }
 
-// matrixOf returns the counts of documents as a matrix with the given number of columns.
 func matrixOf(documents []indexDocument, columns int) *sparse.CSR {
 	m := &sparse.CSR{Cols: columns, Offsets: []int64{0}}
 	for _, d := range documents {
@@ -96,7 +95,6 @@ func matrixOf(documents []indexDocument, columns int) *sparse.CSR {
 	return m
 }
 
-// indexDocument is a document with its term counts.
 type indexDocument struct {
 	number int
 	terms  []uint32
@@ -104,8 +102,7 @@ type indexDocument struct {
 	x      *sparse.Embedded // vector; nil if the document is in indexState.index
 }
 
-// IndexStats counts documents, and changes of an index since [NewIndex], [LoadIndex] or
-// [Index.Refit].
+// IndexStats counts documents, and changes since [NewIndex], [LoadIndex] or [Index.Refit].
 type IndexStats struct {
 	Documents      int // number of documents in the index
 	Added, Removed int // numbers of documents added and removed
@@ -198,15 +195,14 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 }
 
 // build replaces the state of x by an index of documents, whose columns are indices into names. If
-// weights is nil, it fits the embedding. It reserves at least spareColumns + newColumns columns for
-// new terms.
+// weights is nil, it fits the embedding. It reserves spareColumns + newColumns columns or more.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, newColumns int,
 	stats IndexStats,
 ) error {
 	m, columns := matrixOf(documents, len(names)), 2*len(names)+spareColumns+newColumns
-	// Memory outside the engine: up to two copies of the counts, and the term and the embedder's
-	// weight of each column.
+	// Memory outside the engine: up to two copies of the counts, and a term and a weight per
+	// column.
 	held := 2*m.Bytes() + 32*int64(columns)
 	for _, name := range names {
 		held += 80 + int64(len(name))
@@ -380,8 +376,7 @@ func (x *Index) check(ctx context.Context) error {
 	return run.CheckContext(ctx, "gram")
 }
 
-// Remove removes documents by number. If a number isn't in the index, it returns an error and
-// removes no document.
+// Remove removes documents by number. It fails and removes nothing if a number isn't in the index.
 func (x *Index) Remove(numbers ...int) error {
 	s, err := x.lockForChange(context.Background())
 	if err != nil {
@@ -413,8 +408,7 @@ func (x *Index) Remove(numbers ...int) error {
 	return nil
 }
 
-// Stats returns the number of documents, and the changes since [NewIndex], [LoadIndex] or
-// [Index.Refit].
+// Stats returns the current statistics.
 func (x *Index) Stats() IndexStats {
 	if x == nil || !x.initialized {
 		return IndexStats{}
@@ -442,9 +436,8 @@ func (x *Index) Refit(ctx context.Context) (err error) {
 	return x.build(ctx, names, documents, nil, s.nextNumber, 0, IndexStats{Documents: len(documents)})
 }
 
-// compact returns the current documents, and the names of their columns. These are
-// x.vocabulary[:first], and the other terms that occur in the documents. If first is 0, the names
-// are sorted.
+// compact returns the current documents, and the names of their columns: x.vocabulary[:first], and
+// other terms that occur in the documents. If first is 0, the names are sorted.
 func (x *Index) compact(s *indexState, first int) (names []string, documents []indexDocument, err error) {
 	documents = s.currentDocuments()
 	m, used := matrixOf(documents, len(x.vocabulary)), make([]bool, len(x.vocabulary))

@@ -27,8 +27,7 @@ const (
 	indexHeaderBytes        = 8 + sha256.Size
 )
 
-// maxDocumentNumber is the maximum document number, because float64 represents integers exactly
-// only up to 2⁵³.
+// maxDocumentNumber is limited because float64 represents integers exactly only up to 2⁵³.
 const maxDocumentNumber int64 = 1 << 53
 
 // savedIndex is the body of an index file, encoded by package gob.
@@ -44,7 +43,6 @@ type savedIndex struct {
 }
 
 // Save writes the index to a file atomically: after an error or a crash the old file remains.
-// [LoadIndex] reads the file.
 func (x *Index) Save(path string) (err error) {
 	defer convertError(&err)
 	if err := x.check(context.Background()); err != nil {
@@ -188,8 +186,7 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore sets the embedding and the tokenizer of x, and returns the documents and the fitted
-// embedder of the saved index.
+// restore sets embedding and tokenizer of x, and returns the documents and the fitted embedder.
 func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

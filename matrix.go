@@ -58,8 +58,8 @@ func (o *Options) gram(
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
 // fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
 // the documents that contain it. Accuracy and errors are as for [Gram]. CrossGram also fails if
-// text is compared with vectors, if vectors have different numbers of columns, or if texts were
-// tokenised differently.
+// text is compared with vectors, if vectors differ in length, or if texts were tokenised
+// differently.
 func CrossGram(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.crossGram(ctx, rows, columns, kernel, nil)
 }
@@ -151,8 +151,7 @@ func (o *Options) embed(
 	return s, x, columns.DescribeError(err)
 }
 
-// closeEngine closes an engine. If *err refers to documents of c by number, it adds the document
-// names to *err.
+// closeEngine closes an engine. It adds document names of c to an error that contains numbers.
 func closeEngine(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.DescribeError(*err), e.Close())
 }
@@ -164,8 +163,7 @@ func checkCorpus(ctx context.Context, c *corpus.Corpus) error {
 	return wrapError(c.Validate())
 }
 
-// mixedError returns the error for comparing a with b, one of which has vectors. text reports
-// whether a has text.
+// mixedError returns the error for comparing text with vectors. text reports whether a has text.
 func mixedError(a, b string, text bool) error {
 	if text {
 		a, b = b, a

@@ -102,8 +102,7 @@ func (m *Model) learnAbout() *learn.About {
 // later predictions. The state contains an index of the words. For nonlinear kernels it also
 // contains a dense copy of the support vectors, and for linear kernels the term weights. WarmUp
 // doesn't prepare explanations: the first explanation with a linear kernel takes longer. WarmUp
-// fails if the model can't predict, for example because a user-defined kernel wasn't passed, or if
-// ctx is done.
+// fails if the model can't predict, for example without its user-defined kernel, or if ctx is done.
 func (m *Model) WarmUp(ctx context.Context) (err error) {
 	defer convertError(&err)
 	if err := m.checkInitialized(); err != nil {
@@ -171,8 +170,7 @@ func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *Documen
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
 }
 
-// ExplainRow is like [Model.ExplainText], for a table row. columns holds the names of the row's
-// fields.
+// ExplainRow is like [Model.ExplainText], for a table row. columns names the fields of the row.
 func (m *Model) ExplainRow(
 	ctx context.Context, columns, row []string, n int,
 ) (_ *DocumentExplanation, err error) {
@@ -279,8 +277,8 @@ type DecisionFunctions struct {
 	Offsets      []float64
 }
 
-// DecisionFunctions returns the binary classifiers of a support vector machine, or the zero value
-// for models of other types.
+// DecisionFunctions returns the decision functions of a support vector machine, else the zero
+// value.
 func (m *Model) DecisionFunctions() DecisionFunctions {
 	if m.checkInitialized() != nil {
 		return DecisionFunctions{}
@@ -313,8 +311,7 @@ func (m *Model) DecisionFunctions() DecisionFunctions {
 
 // Weights returns weights[f][j], the weight of columns[j] in decision function f, in the order of
 // About().DecisionFunctions. columns are in ascending order. It returns nil for models without term
-// weights, such as models with nonlinear kernels, landmark models, and nearest-neighbour
-// classifiers.
+// weights: nonlinear kernels, landmark models and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.checkInitialized() != nil {
 		return nil, nil

@@ -82,8 +82,7 @@ type DuplicateOptions struct {
 // document is at most Within. The search is exact. Duplicates returns a group for each kept
 // document with duplicates: the kept document first, then its duplicates in ascending order. A
 // duplicate is in the group of the first kept document for which c is at most Within. Equal texts
-// are duplicates. Different texts without terms aren't duplicates. Zero vectors are duplicates of
-// each other.
+// are duplicates. Different texts without terms aren't duplicates, but all zero vectors are.
 //
 // It fails if Within isn't in [0, 1), or for the same reasons as [Gram].
 func Duplicates(ctx context.Context, c *corpus.Corpus, o DuplicateOptions) (_ [][]int32, err error) {

@@ -24,8 +24,7 @@ type ReadOptions struct {
 
 	// If MinDF, MaxDF, Vocabulary and Tokenizer are zero, [Train] and [Search] choose the terms.
 	// [Train] and [Search] also choose the width of number views without a width. For these
-	// choices, [Read] keeps texts of up to 256 MiB in total, or up to a sixteenth of MemoryBytes if
-	// this is less.
+	// choices, [Read] keeps up to 256 MiB of texts, or MemoryBytes/16 if this is less.
 
 	// MinDF and MaxDF are the minimum and the maximum document frequency of terms. Other terms are
 	// dropped. By default MinDF is 2 for text and 1 for vectors, and MaxDF is unlimited. For
@@ -65,8 +64,7 @@ func (o *ReadOptions) corpusOptions() corpus.Options {
 	}
 }
 
-// maxTextBytes returns the maximum total size in bytes of the texts that are kept so that [Train]
-// can choose terms.
+// maxTextBytes returns the maximum total size of texts that are kept for the choice of terms.
 func (o *ReadOptions) maxTextBytes() int64 {
 	if !o.KeepTexts && (o.Tokenizer != (corpus.Tokenizer{}) || o.MinDF != 0 || o.MaxDF != 0 || o.Vocabulary != nil) {
 		return 0
@@ -75,8 +73,8 @@ func (o *ReadOptions) maxTextBytes() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The Warnings field of the corpus also
-// holds the warnings.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings are also in Warnings of the
+// corpus.
 //
 // Errors state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
@@ -187,7 +185,7 @@ func count(terms []string, column map[string]uint32) (columns []uint32, counts [
 	return kept, counts
 }
 
-// labelOf splits labels[i] into the labels of document i. The format is as for [FromTexts].
+// labelOf splits labels[i], which has the format of [FromTexts].
 func labelOf(labels []string, i int) []string {
 	if i >= len(labels) || strings.TrimSpace(labels[i]) == "" || strings.TrimSpace(labels[i]) == "-" {
 		return nil
@@ -200,11 +198,10 @@ func labelOf(labels []string, i int) []string {
 }
 
 // FromMatrix makes a document from each row of a matrix. Element (i, j) is the count or value of
-// term j in document i. Zeros are dropped. labels is as for [FromTexts]. Values are rounded to
-// float32.
+// term j in document i, rounded to float32. Zeros are dropped. labels is as for [FromTexts].
 //
-// It fails if there are no columns, if a value isn't finite in float32, or if the numbers of labels
-// and rows differ.
+// It fails if there are no columns, if a value isn't finite in float32, or if there isn't one label
+// per row.
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	if x == nil {
@@ -300,8 +297,7 @@ func (r *CorpusBuilder) Corpus() *corpus.Corpus {
 	return &c
 }
 
-// checkedCorpus is like Corpus, but first checks that labels is nil or has one element per
-// document.
+// checkedCorpus is like Corpus, but checks that labels is nil or has one element per document.
 func (r *CorpusBuilder) checkedCorpus(documents int, labels []string) (*corpus.Corpus, error) {
 	if labels != nil && len(labels) != documents {
 		return nil, fmt.Errorf("gram: %d labels, but %d documents", len(labels), documents)

@@ -104,8 +104,7 @@ type RegressionScore struct {
 // MeanBaseline holds the scores R2, MAE and RMSE of a constant estimate, the mean training label.
 type MeanBaseline struct{ R2, MAE, RMSE float64 }
 
-// Metric is a value with its 95% confidence interval from Low to High, computed by the delta method
-// with Student's t distribution.
+// Metric is a value with its 95% confidence interval (delta method, Student's t distribution).
 type Metric struct{ Value, Low, High float64 }
 
 func scoreOf(s *score.Score) *Score {
@@ -155,7 +154,7 @@ type Explanation struct {
 
 	// DocumentCount is the number of training documents over which effects are averaged. It is 0 if
 	// weights are coefficients of a linear function. StoredDocumentCount is the number of documents
-	// that the model stores.
+	// in the model.
 	DocumentCount       int `json:"documents,omitempty"`
 	StoredDocumentCount int `json:"documents_held,omitempty"`
 }
@@ -253,8 +252,7 @@ type Evaluation struct {
 	Score         *Score
 	Outcomes      []Outcome       // one per document
 	CoverageCurve []CoveragePoint // error rates at descending confidence thresholds; nil for label sets
-	// ROC and precision-recall curves: first the micro-average over all classes, then a curve for
-	// each class
+	// ROC and precision-recall curves: the micro-average over all classes, then each class
 	Curves         []Curve
 	Mistakes       []Mistake       // most confident mistakes, in descending order of confidence
 	NearDuplicates []NearDuplicate // near copies of training documents, in ascending order of Document
@@ -264,8 +262,8 @@ type Evaluation struct {
 
 // ColumnImportance holds MeanDrop, the mean drop in accuracy, or in R² for regression, when the
 // values of a column are permuted among the documents. SE is the standard error of the mean drop
-// over documents. The columns of a text view are treated as one column, with their names joined by
-// commas.
+// over documents. The columns of a text view are permuted together. Column then joins their names
+// by commas.
 type ColumnImportance struct {
 	Column       string
 	MeanDrop, SE float64
@@ -277,13 +275,11 @@ type Outcome struct {
 	HasLabels                 bool    // the document has a label to compare with
 	Correct                   bool    // the predicted class, or set of labels, is correct
 	Margin                    float64 // value f(x) of DocumentExplanation
-	// probability of the prediction or, without probabilities, |Margin|; for regression the
-	// absolute error
+	// probability of the prediction or, without probabilities, |Margin|; for regression |error|
 	Confidence float64
 }
 
-// CoveragePoint holds the fraction of documents whose confidence is at least Confidence, and the
-// error rate of these documents.
+// CoveragePoint holds the fraction and the error rate of documents with at least this confidence.
 type CoveragePoint struct{ Confidence, Fraction, ErrorRate float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all
@@ -310,16 +306,14 @@ type Mistake struct {
 	Occurrences []WordOccurrence     // positions in the text of the words in Explanation
 }
 
-// WordOccurrence is an occurrence of a word, bytes Start to End-1 of a text, with the effect of the
-// word.
+// WordOccurrence is an occurrence of a word, bytes Start to End-1 of a text, and the word's effect.
 type WordOccurrence struct {
 	Start, End int
 	Effect     float64
 }
 
 // NearDuplicate is a near copy of a training document. Distance is 1 − cosine of the square roots
-// of the two documents' term frequencies. It is at most 0.02, as if about two words in a hundred
-// differed.
+// of the two documents' term frequencies. It is at most 0.02, as if about 2% of the words differed.
 type NearDuplicate struct {
 	Document, TrainingDocument int // indices of the document and of the nearest training document
 	Distance                   float64

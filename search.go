@@ -15,8 +15,8 @@ import (
 )
 
 // ValidateOptions are the options of [CrossValidate]. The zero value selects a support vector
-// machine with the kernel diffusion:t=0.5 and C = 1, as in the command gram cv. No parameter is
-// chosen automatically.
+// machine with the kernel diffusion:t=0.5 and C = 1, as in gram cv. No parameter is chosen
+// automatically.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
@@ -56,8 +56,8 @@ func (o *Options) warnUnfinished(e learn.Convergence) {
 }
 
 // SearchOptions are the options of [Search]. The zero value tunes kernel, C and scheme of a support
-// vector machine on samples of increasing size, as the command gram grid does. If the corpus keeps
-// its texts, it also tunes the terms.
+// vector machine on samples of increasing size, as gram grid does. If the corpus keeps its texts,
+// it also tunes the terms.
 type SearchOptions struct {
 	TrainOptions // parameters that are set aren't tuned; ChooseWork is 60 by default
 
@@ -71,13 +71,13 @@ type SearchOptions struct {
 	Grid map[string][]string
 
 	// Terms lists corpora with other tokenisations of the same documents, such as n-grams. A search
-	// on samples compares all tokenisations. Default: the alternatives that [Train] tries, if the
-	// corpus keeps its texts.
+	// on samples compares all tokenisations. Default: the tokenisations that [Train] tries, if
+	// texts were kept.
 	Terms []*corpus.Corpus
 }
 
-// SearchPoint is an evaluated combination of parameters. If Search generated the tokenisation,
-// Options.Terms specifies it.
+// SearchPoint is an evaluated combination of parameters. Options.Terms specifies a chosen
+// tokenisation.
 type SearchPoint struct {
 	Options    TrainOptions     // training options with these parameters
 	Terms      int              // index of the tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]
@@ -88,8 +88,7 @@ type SearchPoint struct {
 	ToBest     *ScoreDifference // difference to the best point; nil for the best point
 }
 
-// ScoreDifference is the mean difference between the fold scores of two points, with the standard
-// error SE of this mean.
+// ScoreDifference is the mean difference of two points' fold scores, with its standard error.
 type ScoreDifference struct{ Mean, SE float64 }
 
 // SearchResult is the result of [Search].

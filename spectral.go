@@ -18,8 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Kernels describes the available kernels: formula, parameters with their defaults, definiteness
-// and source.
+// Kernels describes each kernel: formula, parameters with defaults, definiteness and source.
 func Kernels() []kernel.Info { return kernel.Catalogue() }
 
 // SpectrumOptions are the options of [Spectrum].
@@ -71,8 +70,8 @@ type PCAOptions struct {
 	Landmarks int // number of random documents that approximate the matrix (Nyström); default all documents
 }
 
-// Components are the principal components of documents in a kernel's feature space. Methods may be
-// called concurrently.
+// Components are principal components in a kernel's feature space. Methods may be called
+// concurrently.
 type Components struct {
 	Eigenvalues []float64 // eigenvalues above rounding errors, in descending order
 	Total       float64   // sum of all eigenvalues: the number of documents times the total variance

@@ -17,14 +17,13 @@ import (
 
 // TrainOptions are the options of [Train]. The zero value trains a support vector machine whose
 // terms, kernel, C and scheme are chosen by cross-validation on samples, as gram train does. For
-// regression epsilon is chosen instead of the scheme. C, epsilon and the tolerance are then in
-// units of the targets.
+// regression, epsilon is chosen instead of the scheme. Its C, epsilon and tolerance are in units of
+// the targets.
 type TrainOptions struct {
 	Options
 
 	// Type is c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner with its
-	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7". The command gram help
-	// learners lists all learners.
+	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7". See gram help learners.
 	Type string
 
 	// Kernel is a specification, or the name of a kernel whose parameter is chosen automatically.
@@ -56,8 +55,7 @@ type TrainOptions struct {
 	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
 
 	// Reject is a target such as error=2% or coverage=90%. The model predicts ? if the largest
-	// probability is below a threshold, which is tuned by cross-validation for this error rate or
-	// coverage.
+	// probability is below a threshold, which is tuned by cross-validation for this target.
 	Reject string `param:"reject"`
 
 	Thresholds bool    `param:"thresholds"` // tune each label's threshold; always set if C is chosen for label sets
@@ -86,8 +84,8 @@ type TrainOptions struct {
 	ChooseWork float64
 }
 
-// Train trains a model on labelled documents. The model is the same, bit for bit, in each run and
-// for any number of workers.
+// Train trains a model on labelled documents. Each run gives the same bits, for any number of
+// workers.
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
 // the terms of the corpus, word pairs, character n-grams within words, or words and character
@@ -125,9 +123,8 @@ func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err
 	return &Model{m: m, o: o.Options}, nil
 }
 
-// prepareCorpus returns the corpus with document weights. If Terms is set, it tokenises the texts
-// again. Otherwise it stores the numbers of a table as values if the kernel or the embedding needs
-// vectors.
+// prepareCorpus sets document weights. If Terms is set, it tokenises the texts again. Otherwise it
+// stores numbers of tables as values if the kernel or the embedding needs vectors.
 func (o *TrainOptions) prepareCorpus(ctx context.Context, c *corpus.Corpus) (*corpus.Corpus, error) {
 	c, err := o.withWeights(c)
 	opt := corpus.Options{Workers: o.Workers, MemoryBytes: o.MemoryBytes}

@@ -6,21 +6,18 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// workingSetSelector selects working sets.
 type workingSetSelector struct {
 	size     int
 	selected []bool
 	set      []int32 // selected variables in order of selection
-	// Variable in each slot of the working set, or -1. A variable of two consecutive sets keeps its
-	// slot.
+	// variable in each slot, or -1; a variable of two consecutive sets keeps its slot
 	slots          []int32
 	slotOf         []int32 // slot of each variable, or -1
 	changedSlots   []int32 // slots that got a new variable in this round
 	candidateLists [4]candidateList
 }
 
-// candidateList holds the candidates in one direction: the violators with the largest, or the
-// smallest, scores.
+// candidateList holds the violators with the largest, or with the smallest, scores.
 type candidateList struct {
 	threshold   float64            // minimum violation of a candidate, as a fraction of the gap; adapted in each round
 	variables   []int32            // variables whose violation exceeds threshold·gap
@@ -29,9 +26,8 @@ type candidateList struct {
 	buffer      []int32            // memory for variables
 }
 
-// extremes holds the maximum score hi over I_up, the minimum score lo over I_low, and the variables
-// with these scores, for an equality constraint. I_up and I_low are the variables for which y·α may
-// increase and decrease.
+// extremes holds, for an equality constraint, the maximum score hi over variables for which y·α may
+// increase, and the minimum score lo over variables for which y·α may decrease.
 type extremes struct {
 	hi, lo           float64
 	hiIndex, loIndex int
@@ -64,7 +60,8 @@ func newWorkingSetSelector(size, n int) *workingSetSelector {
 
 // selectSet selects the next working set, which includes the most violating pair. Up to half of the
 // set are free variables of the previous set, because the rows of these variables are cached. The
-// remaining variables are the largest violators, half of them from I_up and half from I_low.
+// remaining variables are the largest violators, half of them with large and half with small
+// scores.
 func (c *workingSetSelector) selectSet(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0
@@ -123,8 +120,8 @@ func (c *workingSetSelector) addVariable(t int32) {
 	}
 }
 
-// violationRange specifies the violation direction·score - extreme of variables whose mask contains
-// maskBit. It is at most gap.
+// violationRange specifies the violation direction·score - extreme <= gap of variables with
+// maskBit.
 type violationRange struct {
 	maskBit            byte
 	direction, extreme float64

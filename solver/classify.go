@@ -27,14 +27,12 @@ type Parameters struct {
 	Regularization
 
 	// Weights multiplies C for the documents of each class, like LIBSVM's -w. With [MultiLabel],
-	// and in one-vs-rest with three or more classes, the weight of a class applies only to the
-	// documents of the class in the problem in which the class is positive, as in LIBLINEAR.
-	// Default: 1 each.
+	// and in one-vs-rest with three or more classes, the weight of a class applies only in the
+	// problem in which the class is positive, as in LIBLINEAR. Default: 1 each.
 	Weights []float64
 
 	// DocumentWeights multiplies C for each document, by row of the matrix. A document of weight w
-	// is equivalent to w copies. DocumentWeights also has an element for each excluded document.
-	// Default: 1 each.
+	// is equivalent to w copies. Excluded documents also have an element. Default: 1 each.
 	DocumentWeights []float64
 
 	// Probabilities fits a [Sigmoid] to each binary decision function by five-fold
@@ -104,7 +102,7 @@ type problem struct {
 	params              *Parameters
 	bounds              [2]float64 // upper bounds by sign index, for documents of weight 1
 	initial             initialSolution
-	classes             [2]int // classes by sign index; classes[1] is -1 for all other classes
+	classes             [2]int // classes by sign index; classes[1] is -1 if it stands for all other classes
 	negativeWeightClass int    // class whose weight applies to negative documents, or -1 for weight 1
 	index               int    // index of the decision function in the classifier
 }
@@ -146,9 +144,8 @@ func signIndexOf(positive bool) int {
 	return 1
 }
 
-// newDual returns the quadratic program of p. Documents for which heldOut returns true have the
-// upper bound 0. If all other documents have the same sign, newDual returns nil, or an error if
-// heldOut is nil.
+// newDual returns the quadratic program of p. Documents for which heldOut is true have the upper
+// bound 0. If all others have the same sign, newDual returns nil, or an error if heldOut is nil.
 func (p *problem) newDual(m *checkedMatrix, heldOut func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {

@@ -21,9 +21,8 @@
 // solved separately until it converges.
 //
 // On top of this algorithm, the package implements C-SVC and ν-SVC with multi-class schemes,
-// regression and one-class SVMs ([Train]). It also computes decision values, votes and
-// probabilities ([Predictor], [Classifier]), and cross-validates with warm starts
-// ([CrossValidation]).
+// regression and one-class SVMs ([Train]), decision values, votes and probabilities ([Predictor],
+// [Classifier]), and cross-validation with warm starts ([CrossValidation]).
 //
 // # Validation
 //
@@ -33,10 +32,11 @@
 //
 // # Determinism
 //
-// Every run gives the same bits, because the sequence of operations depends neither on timing nor
-// on the number of workers. The sequence depends on whether the matrix is in memory or computed on
-// demand (see Whole of [Matrix]), and on Options.RowBytes if RowBytes is very small. Rows are
-// float32. Sums and comparisons use float64.
+// Every run gives the same bits, because the sequence of operations doesn't depend on timing. The
+// sequence depends on the result of Whole (see [Matrix]). If Whole returns false and the rows don't
+// fit in Options.RowBytes, the sequence depends on RowBytes and on the number of workers, which
+// share RowBytes. Otherwise it doesn't depend on the number of workers, and on RowBytes only if
+// RowBytes is very small. Rows are float32. Sums and comparisons use float64.
 //
 // Sources: Platt (1998) and Keerthi and others (2001) for SMO; Joachims (1998) for the working set;
 // Fan, Chen and Lin, JMLR 6 (2005) for second-order selection; Chang and Lin, ACM TIST 2 (2011) for

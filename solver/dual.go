@@ -15,8 +15,7 @@ import (
 //
 //	score[t] = -y[t]·∂f/∂α[t] = offset[t] - Σ_s y[s]α[s]·K[d(s)][d(t)],  offset[t] = -y[t]·p[t],
 //
-// A step that adds y[t]·λ to α[t] changes the scores by -λ·K[d(t)]. So the update doesn't depend on
-// labels.
+// A step that adds y[t]·λ to α[t] changes the scores by -λ·K[d(t)], which doesn't depend on y.
 //
 // Variable t belongs to document d(t) = docs[t mod len(docs)]. Each document has one variable or,
 // in regression, two: for targets above and below the estimate.
@@ -29,8 +28,7 @@ type dual struct {
 	progress   *runProgress
 }
 
-// runProgress tracks the progress of a solver run. A problem and its shrunk versions share a
-// runProgress.
+// runProgress is shared by a problem and its shrunk versions.
 type runProgress struct {
 	documents        int
 	initialViolation float64 // largest violation so far, usually the initial violation
@@ -53,7 +51,6 @@ func (p *runProgress) advance(gap, tolerance float64, steps int) float64 {
 	return max(p.fraction, part)
 }
 
-// variables holds the variables of a problem and their data.
 type variables struct {
 	sign                 []int8
 	upper, offset, alpha []float64
@@ -76,8 +73,7 @@ func (v *variables) copyVariable(t int, of *variables, at int) {
 }
 
 // The mask of a variable contains upBit if y·α may increase, and lowBit if y·α may decrease. If
-// each sign has its own equality constraint, variables with sign -1 use upNegativeBit and
-// lowNegativeBit instead.
+// each sign has its own equality constraint, sign -1 uses upNegativeBit and lowNegativeBit.
 const (
 	upBit, lowBit                 = 1, 2
 	upNegativeBit, lowNegativeBit = 4, 8
@@ -113,7 +109,6 @@ func newDual(docs []int, variablesPerDocument int, m *checkedMatrix) *dual {
 	return d
 }
 
-// paddedLen rounds n up to a multiple of asm.ScanBlock.
 func paddedLen(n int) int { return (n + asm.ScanBlock - 1) / asm.ScanBlock * asm.ScanBlock }
 
 func emptyDual(docs []int, copies int) *dual {
@@ -191,8 +186,8 @@ func (d *dual) multiplier(bits [2]byte) float64 {
 }
 
 // violation returns the maximum distance of a document's scores beyond the midpoint (hi + lo)/2 of
-// the extremes, in the direction that violates optimality. It is negative for a document that stays
-// at its bound.
+// the extremes, in the direction that violates optimality. It is negative for documents that stay
+// at their bound.
 func (d *dual) violation(doc int, ends []extremes) float64 {
 	far := math.Inf(-1)
 	for e, b := range d.constraintBits() {
@@ -225,9 +220,8 @@ func (d *dual) margin() float64 {
 }
 
 // marginTolerance bounds the rounding error of the margin of two equal classes, relative to
-// Σα·max|K[i][i]|, the maximum possible score. It is far above 2⁻⁵³, the float64 rounding error,
-// because errors accumulate in a score. It is far below 2⁻²⁴, the float32 rounding error of kernel
-// values.
+// Σα·max|K[i][i]|, the maximum possible score. It is far above the float64 precision 2⁻⁵³, because
+// errors accumulate, and far below the float32 precision 2⁻²⁴ of kernel values.
 const marginTolerance = 0x1p-40
 
 func (d *dual) rho() float64 {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Groups divides the indices of the decision functions for n documents into groups that can be
-// trained independently. [Train] with OnlyFunctions set to complete groups gives the same bits as a
-// full training run, so groups may be trained on different computers. One-vs-one has a group for
-// each pair of non-empty classes. In other schemes, a group consists of problems that share working
-// sets and fit in a fixed amount of memory. If thresholds are tuned, there is only one group.
+// Groups divides the decision functions for n documents, by index, into groups that can be trained
+// independently. [Train] with OnlyFunctions set to complete groups gives the same bits as a full
+// training run, so groups may be trained on different computers. One-vs-one has a group for each
+// pair of non-empty classes. In other schemes, a group consists of problems that share working sets
+// and fit in a fixed amount of memory. If thresholds are tuned, there is only one group.
 // Consecutive groups share classes, and therefore rows of the matrix. inMemory states whether the
 // matrix has a method Row (see [Matrix]). OnlyFunctions is ignored. Groups fails if t is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
@@ -95,8 +95,8 @@ func (t *Training) plan(n int, inMemory bool) (*trainingPlan, error) {
 	return out, nil
 }
 
-// restrictTo removes the groups whose decision functions aren't in machines, unless machines is
-// nil.
+// restrictTo removes groups whose functions aren't in machines. If machines is nil, it does
+// nothing.
 func (p *trainingPlan) restrictTo(machines []int) error {
 	if machines == nil {
 		return nil

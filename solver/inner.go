@@ -67,8 +67,8 @@ func (in *subproblem) load(d *dual, columns, slots, changed []int32, rows [][]fl
 	}
 }
 
-// solve takes up to maxSteps steps until the violation of the working set is at most tol. It
-// returns the number of steps.
+// solve takes up to maxSteps steps, until the violation is at most tol. It returns the number of
+// steps.
 func (in *subproblem) solve(tol float64, maxSteps int) int {
 	n, k := in.n, in.k
 	score, mask, diag := in.score[:n], in.mask[:n], in.diag[:n]

@@ -14,17 +14,17 @@ import (
 // is the number of documents of the largest problem.
 type solverJob struct {
 	documents int
-	classes   [2]int // classes[1] is -1 for all other classes
+	classes   [2]int // classes[1] is -1 if it stands for all other classes
 	run       func(ctx context.Context, s *singleSMO, bytes int64) error
 }
 
-// runJobs runs jobs in parallel. If there are fewer jobs than workers, several workers share the
-// score updates of a problem.
+// runJobs runs jobs in parallel. If workers outnumber jobs, several workers share the score updates
+// of a problem.
 //
 // The largest jobs start first, so that workers finish at about the same time. If rows are computed
 // on demand, jobs start in Z-order of their two classes, so that consecutive jobs share classes and
-// therefore rows. For every k, an aligned sequence of 4^k jobs has at most 2·2^k classes, so
-// Z-order suits any cache size.
+// therefore rows. For every k, an aligned sequence of 4^k jobs has at most 2·2^k classes, so this
+// suits any cache size.
 //
 // If a job panics, usually in a function that the caller passed, runJobs returns a [*PanicError].
 func runJobs(ctx context.Context, m *checkedMatrix, jobs []solverJob, report *reporter, opt *Options) error {
@@ -87,8 +87,7 @@ func (t *reporter) recordRound(s *singleSMO, d *dual, gap float64, steps int) {
 	t.record(s, steps, d, gap)
 }
 
-// setFraction sets the completed fraction of a problem. It must be reset to 0 before the problem is
-// counted as solved.
+// setFraction sets the completed fraction of a problem. Reset it to 0 before calling countSolved.
 func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

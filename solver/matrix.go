@@ -23,8 +23,8 @@ type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Training fails if
-	// the number of values isn't n.
+	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Other lengths are
+	// an error.
 	Diagonal() []float32
 
 	// Rows copies column ranges of rows to dst. The ranges {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint
@@ -48,8 +48,7 @@ type checkedMatrix struct {
 	workers  int  // number of workers that share a call of Rows; 0 = 1
 }
 
-// maxDocuments bounds the size of a matrix, because variables have 32-bit indices and a document
-// has up to two variables.
+// maxDocuments is limited because variables have 32-bit indices, and a document has up to two.
 const maxDocuments = math.MaxInt32 / 2
 
 func newCheckedMatrix(m Matrix) (*checkedMatrix, error) {

@@ -40,8 +40,7 @@ type multiSMO struct {
 }
 
 // The working set of a multiSMO has n/multiSetDivisor documents for n documents, clamped to
-// [minMultiSetSize, maxMultiSetSize]. It is larger than for a single problem because all problems
-// share it.
+// [minMultiSetSize, maxMultiSetSize]. It is larger than in singleSMO because all problems share it.
 const (
 	multiSetDivisor, minMultiSetSize, maxMultiSetSize = 32, 256, 512
 
@@ -83,8 +82,8 @@ func newMultiSMO(m *checkedMatrix, duals []*dual, opt *Options, report *reporter
 	return g
 }
 
-// solve processes working sets until most problems have converged, or until separate solver runs
-// are likely to be faster.
+// solve runs until most problems have converged, or until separate solver runs are likely to be
+// faster.
 func (g *multiSMO) solve(ctx context.Context) error {
 	opt := g.single.opt
 	for c, d := range g.duals {
@@ -97,7 +96,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 	for _, d := range g.duals {
 		if !d.fixedSum {
-			d.rescale(1) // variables at 0 stay there
+			d.rescale(1) // a start at α = 0 is unchanged
 		}
 	}
 	sweep := max(selectionsPerSweep*len(g.selected)/max(g.setSize, 1), minSweepRounds)
@@ -140,8 +139,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 // A multiSMO ends if at most one in openDivisor of its problems is open (see isOpen). It also ends
 // if the sum of the gaps of open problems after a sweep exceeds maxSweepRatio times the sum before
 // the sweep. A sweep has enough rounds to select each document selectionsPerSweep times, and at
-// least minSweepRounds rounds. The problems still open then converge faster with separate working
-// sets.
+// least minSweepRounds rounds. Open problems then converge faster separately.
 const (
 	openDivisor        = 5
 	selectionsPerSweep = 2
@@ -227,8 +225,8 @@ func (g *multiSMO) selectDocuments() {
 }
 
 // addViolators selects the largest violators of problem c in one direction. calls is the number of
-// calls in this round that are left, including this one. These calls share the free slots of the
-// working set equally.
+// calls left in this round, including this one. These calls share the free slots of the working set
+// equally.
 func (g *multiSMO) addViolators(c, direction int, b violationRange, calls int) {
 	count := (g.setSize - len(g.docs) + calls - 1) / calls
 	if count <= 0 {
@@ -408,7 +406,6 @@ func trainTogether(
 	return nil
 }
 
-// sharesDocuments reports whether there are several problems, all over the same documents.
 func sharesDocuments(problems []*problem) bool {
 	if len(problems) < 2 {
 		return false

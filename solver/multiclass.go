@@ -25,8 +25,8 @@ const (
 	OneVsRest
 
 	// MultiLabel trains a decision function for each label, against all documents without the
-	// label. A document may have any number of labels. Each label is predicted separately, by the
-	// sign of the decision value.
+	// label. A document may have any number of labels. Each label is predicted by the sign of its
+	// decision value.
 	MultiLabel
 )
 
@@ -38,8 +38,7 @@ func (s Scheme) String() string {
 	return [...]string{"one-vs-one", "one-vs-rest", "labels"}[s]
 }
 
-// ClassPairs yields the index and the classes a < b of each pair, in the order (0,1), (0,2), …,
-// (1,2), …
+// ClassPairs yields the index and the classes a < b of each pair: (0,1), (0,2), …, (1,2), (1,3), …
 func ClassPairs(classes int) iter.Seq2[int, [2]int] {
 	return func(yield func(int, [2]int) bool) {
 		i := 0
@@ -66,8 +65,7 @@ type Classifier struct {
 
 	AtLeastOne bool // for MultiLabel: objects without positive decision values get the label with the largest value
 
-	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne; nil if thresholds
-	// weren't tuned.
+	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne, or nil.
 	Thresholds *Thresholds
 
 	// Temperature scales probabilities in schemes with one class per object; nil for no scaling.
@@ -80,8 +78,7 @@ type Classifier struct {
 type Rejection struct {
 	MinProbability float64 `json:"below"`
 
-	// Coverage is the fraction of held-out objects that get a class. ErrorRate is the error rate of
-	// these objects.
+	// Coverage is the fraction of held-out objects that get a class. ErrorRate is their error rate.
 	Coverage  float64 `json:"coverage"`
 	ErrorRate float64 `json:"error"`
 }
@@ -93,8 +90,7 @@ type Training struct {
 	LabelSets [][]int   // labels by document; nil excludes the document; an empty set means no labels
 	Targets   []float64 // regression target by document; NaN excludes the document
 
-	// OneClass trains a one-class SVM on all documents that aren't excluded. The values of labels
-	// are ignored.
+	// OneClass trains a one-class SVM on all documents that aren't excluded, whatever their label.
 	OneClass bool
 
 	Classes int    // number of classes or labels; 1 for regression and one-class SVM
@@ -102,8 +98,7 @@ type Training struct {
 	Parameters
 
 	// Folds, if not nil, requests thresholds for LabelSets, tuned on these folds (see
-	// [TuneThresholds]). It holds the fold of each document, from 0, or -1 for an excluded
-	// document.
+	// [TuneThresholds]). It holds the fold of each document, from 0, or -1 if excluded.
 	Folds []int
 
 	// StartFrom, if not nil, is the classifier from which training is warm-started. It may have
@@ -113,13 +108,11 @@ type Training struct {
 	StartFrom *Classifier
 
 	// OnlyFunctions, if not nil, lists the decision functions to train. The list must consist of
-	// complete groups (see [Training.Groups]). The other functions of the result are nil. Default:
-	// all functions.
+	// complete groups (see [Training.Groups]). Other functions of the result are nil. Default: all.
 	OnlyFunctions []int
 
 	// IndependentLabels trains each label of LabelSets separately, even if rows are not in memory.
-	// So results don't depend on whether rows are in memory. Other schemes ignore
-	// IndependentLabels.
+	// So results don't depend on whether rows are in memory. Other schemes ignore it.
 	IndependentLabels bool
 }
 
@@ -142,8 +135,7 @@ type Training struct {
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
-// (Schölkopf and others, Neural Computation 13, 2001). Decision values are positive for typical
-// documents.
+// (Schölkopf and others, Neural Computation 13, 2001). Typical documents have positive values.
 //
 // Train is fastest if the documents of each class are consecutive, because it then reads fewer
 // values of the matrix. Problems run in parallel, the largest first.
@@ -210,8 +202,7 @@ func (c *Classifier) checkStart(scheme Scheme, problems, n int) error {
 	return nil
 }
 
-// maxFunctions is the maximum number of decision functions of a classifier. One-vs-one reaches it
-// at 11,586 classes.
+// maxFunctions limits the number of decision functions. One-vs-one reaches it at 11,586 classes.
 const maxFunctions = 1 << 26
 
 func (s Scheme) functionCount(classes int) (int, error) {
@@ -270,8 +261,7 @@ func (c *Classifier) Validate() error {
 	return nil
 }
 
-// PresentClasses reports for each class of a one-vs-one classifier whether it has a decision
-// function.
+// PresentClasses reports which classes of a one-vs-one classifier have decision functions.
 func (c *Classifier) PresentClasses() []bool {
 	present := make([]bool, c.Classes)
 	for i, of := range ClassPairs(c.Classes) {

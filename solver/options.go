@@ -17,15 +17,17 @@ type Options struct {
 	Tolerance float64
 
 	// Workers is the number of goroutines. They solve separate problems, or share the work for a
-	// large problem. Results don't depend on Workers. Default: GOMAXPROCS.
+	// large problem. Results don't depend on Workers, with the exception stated for RowBytes.
+	// Default: GOMAXPROCS.
 	Workers int
 
 	// RowBytes is the maximum memory of all workers for cached rows of the matrix, and for the
 	// scores of problems that share working sets. If the rows of a working set don't fit, the
-	// working set is smaller, which changes results within the tolerance. Otherwise RowBytes
-	// doesn't change results. Rows in memory aren't cached if they can be used in place (see
-	// [Matrix]). For a large problem, increase RowBytes rather than cache rows in the Matrix,
-	// because shrinking shortens the rows cached here. Default: 512 MiB.
+	// working set is smaller, which changes results within the tolerance. If Whole of the [Matrix]
+	// returns false and not all rows fit, results depend on RowBytes and Workers, within the
+	// tolerance. Otherwise they don't depend on RowBytes. Rows in memory aren't cached if they can
+	// be used in place (see [Matrix]). For a large problem, increase RowBytes rather than cache
+	// rows in the Matrix, because shrinking shortens the rows cached here. Default: 512 MiB.
 	RowBytes int64
 
 	// DisableShrinking disables shrinking. Default: shrinking is enabled.

@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// singleSMO solves problems one after the other. For a large problem, several goroutines (threads)
-// share the score updates.
+// singleSMO solves problems one after the other. Several goroutines (threads) share large score
+// updates.
 type singleSMO struct {
 	opt       *Options
 	m         *checkedMatrix
@@ -34,7 +34,6 @@ type singleSMO struct {
 	extremes      []extremes // extremes of the scores at the start of the round
 }
 
-// runResult is the final state of a solver run.
 type runResult struct {
 	iterations     int
 	gap            float64
@@ -44,8 +43,7 @@ type runResult struct {
 
 // The working set of a problem with n documents has n/setDivisor variables, clamped to [minSetSize,
 // maxSetSize]. The constants were tuned on problems with 1,131 and 11,314 documents. Smaller sets
-// need more passes over the scores. Larger sets have larger submatrices, which should fit in the L2
-// cache.
+// need more passes over the scores. The submatrix should fit in the L2 cache.
 const setDivisor, minSetSize, maxSetSize = 64, 64, 256
 
 // setSize returns the working set size for n documents: n/divisor, clamped to [smallest, largest]
@@ -68,7 +66,7 @@ func (o *Options) stepLimit(n int) int {
 	return max(10_000_000, 100*n)
 }
 
-// prepare allocates memory for a problem. bytes is the maximum memory for cached rows.
+// prepare allocates memory for a problem. bytes bounds the memory for cached rows.
 func (s *singleSMO) prepare(d *dual, bytes int64) {
 	n := len(d.docs)
 	size := s.opt.setSize(n, setDivisor, minSetSize, maxSetSize)
@@ -88,8 +86,7 @@ func (s *singleSMO) prepare(d *dual, bytes int64) {
 }
 
 // solve finds the optimum of a problem. The solver run is warm-started from initial (see
-// [dual.applyStart]), or from d.alpha if initial is nil. bytes is the maximum memory for cached
-// rows.
+// [dual.applyStart]), or from d.alpha if initial is nil. bytes bounds the memory for cached rows.
 func (s *singleSMO) solve(
 	ctx context.Context, d *dual, initial initialSolution, keep bool, bytes int64,
 ) (runResult, error) {
@@ -107,16 +104,15 @@ func (s *singleSMO) solve(
 	return s.finish(ctx, d)
 }
 
-// resume finds the optimum of the last problem after upper bounds were raised. It reuses the cached
-// rows and the scores.
+// resume solves the last problem again after upper bounds were raised. It reuses cached rows and
+// scores.
 func (s *singleSMO) resume(ctx context.Context, d *dual) (runResult, error) {
 	d.rescale(0)
 	d.refreshMask()
 	return s.finish(ctx, d)
 }
 
-// finish processes working sets until the tolerance is reached. It fails if the result isn't
-// finite.
+// finish processes working sets until convergence. It fails if the result isn't finite.
 func (s *singleSMO) finish(ctx context.Context, d *dual) (runResult, error) {
 	s.totalDocuments = len(d.docs)
 	o := runResult{iterations: d.stepsTaken, iterationsLeft: s.opt.stepLimit(len(d.sign)) - d.stepsTaken}
@@ -134,8 +130,7 @@ func (s *singleSMO) finish(ctx context.Context, d *dual) (runResult, error) {
 	return o, err
 }
 
-// updateScores subtracts Σ y·Δα·K from the scores, with Δα = α - before, or Δα = α if before is
-// nil.
+// updateScores subtracts Σ y·Δα·K from the scores, with Δα = α - before. A nil before means 0.
 func (s *singleSMO) updateScores(ctx context.Context, d *dual, before []float64) error {
 	n := len(d.docs)
 	var docs []int32
@@ -175,8 +170,8 @@ func (s *singleSMO) addDocumentRows(ctx context.Context, d *dual, docs []int32, 
 	return s.addRows(ctx, d, s.rows[:len(docs)], by)
 }
 
-// optimise processes working sets until the tolerance is reached, or until shrinking pays off. If
-// shrinking pays off, it returns the documents to keep.
+// optimise processes working sets until the tolerance is reached. If shrinking pays off earlier, it
+// returns the documents to keep.
 func (s *singleSMO) optimise(ctx context.Context, d *dual, o *runResult) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkInterval)
 	s.cache.priority = func(doc int32) float64 { return d.violation(int(doc), s.extremes) }
@@ -217,7 +212,7 @@ const (
 	maxPrefetchRows = 512
 )
 
-// runNextRound is like runRound. If rows are computed on demand, it prefers documents with cached
+// runNextRound calls runRound. If rows are computed on demand, it prefers documents with cached
 // rows.
 func (s *singleSMO) runNextRound(ctx context.Context, d *dual, o *runResult) (steps int, err error) {
 	if s.m.onDemand && !s.cache.inPlace {
@@ -362,8 +357,7 @@ func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, unless shared is set and docs contains doc. It appends the index
-// of doc in docs to at.
+// appendOnce appends doc to docs, unless shared is set and docs has it, and the index of doc to at.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {

@@ -101,8 +101,7 @@ func (p *Predictor) coefsByColumn() *columnCoefs {
 	return &p.byColumn
 }
 
-// Bytes returns the maximum memory of the predictor in bytes, excluding any [Accumulator] (see
-// [Predictor.AccumulatorBytes]).
+// Bytes returns the maximum memory of the predictor in bytes, excluding every [Accumulator].
 func (p *Predictor) Bytes() int64 {
 	return int64(p.coefCount)*(4+4+8) + 8*int64(p.columns+1+len(p.biases))
 }

@@ -38,8 +38,7 @@ func FitSigmoid(decisions []float64, positive []bool) (Sigmoid, error) {
 	return fitSigmoid(decisions, positive), nil
 }
 
-// maxDecision is the maximum absolute decision value, so that no sum of squares overflows.
-const maxDecision = 1e140
+const maxDecision = 1e140 // so that no sum of squares overflows
 
 // fitSigmoid is FitSigmoid for checked decision values. Without decision values, it returns a
 // constant probability that depends only on positive.
@@ -180,8 +179,8 @@ func (p *problem) heldOutDecisions(
 const minProbability = 1e-7
 
 // Probabilities sets dst[c] to the probability of class c, given the decision values of an object.
-// In one-vs-one, the pairwise probabilities r may be inconsistent. They are combined into the
-// probabilities p that minimise
+// In one-vs-one, the pairwise probabilities r may be inconsistent. They are combined into the p
+// that minimises
 //
 //	Σ_a Σ_{b≠a} (r[b][a]·p[a] - r[a][b]·p[b])²  subject to Σ p = 1,  r[a][b] = P(a | a or b),
 //
@@ -219,7 +218,6 @@ func (c *Classifier) checkProbabilities(decisions []float64) error {
 	return nil
 }
 
-// unscaledProbabilities sets dst to the probabilities before temperature scaling.
 func (c *Classifier) unscaledProbabilities(dst, decisions []float64) {
 	clear(dst)
 	if c.Scheme == OneVsOne {

@@ -15,12 +15,10 @@ const maxMergeGap = 64
 // memory are used in place. Rows with shorter segments are copied.
 const minInPlaceSegment = 64
 
-// rowSegment maps columns column to column+n-1 of a row to documents document to document+n-1 of a
-// problem.
+// rowSegment assigns columns [column, column+n) of a row to documents [document, document+n).
 type rowSegment struct{ column, document, n int }
 
-// rowCache caches rows of a problem's documents, restricted to the columns of these documents,
-// within a memory limit.
+// rowCache caches rows of a problem's submatrix in limited memory.
 //
 // A new row replaces a row that the current round doesn't need. Among randomly selected rows, it
 // replaces the row whose document has the smallest violation of the optimality conditions, so that
@@ -38,8 +36,7 @@ type rowCache struct {
 	columnCount int          // number of columns read
 
 	// Each chunk has chunkLen values and slotsPerChunk slots. totalLen is the number of values in
-	// all chunks. A chunk is allocated when it is first needed. A cache and its restriction share
-	// the chunks (see restrict).
+	// all chunks. Chunks are allocated when first needed, and reused by restrict.
 	chunks                            [][]float32
 	chunkLen, totalLen, slotsPerChunk int
 
@@ -60,8 +57,8 @@ func maxRows(n int, bytes int64) int { return int(min(int64(n), bytes/(4*int64(m
 // maxChunkValues is the maximum number of values in a chunk of several rows.
 const maxChunkValues = 4 << 20
 
-// newRowCache returns a cache of up to slots rows of docs. buf becomes the first chunk if it is
-// large enough.
+// newRowCache returns a cache of up to slots rows. buf becomes the first chunk if it is large
+// enough.
 func newRowCache(m *checkedMatrix, docs []int, slots int, buf []float32) *rowCache {
 	s := &rowCache{m: m}
 	s.setDocuments(docs)
@@ -108,8 +105,7 @@ func (s *rowCache) reset() {
 	s.round, s.filledSlots, s.rngState = 0, 0, 1
 }
 
-// columnRanges returns the column ranges that are read for docs, and the total length of the
-// ranges.
+// columnRanges returns the column ranges that are read for docs, and their total length.
 func columnRanges(docs []int) (columns [][2]int, span int) {
 	for _, d := range docs {
 		if last := len(columns) - 1; last >= 0 && d-columns[last][1] < maxMergeGap {
@@ -172,12 +168,11 @@ func (s *rowCache) victim() int32 {
 	return int32(best)
 }
 
-// victimCandidates is the number of slots that victim compares. In a solver run on 25,000 documents
-// with memory for a seventh of the rows, 151,000, 121,000 and 117,000 rows were computed with 1, 8
-// and 32 candidates.
+// victimCandidates is the number of slots that victim compares. A solver run on 25,000 documents
+// with memory for 1/7 of the rows computed 151,000, 121,000 and 117,000 rows with 1, 8 and 32
+// candidates.
 const victimCandidates = 16
 
-// segments returns the segments of the rows that fetch returns.
 func (s *rowCache) segments() []rowSegment {
 	if s.inPlace {
 		return s.rowSegments
@@ -300,9 +295,9 @@ func (s *rowCache) gather(ctx context.Context, dst, rows [][]float32) error {
 }
 
 // restrict returns a cache for docs, which are the documents keep[0], keep[1], … of s. It moves the
-// cached rows of docs to the new cache, which reuses the memory of s, in which more of the shorter
-// rows fit. Afterwards s is empty. If s used rows in place, the new cache is empty, and its size is
-// bytes, but at least minRows rows.
+// cached rows of docs from s to the new cache. The new cache reuses the memory of s, which holds
+// more of the shorter rows. If s used rows in place, the new cache is empty, and its size is bytes,
+// but at least minRows rows.
 func (s *rowCache) restrict(keep []int32, docs []int, minRows int, bytes int64) *rowCache {
 	if s.inPlace {
 		r := newRowCache(s.m, docs, max(maxRows(len(docs), bytes), min(minRows, len(docs))), nil)
@@ -324,8 +319,7 @@ func (s *rowCache) restrict(keep []int32, docs []int, minRows int, bytes int64) 
 		if !ok {
 			continue
 		}
-		// Copying in place is safe, because rows only move to lower addresses and keep is
-		// increasing.
+		// in place, because rows only move to lower addresses, and keep is increasing
 		row, short := s.slotRow(int32(from)), r.slotRow(slot)
 		for c, t := range keep {
 			short[c] = row[t]

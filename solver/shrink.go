@@ -62,8 +62,7 @@ func (s *singleSMO) solveShrunk(ctx context.Context, whole *dual, keep []int32, 
 	return s.updateScores(ctx, whole, before)
 }
 
-// activeDocuments returns the documents with a free variable, or with a variable that may be in a
-// violating pair.
+// activeDocuments returns the documents with a variable that is free or may be in a violating pair.
 func (d *dual) activeDocuments(ends []extremes) []int32 {
 	n := len(d.docs)
 	in := make([]bool, n)

@@ -55,8 +55,7 @@ func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
 	return true
 }
 
-// loadStart sets the variables to a warm start, clamped to their bounds, and returns the sums of α
-// over the two signs.
+// loadStart sets α to a warm start, clamped to the bounds, and returns the sums of α by sign.
 func (d *dual) loadStart(from initialSolution) (plus, minus float64) {
 	near := make([]float64, len(d.docs))
 	for _, f := range from {

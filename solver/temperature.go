@@ -18,9 +18,7 @@ type Temperature struct {
 	UsesLogOdds bool    `json:"odds,omitempty"`
 }
 
-// maxInverseTemperature is the maximum of 1/T in FitTemperature, and 1/maxInverseTemperature is the
-// minimum.
-const maxInverseTemperature = 1e3
+const maxInverseTemperature = 1e3 // maximum of 1/T; the minimum is 1/maxInverseTemperature
 
 // FitTemperature fits the temperature to decision values of objects with known classes by maximum
 // likelihood. c supplies the sigmoids. An object is excluded if its decision values are nil, or if
@@ -83,8 +81,7 @@ func (f *temperatureFit) add(z []float64, of int) {
 	f.scores, f.targetSum = append(f.scores, z), f.targetSum+mean
 }
 
-// derivatives returns the first and second derivative of the negative log-likelihood with respect
-// to b = 1/T.
+// derivatives returns two derivatives of the negative log-likelihood with respect to b = 1/T.
 func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	k := 1
 	for _, z := range f.scores {
@@ -104,8 +101,7 @@ func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	return slope - f.targetSum*float64(k-1)/float64(len(f.scores)+k), curve
 }
 
-// temperatureScores sets dst[c] to z[c] of [Temperature], or to -Inf for a class without a decision
-// function.
+// temperatureScores sets dst[c] to z[c] of [Temperature], or to -Inf without a decision function.
 func (c *Classifier) temperatureScores(dst, decisions []float64, odds bool) {
 	switch {
 	case !odds && c.Scheme == OneVsOne:

@@ -9,8 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds holds decision thresholds for labels. An object gets the labels whose decision values
-// are above their thresholds.
+// Thresholds holds decision thresholds. An object gets the labels with decision values above them.
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
@@ -35,7 +34,7 @@ type Thresholds struct {
 // same documents.
 //
 // Let r, g and t be the numbers of correct, predicted and true labels. The maximum micro F1 is the
-// F for which
+// F with
 //
 //	max Σ (2r - F·g) = F·Σ t,
 //
@@ -76,8 +75,8 @@ func TuneThresholds(decisions [][]float64, sets [][]int, folds []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// tuningRule is a way to tune thresholds, with its results. fit tunes on all folds except fold, or
-// on all folds if fold is -1.
+// tuningRule is a rule with its results. fit tunes thresholds on all folds except fold (-1: on
+// all).
 type tuningRule struct {
 	fit              func(fold int) []float64
 	atLeastOne       bool
@@ -86,9 +85,7 @@ type tuningRule struct {
 	byDocument       []labelCounts
 }
 
-// labelCounts holds the number of correct labels, and total, the number of predicted plus true
-// labels.
-type labelCounts struct{ correct, total int }
+type labelCounts struct{ correct, total int } // total: predicted plus true labels
 
 func (c labelCounts) f1() float64 { return 2 * float64(c.correct) / float64(max(c.total, 1)) }
 
@@ -126,7 +123,6 @@ type thresholdTuner struct {
 	confident  [][]labelDecision // decision values above 1 by label
 }
 
-// labelDecision is the decision value of a label for a document.
 type labelDecision struct {
 	value    float64
 	doc      int32
@@ -167,7 +163,6 @@ func newThresholdTuner(decisions [][]float64, sets [][]int, folds []int) (*thres
 
 func (k *thresholdTuner) zeroThresholds(int) []float64 { return make([]float64, k.labelCount) }
 
-// commonThreshold tunes a common threshold for all labels on all folds except fold.
 func (k *thresholdTuner) commonThreshold(fold int) []float64 {
 	all := slices.Concat(k.uncertain...)
 	slices.SortStableFunc(all, func(a, b labelDecision) int { return cmp.Compare(b.value, a.value) })
@@ -175,7 +170,6 @@ func (k *thresholdTuner) commonThreshold(fold int) []float64 {
 	return slices.Repeat(k.tuneJointly([][]labelDecision{all}, [][]labelDecision{sure}, fold), k.labelCount)
 }
 
-// labelThresholds tunes a threshold for each label on all folds except fold.
 func (k *thresholdTuner) labelThresholds(fold int) []float64 {
 	return k.tuneJointly(k.uncertain, k.confident, fold)
 }
@@ -299,8 +293,7 @@ func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// appendLabels appends the labels whose values are above their thresholds. If above is nil,
-// thresholds are 0.
+// appendLabels appends the labels whose values exceed above, or 0 if above is nil.
 func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {
@@ -322,8 +315,8 @@ func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 
 // Apply applies the thresholds to a classifier of labels. It adds each threshold to the Rho of its
 // decision function, so that labels are predicted by the sign of the decision value. Probabilities
-// don't change. Apply fails unless the scheme is [MultiLabel] and there is one threshold per
-// decision function.
+// don't change. It fails unless the scheme is [MultiLabel] with one threshold per decision
+// function.
 func (t *Thresholds) Apply(c *Classifier) error {
 	if c.Scheme != MultiLabel || len(t.Above) != len(c.Functions) {
 		return userError("thresholds require scheme %s and one threshold per decision function, got scheme %s with %d "+
@@ -341,7 +334,6 @@ func (t *Thresholds) Apply(c *Classifier) error {
 	return nil
 }
 
-// foldCount returns the number of folds for tuning thresholds, or 0 if thresholds aren't tuned.
 func (t *Training) foldCount(n int) (int, error) {
 	if t.Folds == nil {
 		return 0, nil

@@ -68,8 +68,7 @@ type CrossValidation struct {
 	OnlyFolds []int
 }
 
-// Validation is the result of a cross-validation with one element of pars (see
-// [CrossValidation.Run]).
+// Validation is the result of [CrossValidation.Run] for one element of its argument pars.
 type Validation struct {
 	// Out-of-fold predictions: PredictedClasses, LabelSets or Estimates is set.
 	PredictedClasses []int     // predicted class by document; -1 if excluded
@@ -207,8 +206,7 @@ func (t *CrossValidation) Validate(n int) error {
 	return err
 }
 
-// predict predicts the documents of fold f with the classifiers of all parameters. The classifiers
-// share kernel values.
+// predict predicts the documents of fold f. The classifiers of all parameters share kernel values.
 func (t *CrossValidation) predict(ctx context.Context, m *checkedMatrix, out []*Validation, f int, opt *Options) error {
 	var held []int
 	for i, part := range t.Folds {
@@ -240,8 +238,6 @@ func (t *CrossValidation) predict(ctx context.Context, m *checkedMatrix, out []*
 	})
 }
 
-// check checks that a warm start has the given scheme and numbers of folds and problems, for
-// documents 0 to n-1.
 func (s *WarmStart) check(scheme Scheme, parts int, only []int, problems, n int) error {
 	if s.Validation == nil || len(s.Validation.Classifiers) != parts {
 		return userError("the warm start must have the %d folds of this trial", parts)
