@@ -21,14 +21,13 @@ import (
 
 var fewTexts = []string{"red green blue", "red green", "blue red", "salt pepper sugar", "salt sugar", "pepper salt"}
 
-// few returns documents of two classes.
 func few(t testing.TB) *corpus.Corpus {
 	t.Helper()
 	labels := []string{"colour", "colour", "colour", "spice", "spice", "spice"}
 	return gram.Must(gram.FromTexts(t.Context(), fewTexts, labels, gram.ReadOptions{MinDF: 1}))
 }
 
-// Empty inputs are valid if an empty result makes sense.
+// Empty inputs give empty results where an empty result makes sense.
 func TestEmptyArguments(t *testing.T) {
 	c := few(t)
 	m := gram.Must(gram.Train(t.Context(), c, gram.TrainOptions{Kernel: "linear", C: 1}))
@@ -63,8 +62,8 @@ func TestEmptyArguments(t *testing.T) {
 	}
 }
 
-// Each invalid argument gives an error of this package that names the argument or its value, but no
-// lower-level package.
+// Each invalid argument gives an error with the prefix "gram: " that names the argument or its
+// value, but no lower-level package.
 func TestInvalidArguments(t *testing.T) {
 	ctx, c, none := t.Context(), few(t), filepath.Join(t.TempDir(), "no", "where")
 	m := gram.Must(gram.Train(ctx, c, gram.TrainOptions{Kernel: "linear", C: 1}))

@@ -21,7 +21,7 @@ import (
 
 var errCallback = errors.New("broken")
 
-// panicsIn is a matrix, an operator and a reader. Its methods panic.
+// panicsIn implements a matrix, an operator and a reader, whose methods panic.
 type panicsIn struct{ *solver.Dense }
 
 func (panicsIn) Rows(context.Context, []int, [][2]int, [][]float32) error { panic(errCallback) }
@@ -43,7 +43,8 @@ func TestPanicsOfCallbacks(t *testing.T) {
 	e := musttest.Get(engine.New(x, engine.Options{}))(t)
 	defer e.Close()
 	in := panicsIn{musttest.Get(solver.NewDense(3, make([]float32, 9)))(t)}
-	// It panics from c = 0.3 to 0.9, so that kernel.New accepts it after trying 0, 0.25 and 1.
+	// The kernel panics for c from 0.3 to 0.9, so that kernel.New accepts it after trying 0, 0.25
+	// and 1.
 	own := musttest.Get(kernel.New(kernel.Custom{Name: "mine", Embedding: sparse.SphereEmbedding,
 		Eval: func(c, _, _ float64) float64 {
 			if c > 0.3 && c < 0.9 {

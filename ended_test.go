@@ -27,12 +27,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// maxAfterTheEnd is the maximum number of bytes that a call with a done context may allocate. The
-// work itself would allocate far more.
+// maxAfterTheEnd is the maximum number of bytes that a call with a done context may allocate. A
+// call that does its work would allocate far more.
 const maxAfterTheEnd = 512 << 10
 
-// TestEnded calls all long work with a done context. The call must return the context's error
-// before it allocates memory for the work: zeroing it took 48 s for 40,000 documents.
+// TestEnded calls every long-running function with a done context. The call must return the
+// context's error before it allocates memory for its work, because zeroing this memory took 48 s
+// for 40,000 documents.
 func TestEnded(t *testing.T) {
 	live := context.Background()
 	c := gram.Must(corpus.Read(live, "synthetic:docs=4000,terms=4000,length=40,classes=4", corpus.Options{}))

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// mixed returns documents of three classes with common words, so that some predictions are wrong.
+// mixed returns documents of three classes with shared words, so that some predictions are wrong.
 func mixed(t *testing.T, from, n int) *corpus.Corpus {
 	t.Helper()
 	var texts, labels []string
@@ -28,7 +28,6 @@ func mixed(t *testing.T, from, n int) *corpus.Corpus {
 	return gram.Must(gram.FromTexts(t.Context(), texts, labels, gram.ReadOptions{}))
 }
 
-// labelsOf returns the class of each document.
 func labelsOf(c *corpus.Corpus) (labels []string) {
 	for i := range c.Documents.Rows() {
 		labels = append(labels, c.Classes[c.Labels.Classes(i)[0]])
@@ -36,8 +35,8 @@ func labelsOf(c *corpus.Corpus) (labels []string) {
 	return labels
 }
 
-// The figures of an evaluation agree with their definitions, and the effect of a word is the change
-// of the decision value when the word is removed.
+// The scores of an evaluation agree with their definitions. The effect of a word is the change in
+// the decision value if the word is removed.
 func TestEvaluate(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	for _, o := range []gram.TrainOptions{
@@ -126,7 +125,8 @@ func checkWords(t *testing.T, m *gram.Model, text, word, label, against string, 
 	}
 }
 
-// For label sets, a mistake is the most confident wrong label, and this label is explained.
+// For label sets, a mistake is the most confidently wrong label, and its explanation is for this
+// label.
 func TestEvaluateLabels(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	several := func(c *corpus.Corpus) *corpus.Corpus {
@@ -180,7 +180,7 @@ func TestEvaluateLabels(t *testing.T) {
 	}
 }
 
-// Copies of training documents are reported.
+// Near copies of training documents are reported.
 func TestEvaluateCopies(t *testing.T) {
 	train, test := mixed(t, 0, 90), mixed(t, 1000, 60)
 	texts := append(slices.Clone(test.Texts), strings.ToUpper(train.Texts[7]), "nothing known",

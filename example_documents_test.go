@@ -37,7 +37,7 @@ func ExampleNewCorpusBuilder() {
 	}
 	m := gram.Must(gram.Train(ctx, rows.Corpus(), gram.TrainOptions{Kernel: "diffusion:t=2", C: 10}))
 
-	rows.Add([]uint32{search, order}, []float64{1, 4}) // Corpus has removed the other rows
+	rows.Add([]uint32{search, order}, []float64{1, 4}) // Corpus has reset the builder
 	fmt.Println(gram.Must(m.Predict(ctx, rows.Corpus())).Label(0))
 	// Output: buyer
 }
@@ -60,7 +60,7 @@ func ExampleGram() {
 	// [0.000 1.000 2.000]
 }
 
-// This example finds the nearest other document of each. With MinDF 1 rare words count.
+// This example finds the nearest other document of each document. MinDF 1 keeps rare words.
 func ExampleNeighbours() {
 	ctx := context.Background()
 	texts := []string{"the cat sat on the mat", "a dog barked", "the cat sat on a mat"}
@@ -113,6 +113,6 @@ func ExampleIndex_Save() {
 	}
 	index = gram.Must(gram.LoadIndex(ctx, path, gram.Options{}))
 	near := gram.Must(index.Query(ctx, []string{"the cat and the dog"}, gram.IndexQuery{K: 1}))
-	fmt.Println(near[0][0].Document) // numbers are unchanged
+	fmt.Println(near[0][0].Document) // document numbers are unchanged
 	// Output: 1
 }

@@ -64,7 +64,7 @@ func ExampleModel_Evaluate() {
 	// document 2 isn't no, in spite of "dull"
 }
 
-// This example lists the strongest terms of each class, and of the prediction for a text.
+// This example lists the strongest terms of each class, and the strongest term of a prediction.
 func ExampleModel_Explain() {
 	ctx := context.Background()
 	c := gram.Must(gram.ReadFrom(ctx, strings.NewReader(trainTSV), "train.tsv", gram.ReadOptions{MinDF: 1}))
@@ -92,7 +92,7 @@ func ExampleCrossValidate() {
 	// Output: accuracy 1.00 ± 0.00 of 4 folds
 }
 
-// This example finds the best of several values of C and trains a model with it.
+// This example finds the best of several values of C and trains a model with this value.
 func ExampleSearch() {
 	ctx := context.Background()
 	c := gram.Must(gram.Read(ctx, "synthetic:docs=200,terms=500,classes=2", gram.ReadOptions{}))
@@ -193,8 +193,8 @@ func ExampleOptions() {
 // the meantime.
 type service struct{ model atomic.Pointer[gram.Model] }
 
-// use loads and warms a model of any kind for later requests. Running requests keep their model. If
-// use fails, the old model remains.
+// use loads and prepares a model of any type for later requests. Running requests continue with the
+// old model. If use fails, the old model remains.
 func (s *service) use(ctx context.Context, path string) error {
 	m, err := gram.Load(path)
 	if err != nil {
@@ -275,7 +275,7 @@ func ExampleModel_PredictTexts_stream() {
 	// Output: map[cats:500000 dogs:500000] true
 }
 
-// This example distinguishes errors.
+// This example distinguishes errors by type.
 func Example_errors() {
 	texts, all := []string{"red green", "red blue", "salt sugar"}, []string{"all", "all", "all"}
 	report := func(err error) {

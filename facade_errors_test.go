@@ -20,7 +20,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// trainings returns the errors of training, cross-validation and search with the same options.
+// trainings returns the errors of Train, CrossValidate and Search with the same options.
 func trainings(t *testing.T, c *corpus.Corpus, o gram.TrainOptions) []error {
 	_, trained := gram.Train(t.Context(), c, o)
 	_, validated := gram.CrossValidate(t.Context(), c, gram.ValidateOptions{TrainOptions: o})
@@ -28,7 +28,7 @@ func trainings(t *testing.T, c *corpus.Corpus, o gram.TrainOptions) []error {
 	return []error{trained, validated, searched}
 }
 
-// Documents without labels and zero models give errors that report this.
+// Errors for documents without labels and for the zero Model name the cause.
 func TestNothingToLearnFrom(t *testing.T) {
 	texts, _ := ordered(200)
 	for _, labels := range [][]string{nil, make([]string, 200)} {
@@ -58,7 +58,7 @@ func TestNothingToLearnFrom(t *testing.T) {
 	}
 }
 
-// Rows may have their columns in any order. Errors name the column.
+// The columns of table rows may be in any order. Errors name the column.
 func TestRowsOfTables(t *testing.T) {
 	columns, labels := []string{"title", "price", "zip"}, []string{"a", "b", "a", "b"}
 	rows := [][]string{{"red bike", "1", "07"}, {"a house", "9", "11"}, {"blue bike", "", "07"}, {"a flat", "8", "11"}}
@@ -242,7 +242,8 @@ func TestKernelOfModelUnknown(t *testing.T) {
 	}
 }
 
-// Rows that NewRows didn't make give an error, and no documents give empty results.
+// A CorpusBuilder that isn't from NewCorpusBuilder gives an error. A corpus without documents gives
+// empty results.
 func TestNoRows(t *testing.T) {
 	var zero gram.CorpusBuilder
 	err := zero.Add([]uint32{0}, []float64{1})
@@ -266,8 +267,8 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { panic("out of order") }
 
-// Reading ends with its context if a stream blocks. A panic of a stream becomes an error. The
-// memory limit bounds reading.
+// Reading a blocked stream ends when its context is done. A panic of the stream becomes an error.
+// The memory limit applies to reading.
 func TestStreams(t *testing.T) {
 	m := gram.Must(gram.Train(t.Context(), few(t), gram.TrainOptions{Kernel: "linear", C: 1}))
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))

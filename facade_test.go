@@ -26,7 +26,7 @@ func TestModelPredictsConcurrently(t *testing.T) {
 	for _, o := range []gram.TrainOptions{{Kernel: "diffusion:t=1", C: 1}, {Type: "logistic"}, {Type: "knn:k=1"}} {
 		m := gram.Must(gram.Train(t.Context(), few(t), o))
 		want := gram.Must(m.PredictTexts(t.Context(), fewTexts))
-		m = m.WithOptions(gram.Options{Workers: 1}) // nothing is prepared
+		m = m.WithOptions(gram.Options{Workers: 1}) // a copy without prepared state
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
@@ -40,7 +40,7 @@ func TestModelPredictsConcurrently(t *testing.T) {
 	}
 }
 
-// Texts are kept if no option sets their terms, or the width of number views.
+// Texts are kept if no option sets the terms, or if number views have no width.
 func TestReadKeepsTexts(t *testing.T) {
 	table := "title,price,class\n" + strings.Repeat("red,1,x\nblue,2,y\n", 3)
 	for views, kept := range map[string][2]bool{"": {true, false}, "title=words": {false, false},
@@ -58,7 +58,7 @@ func TestReadKeepsTexts(t *testing.T) {
 	}
 }
 
-// Warm prepares the state that the first predictions would prepare, also for a model of vectors.
+// WarmUp prepares the state that the first predictions would prepare, also for a model of vectors.
 func TestModelWarm(t *testing.T) {
 	musttest.SkipRace(t) // pools drop items at random
 	var texts, labels []string
@@ -88,7 +88,8 @@ func TestModelWarm(t *testing.T) {
 	musttest.WantError(new(gram.Model).WarmUp(t.Context()))(t, "an empty model")
 }
 
-// The margin of a prediction equals the explained value, for all schemes and nearest neighbours.
+// The margin of a prediction equals Value of its explanation, for all schemes and for nearest
+// neighbours.
 func TestMarginsAreExplained(t *testing.T) {
 	c := gram.Must(gram.FromTexts(t.Context(), fewTexts, []string{"a", "a", "b", "b", "c", "c"},
 		gram.ReadOptions{MinDF: 1}))
@@ -171,7 +172,7 @@ func TestLoadLIBSVM(t *testing.T) {
 	}
 }
 
-// The facade builds for WebAssembly, and doesn't import commands, plots or GPU code.
+// Package gram builds for WebAssembly, and doesn't import commands, plots or GPU code.
 func TestImportsOfTheFacade(t *testing.T) {
 	musttest.SkipRace(t)
 	if _, err := exec.LookPath("go"); err != nil {
@@ -210,7 +211,8 @@ func ordered(n int) (texts, labels []string) {
 	return texts, labels
 }
 
-// A model with chosen terms predicts any corpus as its texts, or returns an error.
+// A model with chosen terms predicts a corpus that keeps its texts, or was read with ReadOptions,
+// like its texts. Another corpus of texts gives an error.
 func TestPredictCutsAsTraining(t *testing.T) {
 	texts, labels := ordered(200)
 	read := func(o gram.ReadOptions) *corpus.Corpus {
@@ -257,7 +259,7 @@ func TestWarnsOfNamedKernels(t *testing.T) {
 	}
 }
 
-// Known also counts the known columns of vectors, for models of every type.
+// KnownWordCounts also counts the known columns of vectors, for models of every type.
 func TestPredictKnownColumns(t *testing.T) {
 	train := gram.Must(gram.FromMatrix(mat.NewDense(6, 5, []float64{
 		9, 1, 0, 0, 2, 8, 2, 0, 0, 1, 7, 1, 0, 0, 1,
@@ -279,7 +281,7 @@ func TestPredictKnownColumns(t *testing.T) {
 	}
 }
 
-// Values in columns that don't occur in training count in distances, for all kernel learners and
+// Values in columns without values in training contribute to distances, for all kernel learners and
 // for novelty, and give a warning.
 func TestPredictUnseenColumns(t *testing.T) {
 	points := mat.NewDense(4, 2, []float64{1, 0, 1.1, 0, 0, 1, 0, 1.2})
@@ -374,8 +376,8 @@ func TestMostProbable(t *testing.T) {
 	}
 }
 
-// Texts for a model of terms that can't be words give a warning that names PredictTerms. Texts
-// without known terms give a warning at each call.
+// If the terms of a model can't be words of a text, PredictTexts gives a warning that names
+// PredictTerms. If no text has a known term, each call gives a warning.
 func TestPredictTextsOfTerms(t *testing.T) {
 	labels := []string{"x", "y"}
 	for term, want := range map[string]bool{"net/http": true, "net": false} {

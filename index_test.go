@@ -47,8 +47,8 @@ func drawTexts(r *rand.Rand, n, words int) (texts []string) {
 	return texts
 }
 
-// After any sequence of calls an index answers like a new index, up to rounding if columns have
-// another order. A saved and loaded index gives the same results bit for bit.
+// After any sequence of calls, queries give the same results as for a new index, up to rounding if
+// the order of columns differs. A saved and loaded index gives the same results bit for bit.
 func TestIndexSequences(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -82,7 +82,7 @@ func TestIndexSequences(t *testing.T) {
 				}
 				delete(living, number)
 			case 3:
-				if r.IntN(5) == 0 || emb == "tfidf-l2" { // its weights come from the build
+				if r.IntN(5) == 0 || emb == "tfidf-l2" { // term weights come from the last build
 					musttest.NoError(t, x.Refit(t.Context()))
 				}
 			}
@@ -180,7 +180,7 @@ func TestIndexConcurrently(t *testing.T) {
 	musttest.WantError(x.Query(t.Context(), texts, gram.IndexQuery{}))(t, "a query for nothing")
 }
 
-// Files that Save didn't write give an error, never a panic.
+// Invalid index files give an error, never a panic.
 func FuzzLoadIndex(f *testing.F) {
 	x := gram.Must(gram.NewIndex(f.Context(), []string{"a b c", "a b d", "e"}, gram.IndexOptions{Embedding: "tfidf-l2"}))
 	path := filepath.Join(f.TempDir(), "a.index")
@@ -190,7 +190,7 @@ func FuzzLoadIndex(f *testing.F) {
 	f.Add(whole[head+8+sha256.Size:])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, rest []byte) {
-		sum := sha256.Sum256(rest) // so that the data with a valid checksum are tested
+		sum := sha256.Sum256(rest) // a valid checksum, so that the data are decoded
 		size := binary.LittleEndian.AppendUint64(nil, uint64(len(rest)))
 		path := filepath.Join(t.TempDir(), "b.index")
 		musttest.NoError(t, os.WriteFile(path, slices.Concat(whole[:head], size, sum[:], rest), 0o600))
@@ -329,7 +329,7 @@ func TestIndexMemory(t *testing.T) {
 	}
 }
 
-// ending is a context that is done at the twentieth call of Err, and then calls do.
+// ending is a context that is done at the twentieth call of Err, which calls do.
 type ending struct {
 	context.Context
 	asked int
@@ -346,7 +346,8 @@ func (e *ending) Err() error {
 	return context.Canceled
 }
 
-// A query ends in the middle of a text when its context is done. Meanwhile the index may change.
+// A query ends in the middle of a text when its context is done. The index may change during a
+// query.
 func TestIndexQueryEnds(t *testing.T) {
 	x := gram.Must(gram.NewIndex(t.Context(), fewTexts, gram.IndexOptions{}))
 	removed := errors.New("the context was not asked")
@@ -419,7 +420,8 @@ func TestIndexGrows(t *testing.T) {
 	}
 }
 
-// Once most documents are removed, their memory is freed, and results are unchanged.
+// After most documents are removed, the memory of removed documents is freed, and query results are
+// unchanged.
 func TestIndexRemovedIsFree(t *testing.T) {
 	const n = 1500
 	texts := make([]string, n)

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// wordsOf draws a text of words, some of which begin with own.
+// wordsOf draws a text. Some of its words begin with own.
 func wordsOf(r *rand.Rand, own string) string {
 	var words []string
 	for range r.IntN(12) {
@@ -49,7 +49,7 @@ func bhattacharyya(a, b string) float64 {
 }
 
 // Neighbours in another set, an index, a cross matrix and duplicates -of agree with c in float64
-// for words of only one set.
+// for words that occur in only one set.
 func TestOneSpace(t *testing.T) {
 	r := rand.New(rand.NewPCG(58, 2))
 	read := gram.ReadOptions{MinDF: 1, Tokenizer: corpus.NearDuplicateTokenizer}
@@ -90,7 +90,7 @@ func TestOneSpace(t *testing.T) {
 			} {
 				text := of[int(v[0])]
 				if what == "matrix" && !words(text) && !words(in[i]) {
-					continue // for kernels all texts without words are equal
+					continue // kernels treat all texts without words as equal
 				}
 				if want := bhattacharyya(in[i], text); !(math.Abs(v[1]-want) <= 1e-6) {
 					t.Errorf("%s of %q and %q: %v, expected %v", what, in[i], text, v[1], want)

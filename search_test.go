@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A search on texts also chooses the terms, and its options train with them.
+// A search on texts also chooses the terms. Train with the resulting options uses these terms.
 func TestSearchOfTexts(t *testing.T) {
 	texts, labels := ordered(120)
 	ctx := t.Context()
@@ -47,7 +47,7 @@ func TestSearchOfTexts(t *testing.T) {
 	}
 }
 
-// A search on documents of one class gives the error of training and validation.
+// A search on documents of one class gives the same error as Train and CrossValidate.
 func TestSearchOfOneClass(t *testing.T) {
 	texts, _ := ordered(120)
 	labels := musttest.MakeSlice(len(texts), func(i int) string { return "all" })
@@ -95,7 +95,7 @@ func TestWeightsOfTerms(t *testing.T) {
 	for k := range part {
 		var rows []int
 		for i := range 2000 {
-			rows = append(rows, i*whole.Documents.Rows()/2000+k) // of all classes; the corpus is sorted by class
+			rows = append(rows, i*whole.Documents.Rows()/2000+k) // evenly spaced, because the corpus is sorted by class
 		}
 		part[k] = weighted(t, whole, rows)
 	}

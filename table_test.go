@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// The kernel of rows with a text, a number, a category and a vector is the weighted sum of the kernels
-// of the columns, which are computed from their definitions.
+// The kernel of rows with a text, a number, a category and a vector is the weighted sum of the
+// kernels of the columns, which are computed from their definitions.
 func TestKernelOfRowIsWeightedSum(t *testing.T) {
 	rows := [][]string{{"red bike for sale", "1", "a", "[1, -2, 0.5]"}, {"blue bike bike", "2", "b", "[0, 3, 1e-3]"},
 		{"a red car for sale", "2.5", "a", "[-1, 2, -0.5]"}, {"the car", "7", "c", "[4,4,4]"},
@@ -79,9 +79,9 @@ func TestKernelOfRowIsWeightedSum(t *testing.T) {
 	}
 }
 
-// Without options, a table of numbers is trained on their values if a kernel of vectors is better.
-// The same kernel on the numbers as vectors gives the same predictions, and a missing number is the
-// mean.
+// Without options, Train uses the values of a table of numbers if a kernel of vectors is better.
+// The same kernel on the numbers as vectors gives the same predictions. A missing number is
+// replaced by the mean.
 func TestTableOfNumbersAsVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	var rows [][]string
@@ -106,8 +106,9 @@ func TestTableOfNumbersAsVectors(t *testing.T) {
 	other := gram.Must(gram.Train(t.Context(), plain, o))
 	got, want := gram.Must(m.PredictRows(t.Context(), columns, rows)), gram.Must(other.Predict(t.Context(), plain))
 	for i, v := range got.Values {
-		// In float32, x has an error of up to 2⁻¹⁸ and its standardised value up to 4·10⁻⁷. The slope is
-		// about 3, and both models are trained to 10⁻⁶, so 10⁻⁵ allows for about three such errors.
+		// In float32, x has an error of up to 2⁻¹⁸ and its standardised value up to 4·10⁻⁷. The
+		// slope is about 3, and both models are trained to 10⁻⁶, so 10⁻⁵ allows for about three
+		// such errors.
 		if !(math.Abs(v-want.Values[i]) <= 1e-5) {
 			t.Errorf("row %d: %v, of vectors %v", i, v, want.Values[i])
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// plainTF is a kernel whose embedding doesn't depend on other documents, unlike idf weights.
+// plainTF is a kernel whose embedding doesn't depend on other documents, unlike an embedding with
+// idf weights.
 const plainTF = "diffusion:t=0.5,embed=tf-l1-sqrt"
 
 // weighable returns options of learners that support document weights.
@@ -34,7 +35,7 @@ func weighable() map[string]gram.TrainOptions {
 	}
 }
 
-// drawn returns documents of three classes. For regression the classes are numbers.
+// drawn returns documents of three classes. For regression, class names are numbers.
 func drawn(t *testing.T, kind string) *corpus.Corpus {
 	t.Helper()
 	const source = "synthetic:docs=%d,terms=80,length=10,classes=3,seed=5"
@@ -50,7 +51,8 @@ func drawn(t *testing.T, kind string) *corpus.Corpus {
 	return c
 }
 
-// Weights of 1 give the same bits as no weights, and a weight of 0 the bits without the document.
+// Weights of 1 give the same bits as no weights. A weight of 0 gives the same bits as without the
+// document.
 func TestDocumentWeightsInBits(t *testing.T) {
 	musttest.SkipRace(t)
 	for name, o := range weighable() {
@@ -83,8 +85,8 @@ func TestDocumentWeightsInBits(t *testing.T) {
 	}
 }
 
-// Training runs on folds use the document weights, but scores are unweighted: of equal texts a
-// quarter has one label and most of the weight, and all are predicted with this label.
+// Training runs on folds use the document weights, but scores are unweighted. A quarter of the
+// equal texts has one label and most of the weight, so all texts get this label.
 func TestDocumentWeightsInFolds(t *testing.T) {
 	var texts, labels, numbers []string
 	var weights []float64
@@ -98,7 +100,7 @@ func TestDocumentWeightsInFolds(t *testing.T) {
 	}
 	for name, o := range weighable() {
 		if name == "one_class" || name == "nu_svc" || name == "balanced" || name == "hinge" {
-			continue // no folds; a bound on ν; classes of equal weight
+			continue // these have no folds, a bound on ν, or classes of equal weight
 		}
 		own := labels
 		if strings.HasSuffix(name, "svr") {

@@ -28,7 +28,7 @@ func pages(t *testing.T) map[string]string {
 	return found
 }
 
-// split returns the prose of a page and its blocks of code: what stands between fences.
+// split returns the prose of a page, and its fenced code blocks.
 func split(page string) (prose string, blocks []string) {
 	for i, part := range strings.Split("\n"+page, "\n```") {
 		if i%2 == 0 {
@@ -40,7 +40,7 @@ func split(page string) (prose string, blocks []string) {
 	return prose, blocks
 }
 
-// headings returns the anchors of the headings of a page, or of those of one level.
+// headings returns the anchors of all headings of a page, or of the headings of one level.
 func headings(prose, level string) (anchors []string) {
 	drop := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 	for line := range strings.Lines(prose) {
@@ -55,7 +55,7 @@ func headings(prose, level string) (anchors []string) {
 
 var link = regexp.MustCompile(`\]\(\s*([^)\s]+)\s*\)`)
 
-// deadLinks returns the links between pages, and to files, that lead nowhere.
+// deadLinks returns the broken links to pages and files.
 func deadLinks(pages map[string]string) (dead []string) {
 	for path, page := range pages {
 		prose, _ := split(page)
@@ -110,7 +110,7 @@ func TestHowToListsItsSections(t *testing.T) {
 // words returns the text without its indentation.
 func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Go code of docs/embed.md and README.md stands in an example, word for word.
+// Each Go code block of docs/embed.md and README.md is part of a tested example.
 func TestQuotedCodeIsAnExamples(t *testing.T) {
 	files := musttest.Get(filepath.Glob("../*.go"))(t)
 	var examples string

@@ -33,8 +33,8 @@ func panicOf(call func()) (v any) {
 	return nil
 }
 
-// trainersOf returns every function with a matrix argument. Its arguments select all of n
-// documents, or several scattered documents, in order.
+// trainersOf returns calls of every function with a matrix argument. The other arguments select all
+// n documents, or several scattered documents in ascending order.
 func trainersOf(n int) map[string]func(m Matrix) error {
 	ctx := context.Background()
 	labels, few, targets := make([]int, n), slices.Repeat([]int{-1}, n), make([]float64, n)
@@ -69,7 +69,7 @@ type packed struct{ *Dense }
 
 func (p packed) Row(i int) []float32 { return p.Dense.Row(i)[: i+1 : i+1] }
 
-// wide has an extra value in each row; narrow lacks a value of the diagonal.
+// wide has an extra value in each row. narrow lacks a value of the diagonal.
 type (
 	wide   struct{ *Dense }
 	narrow struct{ *Dense }
@@ -320,8 +320,8 @@ func TestProbabilityArguments(t *testing.T) {
 	if err := (&Classifier{Classes: 1}).Probabilities(got[:1], nil); err != nil || got[0] != 1 {
 		t.Errorf("probability %v, error %v, of the only class, expected 1", got[0], err)
 	}
-	// If all decision values are equal, rounding loses the curvature along A, and B still maximises
-	// the likelihood.
+	// If all decision values are equal, the curvature in A is lost to rounding, but B still
+	// maximises the likelihood.
 	const n, f = 1 << 17, 1.0
 	decisions, positive := slices.Repeat([]float64{f}, n), make([]bool, n)
 	for i := range n / 4 {

@@ -13,7 +13,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// If a matrix or a Progress function panics on any goroutine, the training ends with an error.
+// If a method of a matrix or a Progress function panics on any goroutine, training returns an
+// error.
 func TestPanicsAreErrors(t *testing.T) {
 	const n = 256
 	m, x := gaussian(t, 31, n, 3, 0.3)
@@ -30,7 +31,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 	for name, train := range learnersOf(x) {
 		if name == "C-SVC from near" {
-			continue // the first training of this learner is C-SVC
+			continue // this learner first trains a C-SVC
 		}
 		told := 0
 		_, err := train(t.Context(), m, Options{Progress: func(Progress) {
@@ -77,7 +78,8 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 	}
 }
 
-// If two classes have the same documents, the margin is 0 and the solution can't be divided by it.
+// If two classes have the same documents, the margin is 0, so the solution can't be divided by the
+// margin.
 func TestNoMargin(t *testing.T) {
 	const n = 40
 	m, _ := gaussian(t, 7, n/2, 2, 1)
@@ -121,8 +123,8 @@ func TestNoMargin(t *testing.T) {
 		t.Errorf("sigmoid %+v", *s)
 	}
 
-	// If all variables are at their bounds, none can move. The gap is then 0 rather than -Inf,
-	// which model files can't represent.
+	// If all variables are at their bounds, none of them can change. The gap is then 0 rather than
+	// -Inf, which model files can't represent.
 	got, err := trainBinary(ctx, m, []int{0, 1}, []bool{true, false}, Parameters{Regularization: Regularization{Nu: 1}},
 		Options{})
 	if err != nil || got.Gap != 0 || !got.Converged {

@@ -10,10 +10,10 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// rowless is a matrix without rows in memory.
+// rowless is a matrix without the method Row.
 type rowless struct{ Matrix }
 
-// Separately trained groups give the same decision functions as a full training, bit for bit.
+// Separately trained groups give the same decision functions as a full training run, bit for bit.
 // One-vs-one has a group for each pair of classes with documents.
 func TestGroups(t *testing.T) {
 	const n, k = 240, 5
@@ -112,7 +112,7 @@ func TestOnlyRefuses(t *testing.T) {
 }
 
 // Validating each fold separately gives the same classifiers, predictions and decision values as
-// validating all folds, also with a warm start that has only this fold.
+// validating all folds, also with a warm start that contains only this fold.
 func TestTrialOnly(t *testing.T) {
 	const n = 200
 	m, x := gaussian(t, 33, n, 3, 0.5)

@@ -13,8 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// counted is a matrix that computes its rows, like an engine. It counts and checks the calls of its
-// methods.
+// counted is a matrix without rows in memory. It counts and checks the calls of its methods.
 type counted struct {
 	*Dense
 	t     *testing.T
@@ -55,8 +54,8 @@ func (c *counted) Rows(ctx context.Context, rows []int, columns [][2]int, dst []
 	return c.Dense.Rows(ctx, rows, columns, dst)
 }
 
-// The result doesn't depend on the number of workers, the memory for rows, the source of rows or
-// the instruction set.
+// If no value is computed on demand, the result doesn't depend on the number of workers, the memory
+// for rows, the source of rows or the instruction set.
 func TestSameBits(t *testing.T) {
 	const n, k = 700, 4
 	m, x := gaussian(t, 3, n, 4, 0.3)
@@ -105,7 +104,7 @@ func TestSameBits(t *testing.T) {
 func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	const n = 900
 	m, x := gaussian(t, 4, n, 2, 2)
-	positive := make([]bool, n) // easy except near the boundary: most documents end at 0
+	positive := make([]bool, n) // separable except near the boundary, so that most α are 0 at the end
 	for i := range positive {
 		positive[i] = x[i][0]+0.05*x[i][1] > 0
 	}
@@ -126,10 +125,10 @@ func TestShrinkingReachesTheSameOptimum(t *testing.T) {
 	}
 }
 
-// Permuting the documents permutes the optimum, which is unique in f. Multiplying the kernel by a
-// factor and dividing C by it doesn't change f.
+// Permuting the documents doesn't change the decision function f. Multiplying the kernel by a
+// factor and dividing C by this factor doesn't change f.
 func TestPermutationAndScale(t *testing.T) {
-	const n, factor = 200, 4 // a power of two: no rounding in the values
+	const n, factor = 200, 4 // a power of two, so that kernel values aren't rounded
 	m, x := gaussian(t, 6, n, 3, 0.5)
 	positive := noisySigns(6, x)
 	fine := Options{Tolerance: 1e-7}

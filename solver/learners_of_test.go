@@ -9,7 +9,7 @@ import (
 // learner trains a decision function on a matrix.
 type learner func(ctx context.Context, m Matrix, opt Options) (*DecisionFunction, error)
 
-// learnersOf returns a learner of each kind on points, with some documents left out and permuted.
+// learnersOf returns a learner of each kind on points, some of which are excluded or permuted.
 func learnersOf(x [][]float64) map[string]learner {
 	var docs []int
 	for i := range x {
@@ -51,7 +51,7 @@ func learnersOf(x [][]float64) map[string]learner {
 		},
 		"nu-SVC":      classes(Parameters{Regularization: Regularization{Nu: 0.4}}),
 		"epsilon-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Epsilon: 0.05}}, 0),
-		// This problem needs many more steps.
+		// This problem needs many more steps than the others.
 		"epsilon-SVR, both variables of a document": numbers(Parameters{Regularization: Regularization{C: 100,
 			Epsilon: 1e-5}}, 3000),
 		"nu-SVR": numbers(Parameters{Regularization: Regularization{C: 2, Nu: 0.3}}, 0),

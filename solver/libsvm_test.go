@@ -50,10 +50,10 @@ func svmTrain(t *testing.T, m *Dense, targets []float64, args ...string) (object
 }
 
 // closeToLIBSVM compares decision functions with svm-train's results, which have six decimals. Both
-// searches end with a violation of at most 10^-5. By duality it changes the objective by at most
-// 10^-5·Σα. In ν-SVC both are divided by the margin, which has an error of 2·10^-5; the maximum
-// coefficient is the inverse of the margin. The violation doesn't bound the error of rho, so its
-// tolerance is ten times larger.
+// solvers end with a violation of at most 10^-5. By duality this violation changes the objective by
+// at most 10^-5·Σα. In ν-SVC, coefficients and rho are divided by the margin, which has an error of
+// 2·10^-5. The maximum coefficient is the inverse of the margin. The violation doesn't bound the
+// error of rho, so the tolerance of rho is ten times larger.
 func closeToLIBSVM(t *testing.T, got []*DecisionFunction, objective, rho []float64, divided bool) {
 	t.Helper()
 	if len(got) != len(objective) {

@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Problems over the same documents share rows. One-vs-rest and labels request fewer rows than
-// separate trainings, and have the same objectives up to the tolerance.
+// Problems over the same documents share rows. For one-vs-rest and label sets, fewer rows are
+// requested than by separate training runs, and the objectives are the same up to the tolerance.
 func TestTeam(t *testing.T) {
 	const n, k, tolerance = 700, 6, 1e-3
 	m, _ := gaussian(t, 3, n, 8, 2)

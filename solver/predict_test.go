@@ -20,7 +20,6 @@ func classes(x [][]float64, k int) []int {
 	return out
 }
 
-// decide returns the decision values of objects.
 func decide(p *Predictor, rows [][]float32) [][]float64 {
 	s := p.NewAccumulator(len(rows))
 	s.AddRows(slices.Concat(rows...), len(rows))
@@ -56,7 +55,8 @@ func TestPredictorAgreesWithMachines(t *testing.T) {
 		right, held := 0, 0
 		for i := range n {
 			for j, machine := range c.Functions {
-				// two orders of at most n additions, with values that sum to the size
+				// the two sums add at most n values each, in different orders; size is the sum of
+				// absolute values
 				want, tol := decision(m, machine, i), 2*n*0x1p-53*(sizeOf(machine)+math.Abs(machine.Rho))
 				if !(math.Abs(dst[i][j]-want) <= tol) {
 					t.Fatalf("%v: object %d, machine %d: %v, expected %v", scheme, i, j, dst[i][j], want)
@@ -86,8 +86,8 @@ func TestVotes(t *testing.T) {
 		{[]float64{1, 1, 1}, 0},
 		{[]float64{-1, 1, 1}, 1},
 		{[]float64{-1, -1, -1}, 2},
-		{[]float64{1, -1, 1}, 0}, // a vote each and equal sums of 0: the first class wins
-		{[]float64{1, -2, 1}, 2}, // a vote each, with sums of -1, 0 and 1
+		{[]float64{1, -1, 1}, 0}, // one vote each, and all sums are 0: the first class wins
+		{[]float64{1, -2, 1}, 2}, // one vote each, and the sums are -1, 0 and 1
 		{[]float64{0.5, -1, 3}, 1},
 		{[]float64{0, 1, 1}, 1}, // 0 is a vote for the second class, as in LIBSVM
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// At the maximum likelihood the sum of the residuals is 0, unweighted and weighted by the decision
-// values. The fit recovers the sigmoid from which the data were drawn.
+// At the maximum likelihood, the sum of the residuals is 0, and the sum of the residuals times the
+// decision values is 0. The fit recovers the sigmoid from which the data were drawn.
 func TestSigmoidIsOfGreatestLikelihood(t *testing.T) {
 	const n, a, b = 20000, -1.5, 0.4
 	r := rand.New(rand.NewPCG(1, 1))
@@ -52,14 +52,14 @@ func TestSigmoidOfExtremes(t *testing.T) {
 		}
 	}
 	// The classes are separable. The slope stays finite because the targets are inside (0, 1), and
-	// each object has the probability of its target.
+	// the probability of each object is its target.
 	got := musttest.Get(FitSigmoid([]float64{-1, -1, -1, 1, 1, 1}, []bool{false, false, false, true, true, true}))(t)
 	if p := got.Probability(1); !(math.Abs(p-0.8) <= 1e-4) { // (3+1)/(3+2)
 		t.Errorf("probability %v, expected 0.8", p)
 	}
 }
 
-// If pairwise probabilities agree with some p, coupling returns p.
+// If pairwise probabilities are consistent with class probabilities p, coupling returns p.
 func TestCoupling(t *testing.T) {
 	want := []float64{0.5, 0.25, 0.15, 0.1}
 	c := &Classifier{Scheme: OneVsOne, Classes: 5} // class 2 has no documents

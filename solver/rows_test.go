@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// A full store replaces the row with the smallest need that the round doesn't use.
+// A full cache replaces the row with the lowest priority among rows that the round doesn't use.
 func TestRowsReplaced(t *testing.T) {
 	const n, room = 8, 4
 	m := sourceOf(t, struct{ Matrix }{matrixOf(t, n, func(i, j int) float64 { return 1 })}) // without Row
@@ -33,7 +33,7 @@ func TestRowsReplaced(t *testing.T) {
 	}
 }
 
-// partly is a matrix that computes rows on demand.
+// partly is a matrix whose method Whole returns false.
 type partly struct{ Matrix }
 
 func (partly) Whole() bool { return false }
@@ -56,7 +56,7 @@ func TestOverRelaxation(t *testing.T) {
 	t.Logf("%d and %d steps", partial.Iterations, whole.Iterations)
 }
 
-// countedRows is a matrix that computes rows on demand, and counts calls of Rows and rows.
+// countedRows counts the calls of Rows, and the rows.
 type countedRows struct {
 	partly
 	calls, rows *int
@@ -68,9 +68,9 @@ func (c countedRows) Rows(ctx context.Context, rows []int, columns [][2]int, dst
 	return c.partly.Rows(ctx, rows, columns, dst)
 }
 
-// With memory for an eighth of the rows, the solver reaches the same optimum. It reads missing rows
-// many at a time, and less than half as many as it would with working sets of the largest violators
-// alone: 5,801 rows for C = 10.
+// With memory for an eighth of the rows, the solver reaches the same optimum. It reads many missing
+// rows per call. In total it reads less than half of the 5,801 rows that working sets of only the
+// largest violators would need for C = 10.
 func TestCachedRowsFirst(t *testing.T) {
 	const n = 900
 	m, x := gaussian(t, 5, n, 6, 0.2)
@@ -94,7 +94,7 @@ func TestCachedRowsFirst(t *testing.T) {
 	}
 }
 
-// A restricted store has the cached rows of its documents, and room for more of the shorter rows.
+// A restricted cache contains the cached rows of its documents, and holds more of the shorter rows.
 func TestRowsRestricted(t *testing.T) {
 	const n, room = 20, 5
 	whole := matrixOf(t, n, func(i, j int) float64 { return float64(100*i + j) })

@@ -7,8 +7,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// A search that starts from a solution for nearly the same documents has a feasible start.
-// Variables at a bound stay there if the others can satisfy the equation.
+// A warm start from a solution for nearly the same documents is feasible. Variables at a bound stay
+// there if the others can satisfy Σ yα = 0.
 func TestBeginAt(t *testing.T) {
 	for _, q := range []struct {
 		name        string
@@ -41,8 +41,8 @@ func TestBeginAt(t *testing.T) {
 	}
 }
 
-// If all variables end at their bounds, rho is the middle of the allowed interval for any start. A
-// variable that is within rounding of its bound counts as bounded.
+// If all variables end at their bounds, rho is the midpoint of the allowed interval for any warm
+// start. A variable within rounding error of its bound counts as bounded.
 func TestStartEndsAtBounds(t *testing.T) {
 	const n = 300
 	bounded := 0

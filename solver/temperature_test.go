@@ -39,7 +39,7 @@ func TestTemperature(t *testing.T) {
 					t.Errorf("found %+v, expected 0.4", got)
 				}
 				if odds && scheme == OneVsOne {
-					return // the sum of the pairs' odds differs from coupling
+					return // sums of log odds over pairs differ from coupled probabilities
 				}
 				c.Temperature = nil
 				plain := make([]float64, classes)
@@ -70,13 +70,13 @@ func TestTemperature(t *testing.T) {
 // has probability 0.
 func TestTemperatureOfExtremes(t *testing.T) {
 	sure := &DecisionFunction{Sigmoid: &Sigmoid{-1, 0}}
-	c := &Classifier{Classes: 3, Functions: []*DecisionFunction{sure, nil, nil}} // decision function of classes 0 and 1
+	c := &Classifier{Classes: 3, Functions: []*DecisionFunction{sure, nil, nil}} // sure distinguishes classes 0 and 1
 	for _, odds := range []bool{false, true} {
 		got := musttest.Get(FitTemperature(c, odds, [][]float64{{5, 0, 0}, {-5, 0, 0}, {4, 0, 0}, nil}, []int{0, 1, 2, 0}))(t)
 		c.Temperature = got
 		p := make([]float64, 3)
 		musttest.NoError(t, c.Probabilities(p, []float64{5, 0, 0}))
-		if !(math.Abs(p[0]-0.75) <= 1e-3) || p[2] != 0 { // (2+1)/(2+2)
+		if !(math.Abs(p[0]-0.75) <= 1e-3) || p[2] != 0 { // the target is (2+1)/(2+2)
 			t.Errorf("probabilities %v at %+v, expected 0.75 and 0 for the third class", p, got)
 		}
 		if err := c.Probabilities(p, []float64{-1e308, 0, 0}); err != nil || !(p[1] > 0.97) { // after scaling

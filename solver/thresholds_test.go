@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// scattered returns decision values. The values of a document's labels are too small by low.
+// scattered returns decision values. The values of true labels are too small by low.
 func scattered(seed uint64, n, labels int, low float64) (decisions [][]float64, sets [][]int, parts []int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range n {
@@ -46,8 +46,7 @@ func microF1(decisions [][]float64, sets [][]int, above []float64) float64 {
 	return 2 * float64(right) / float64(both)
 }
 
-// The thresholds of each label are optimal. A search over all pairs of thresholds finds no better
-// pair.
+// The thresholds are optimal: exhaustive search finds no better pair of thresholds for two labels.
 func TestTuneThresholdsBest(t *testing.T) {
 	for seed := range uint64(5) {
 		decisions, sets, parts := scattered(seed, 40, 2, 0.8)
@@ -74,7 +73,7 @@ func TestTuneThresholdsBest(t *testing.T) {
 }
 
 // Values that are too small get a threshold. The reported F1 applies to each fold the thresholds of
-// the other folds. Unbiased values keep the sign rule.
+// the other folds. For unbiased values, thresholds of 0 are chosen.
 func TestTuneThresholds(t *testing.T) {
 	decisions, sets, parts := scattered(1, 600, 6, 0.8)
 	got, labels, err := TuneThresholds(decisions, sets, parts)
@@ -110,7 +109,7 @@ func TestTuneThresholds(t *testing.T) {
 	}
 }
 
-// With applied thresholds, a classifier decides by the sign as the thresholds do. Its probabilities
+// After Apply, prediction by sign gives the labels that the thresholds gave before. Probabilities
 // don't change.
 func TestThresholdsApply(t *testing.T) {
 	c := &Classifier{Scheme: MultiLabel, Classes: 2, Functions: []*DecisionFunction{
@@ -134,7 +133,7 @@ func TestThresholdsApply(t *testing.T) {
 	}
 }
 
-// Train finds the thresholds of a validation with the same folds, up to the tolerance.
+// Train finds the same thresholds as a cross-validation with the same folds, up to the tolerance.
 func TestTrainThresholds(t *testing.T) {
 	const n, labels = 240, 3
 	m, x := gaussian(t, 9, n, 6, 0.5)
@@ -166,7 +165,8 @@ func TestTrainThresholds(t *testing.T) {
 }
 
 // The chosen rule has the largest macro F1 among the rules whose micro F1 is within a standard
-// error of the difference from the best. The test computes both by their definition.
+// error of the difference from the best. The test computes macro F1 and standard error by their
+// definitions.
 func TestTuneThresholdsChoice(t *testing.T) {
 	f1 := func(labels, sets [][]int, take func(i, l int) bool) float64 {
 		right, both := 0, 0

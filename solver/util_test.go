@@ -58,7 +58,7 @@ func noisySigns(seed uint64, x [][]float64) []bool {
 	return out
 }
 
-// sourceOf returns a matrix as a source.
+// sourceOf returns a matrix as a checkedMatrix.
 func sourceOf(t *testing.T, m Matrix) *checkedMatrix {
 	t.Helper()
 	return musttest.Get(newCheckedMatrix(m))(t)

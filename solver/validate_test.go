@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// masked returns a trial's labels, without the labels of fold f.
+// masked returns the labels of t, with the documents of fold f excluded.
 func masked(t *CrossValidation, f int) []int {
 	out := slices.Clone(t.Labels)
 	for i, own := range t.Folds {
@@ -22,7 +22,6 @@ func masked(t *CrossValidation, f int) []int {
 	return out
 }
 
-// decisionsOf returns the decision values of documents.
 func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 {
 	t.Helper()
 	opt := musttest.Get(Options{Workers: 1}.resolve())(t)
@@ -32,7 +31,6 @@ func decisionsOf(t *testing.T, m Matrix, c *Classifier, docs []int) [][]float64 
 	return out
 }
 
-// heldOut lists the documents of a fold.
 func heldOut(parts []int, f int) []int {
 	var out []int
 	for i, own := range parts {
@@ -43,9 +41,9 @@ func heldOut(parts []int, f int) []int {
 	return out
 }
 
-// Validating several values of C gives the same optima as separate trainings. Predicted classes
-// agree unless a decision value is within the tolerance of 0. Classifiers predict only documents
-// that they weren't trained on.
+// Cross-validating several values of C gives the same optima as separate training runs. Predicted
+// classes agree unless a decision value is within the tolerance of 0. Documents are predicted only
+// by classifiers that weren't trained on them.
 func TestValidateLikeSeparateTrainings(t *testing.T) {
 	const n, k = 500, 4
 	ctx := context.Background()
@@ -130,8 +128,8 @@ func steps(v *Validation) int {
 	return sum
 }
 
-// Each C warm-starts from the previous C, and a kernel from the previous kernels. This takes fewer
-// steps to the same optimum.
+// Training for each C is warm-started from the previous C, and for each kernel from the previous
+// kernels. Warm starts need fewer steps to the same optimum.
 func TestValidateStartsNear(t *testing.T) {
 	const n, k = 400, 3
 	ctx := context.Background()
@@ -271,7 +269,8 @@ func TestValidateWorkers(t *testing.T) {
 	}
 }
 
-// A start satisfies the bounds and the equation. Among its multiples it has the minimum objective.
+// A warm start satisfies the bounds and Σ yα = 0. Its objective is minimal among the multiples of
+// the warm start.
 func TestStart(t *testing.T) {
 	const n = 60
 	m, x := gaussian(t, 26, n, 2, 1)
@@ -326,7 +325,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Regressions agree with separate trainings. Warm starts at their solution take few steps.
+// Regressions agree with separate training runs. Warm starts from the solution take few steps.
 func TestValidateRegression(t *testing.T) {
 	const n = 200
 	ctx := context.Background()

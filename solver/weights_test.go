@@ -61,7 +61,7 @@ func decisions(m *Dense, of *DecisionFunction, n int) []float64 {
 	return musttest.MakeSlice(n, func(i int) float64 { return decision(m, of, i) })
 }
 
-// A document of integer weight w counts as w documents.
+// A document of integer weight w is equivalent to w documents.
 //
 // A violation of at most ε changes the objective by at most ε·Σα, 10⁻⁹ of a sum of at most 10³. D
 // is a quadratic form, so ½‖w - w*‖² <= D - D* <= ε·Σα. For k(x,x) = 1 this changes ⟨w,φ(x)⟩ by at
@@ -116,8 +116,8 @@ func TestWeightsRepeatDocuments(t *testing.T) {
 	}
 }
 
-// Validations and sigmoids equal classifiers trained on the other folds with their documents'
-// weights, also for problems trained together and for warm starts from a smaller C.
+// Cross-validations and sigmoids use classifiers trained on the other folds with document weights,
+// also for problems trained together and for warm starts from a smaller C.
 func TestWeightsInParts(t *testing.T) {
 	const n, tolerance = 90, 1e-10
 	m, x := gaussian(t, 6, n, 3, 0.5)
@@ -209,7 +209,8 @@ func TestBadWeights(t *testing.T) {
 	}
 }
 
-// For two classes, one-vs-rest uses the weights of both. For three, other classes have weight 1.
+// For two classes, one-vs-rest uses the weights of both classes. For three classes, the negative
+// class has weight 1.
 func TestWeightsOfTheRest(t *testing.T) {
 	m, x := gaussian(t, 7, 120, 3, 0.5)
 	labels := make([]int, len(x))
