@@ -37,9 +37,11 @@
 // Package engine computes rows of a Gram matrix on demand. Package solver trains support vector
 // machines on any matrix that provides rows.
 //
-// Results don't depend on the number of workers. Results are reproducible for the same instruction
-// set. Functions may be called concurrently. A function returns the context's error within a second
-// after its context is done. All computations run on the CPU.
+// Results are reproducible for the same instruction set, and don't depend on the number of workers.
+// There is one exception: if the kernel values of a training run don't all fit in memory, a support
+// vector machine depends on Workers and MemoryBytes, within the tolerance. Functions may be called
+// concurrently. A function returns the context's error within a second after its context is done.
+// All computations run on the CPU.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 package gram
@@ -59,7 +61,7 @@ import (
 // Options are the options common to all computations. The zero value works.
 type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
-	Workers int    // number of goroutines; default one per CPU. Results don't depend on Workers
+	Workers int    // number of goroutines; default one per CPU
 
 	// MemoryBytes limits the memory of a function call, including documents and result. If the
 	// limit is too low, the call fails before the work starts, with a [*corpus.MemoryError] that

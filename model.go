@@ -277,8 +277,7 @@ type DecisionFunctions struct {
 	Offsets      []float64
 }
 
-// DecisionFunctions returns the decision functions of a support vector machine, else the zero
-// value.
+// DecisionFunctions returns the decision functions of an SVM, or the zero value for other models.
 func (m *Model) DecisionFunctions() DecisionFunctions {
 	if m.checkInitialized() != nil {
 		return DecisionFunctions{}

@@ -73,8 +73,7 @@ func (o *ReadOptions) maxTextBytes() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings are also in Warnings of the
-// corpus.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus also stores the warnings.
 //
 // Errors state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
@@ -91,7 +90,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 }
 
 // FromTexts makes a corpus from texts in memory. labels[i] holds the classes of text i, separated
-// by commas, or "" or "-" for no class. If labels is nil, the corpus has no labels.
+// by commas. "" and "-" mean no class. If labels is nil, the corpus has no labels.
 //
 // By default, terms that occur in only one text are dropped, as in [Read]. FromTexts warns if more
 // than half of the texts are then empty, which can happen if there are few texts.
@@ -200,8 +199,8 @@ func labelOf(labels []string, i int) []string {
 // FromMatrix makes a document from each row of a matrix. Element (i, j) is the count or value of
 // term j in document i, rounded to float32. Zeros are dropped. labels is as for [FromTexts].
 //
-// It fails if there are no columns, if a value isn't finite in float32, or if there isn't one label
-// per row.
+// It fails if there are no columns, if a value isn't finite in float32, or if there are labels, but
+// not one per row.
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	if x == nil {

@@ -32,7 +32,7 @@ type About struct {
 	Columns    int              // number of columns of the training documents; 0 if unknown
 	Terms      int              // number of columns with values in training documents
 	Support    int              // number of support vectors
-	Bytes      int64            // approximate size in memory
+	Bytes      int64            // approximate size in memory in bytes
 
 	Unfinished int      // number of decision functions whose training stopped before convergence
 	Notes      []string // training warnings, as sentences without a full stop

@@ -23,9 +23,9 @@ type ValidateOptions struct {
 	Folds int // number of folds; default 5
 }
 
-// CrossValidate cross-validates the options o on folds that are stratified by class. The measure is
-// the accuracy, the micro F1 of label sets, or the mean squared error of regression. Documents
-// without a label are excluded, except for label sets.
+// CrossValidate cross-validates training with the options o on folds that are stratified by class.
+// The measure is the accuracy, the micro F1 of label sets, or the mean squared error of regression.
+// Documents without a label are excluded, except for label sets.
 //
 // It fails if there are fewer than 2 folds or more folds than documents, if Type is one_class,
 // whose predictions can't be scored, or for the same reasons as [Train].
@@ -76,8 +76,8 @@ type SearchOptions struct {
 	Terms []*corpus.Corpus
 }
 
-// SearchPoint is an evaluated combination of parameters. Options.Terms specifies a chosen
-// tokenisation.
+// SearchPoint is an evaluated combination of parameters. If Search generated the tokenisation,
+// Options.Terms specifies it.
 type SearchPoint struct {
 	Options    TrainOptions     // training options with these parameters
 	Terms      int              // index of the tokenisation: 0 for the corpus, i+1 for SearchOptions.Terms[i]

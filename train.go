@@ -17,13 +17,14 @@ import (
 
 // TrainOptions are the options of [Train]. The zero value trains a support vector machine whose
 // terms, kernel, C and scheme are chosen by cross-validation on samples, as gram train does. For
-// regression, epsilon is chosen instead of the scheme. Its C, epsilon and tolerance are in units of
-// the targets.
+// regression, epsilon is chosen instead of the scheme, and C, epsilon and the tolerance are in
+// units of the targets.
 type TrainOptions struct {
 	Options
 
 	// Type is c_svc (default), nu_svc, one_class, epsilon_svr, nu_svr, or a learner with its
-	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7". See gram help learners.
+	// parameters, such as "logistic", "linear:loss=hinge" or "knn:k=7". The command gram help
+	// learners lists all learners.
 	Type string
 
 	// Kernel is a specification, or the name of a kernel whose parameter is chosen automatically.
@@ -84,8 +85,8 @@ type TrainOptions struct {
 	ChooseWork float64
 }
 
-// Train trains a model on labelled documents. Each run gives the same bits, for any number of
-// workers.
+// Train trains a model on labelled documents. Each run gives the same bits. They depend on Workers
+// only if the kernel values of a support vector machine don't all fit in memory.
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
 // the terms of the corpus, word pairs, character n-grams within words, or words and character
