@@ -74,7 +74,8 @@ func IsReadError(err error) bool {
 	return errors.As(err, &u)
 }
 
-// withPlanHint adds a hint to the error of a missing or damaged input: plan writes the input again.
+// withPlanHint adds a hint to the error for a missing or damaged input: `gramcluster plan` restores
+// the input.
 func withPlanHint(err error) error {
 	if IsMissing(err) {
 		return fmt.Errorf("%w (to restore it, run gramcluster plan with the same documents and flags)", err)

@@ -31,8 +31,8 @@ type Description struct {
 	CorpusDigest string          `json:"corpus,omitempty"` // digest of the documents; empty if there are none
 	ISA          string          `json:"isa"`              // instruction set; results depend on it
 	Caches       asm.Caches      `json:"caches"`           // cache sizes; results depend on them
-	NumTasks     int             `json:"tasks"`            // number of tasks
-	Spec         json.RawMessage `json:"spec"`             // settings of the kind, such as the kernel
+	NumTasks     int             `json:"tasks"`
+	Spec         json.RawMessage `json:"spec"` // settings of the kind, such as the kernel
 }
 
 // Encode returns the JSON text that is stored and hashed. It compacts Spec. If Caches is zero, it
@@ -165,8 +165,8 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job with the given digest. It sets the process's cache sizes to the planning
-// computer's, because results depend on cache sizes.
+// Load returns the job with the given digest. It sets the cache sizes of the process to the cache
+// sizes of the planning computer, because results depend on them.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)

@@ -15,7 +15,7 @@ import (
 type Kind struct {
 	Name    string // name in `gramcluster plan NAME`
 	Summary string // one line
-	Help    string // help text: tasks, output of gather, example; a list of the flags follows
+	Help    string // help text without the flags: tasks, output of gather, example
 
 	// DeclareFlags adds the kind's flags to f, in addition to the common flags (-store, -in with
 	// its options, -isa, -workers, -m). It returns a Planner that receives the flags' values.
@@ -38,18 +38,19 @@ type Planner interface {
 }
 
 // ReadConfigurer is implemented by a [Planner] that changes the options for reading documents. For
-// example, predict sets the model's vocabulary.
+// example, the planner of predict sets the model's vocabulary.
 type ReadConfigurer interface {
 	ConfigureRead(ctx context.Context, opt *corpus.Options) error
 }
 
-// DocumentSplitter is implemented by a [Planner] that stores the documents of each task itself. An
-// example is predict. PlanArgs.Corpus then isn't stored, and the description has no corpus.
+// DocumentSplitter is implemented by a [Planner] that stores the documents of each task itself,
+// such as the planner of predict. PlanArgs.Corpus then isn't stored, and the description has no
+// corpus.
 type DocumentSplitter interface{ SplitsDocuments() }
 
-// Driver is implemented by a [Planner] that runs a sequence of jobs, such as landmarks. Each job
-// depends on the results of earlier jobs. Plan then only checks the flags, and `gramcluster drive`
-// calls Drive.
+// Driver is implemented by a [Planner] that runs a sequence of jobs, such as the planner of
+// landmarks. Each job depends on the results of earlier jobs. Plan then only checks the flags, and
+// `gramcluster drive` calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *DriveArgs) error
 }
@@ -88,7 +89,7 @@ type Output struct {
 	Format string // output format; if empty, the file name or the kind determines it
 	Logf   func(format string, args ...any)
 
-	// Progress is called from time to time.
+	// Progress is called with the amount of completed work and the total.
 	Progress func(done, total int64)
 }
 

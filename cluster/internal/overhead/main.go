@@ -1,7 +1,7 @@
 // Command overhead prints the table in docs/cluster.md: the CPU time of gram and gramcluster for a
-// Gram matrix. For gramcluster, plan, several work processes and gather run one after another. The
-// command prints medians, minima and maxima over rounds, and checks that the output files are
-// equal. See `make bench-cluster`.
+// Gram matrix. One after another, it runs `gram matrix`, `gramcluster plan`, several `gramcluster
+// work` processes and `gramcluster gather`. It prints medians, minima and maxima over rounds, and
+// checks that the output files are equal. See `make bench-cluster`.
 package main
 
 import (
@@ -79,9 +79,9 @@ func (o *options) run(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// measureRound measures gram and gramcluster once, in a new folder. If turned is set, gramcluster runs
-// first.
-func (o *options) measureRound(ctx context.Context, turned bool) (r round, err error) {
+// measureRound measures gram and gramcluster once, in a new folder. If clusterFirst is set,
+// gramcluster runs before gram.
+func (o *options) measureRound(ctx context.Context, clusterFirst bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")
 	if err != nil {
 		return r, err
@@ -114,7 +114,7 @@ func (o *options) measureRound(ctx context.Context, turned bool) (r round, err e
 			return err
 		},
 	}
-	if turned {
+	if clusterFirst {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
 	for _, do := range steps {

@@ -69,7 +69,8 @@ func (b *block) numValues() (n int) {
 	return n
 }
 
-// locate returns the index of a value in the stored block, and the width of the value's tile.
+// locate returns the index of a matrix value in the stored block, and the width of the value's
+// tile.
 func (b *block) locate(row, column int) (at, width int) {
 	top, left := row/b.tileSize*b.tileSize, column/b.tileSize*b.tileSize
 	above := block{b.tileSize, [2]int{b.rows[0], top}, b.columns}

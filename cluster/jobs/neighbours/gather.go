@@ -15,7 +15,7 @@ import (
 )
 
 // gather writes the neighbours of all documents, one range of documents after another. It reads the
-// results of blocks beside the diagonal twice, so that memory holds only the lists of one range.
+// result of each off-diagonal block twice, so that memory holds only the lists of one range.
 func gather(ctx context.Context, j *job.Job, out *job.Output) (err error) {
 	if out.Format != "" && out.Format != "tsv" {
 		return fmt.Errorf("-to must be tsv, got %s", out.Format)

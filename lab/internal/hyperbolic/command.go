@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Command implements gramlab hyperbolic.
+// Command implements `gramlab hyperbolic`.
 var Command = &cli.Command{
 	Name:    "hyperbolic",
 	Summary: "compute the hyperbolic kernel matrix of sets of points, for train -kernel precomputed",

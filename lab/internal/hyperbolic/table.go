@@ -102,8 +102,8 @@ type NormalisedKernel struct {
 	logAtZero float64 // ln K(t, 0)
 }
 
-// NewNormalisedKernel tabulates the kernel for all distances between the distributions x. It fails
-// if n or t is out of range.
+// NewNormalisedKernel tabulates the kernel for all distances between the distributions in x. It
+// fails if n or t is out of range.
 func NewNormalisedKernel(t float64, n int, x []Normal) (*NormalisedKernel, error) {
 	kernel, err := NewKernel(n, t)
 	if err != nil {

@@ -76,9 +76,9 @@ type Model struct {
 	Settings     Settings
 	Source       string   // name of the training corpus, as set by the user
 	CorpusDigest [32]byte // digest of the training corpus
-	Classes      []string // class names
+	Classes      []string
 
-	Cols        int       // number of columns of the documents
+	Cols        int
 	Transform   []float64 // L, Cols × Cols, in row-major order
 	Documents   []float32 // documents, in row-major order
 	Labels      []int32   // class of each document

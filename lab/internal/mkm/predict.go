@@ -18,23 +18,23 @@ import (
 // PredictAll is like [Model.Predict] for several models. If consecutive models share layers, like
 // the models of [TrainPath], the features are computed once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	need, said := int64(0), int64(0) // said is the memory for the predictions of previous models
+	need, predicted := int64(0), int64(0) // predicted is the memory for the predictions of previous models
 	for _, m := range models {
-		need = max(need, said+m.heldBytes(docs.Rows())+m.maxStageBytes(docs.Rows(), run.NumWorkers(o.Workers)))
-		said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
+		need = max(need, predicted+m.heldBytes(docs.Rows())+m.maxStageBytes(docs.Rows(), run.NumWorkers(o.Workers)))
+		predicted += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 	}
 	if err := run.CheckMemory(need, o.MemoryBytes, "mkm: predicting %d documents", docs.Rows()); err != nil {
 		return nil, err
 	}
 	var out []*model.Prediction
 	err := run.Tasks(ctx, 1, 1, func(ctx context.Context, _, _ int) error { // run.Tasks turns a panic into an error
-		p, said := &predictor{o: o}, int64(0)
+		p, predicted := &predictor{o: o}, int64(0)
 		for _, m := range models {
 			found, left := &model.Prediction{}, o
 			if o.MemoryBytes > 0 {
-				left.MemoryBytes = o.MemoryBytes - said - m.heldBytes(docs.Rows())
+				left.MemoryBytes = o.MemoryBytes - predicted - m.heldBytes(docs.Rows())
 			}
-			said += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
+			predicted += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)
 			x, err := p.features(ctx, m, docs)
 			if err != nil {
 				return err

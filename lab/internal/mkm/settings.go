@@ -62,7 +62,7 @@ type Settings struct {
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of FinalSVM
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 
-	Seed uint64 // random seed for held-out documents, Base, and principal components
+	Seed uint64 // random seed for held-out documents, Layer.Base, and principal components
 
 	tolerance float64 // tolerance of the principal components, for tests
 }
@@ -134,7 +134,7 @@ type Options struct {
 
 	Progress func(run.Progress) // progress callback, not called concurrently; may be nil
 
-	OnChoice func(LevelChoice) // callback for the choice of each level; may be nil
+	OnChoice func(LevelChoice) // called with the settings selected for each level; may be nil
 }
 
 // LevelChoice holds the settings selected for a level.

@@ -291,7 +291,7 @@ func (t *training) trainModels(ctx context.Context, lv *level) (int, error) {
 	choice := &t.choices[lv.number]
 	w := min(choice.Width, len(lv.columns)) // a layer fitted to all documents may have fewer features
 	if t.s.KeepAllFeatures || t.s.fixedWidth(lv.number) > 0 {
-		w = t.candidateWidths(lv)[0] // a layer may also have more features
+		w = t.candidateWidths(lv)[0] // a layer fitted to all documents may also have more features
 	}
 	if choice.Documents == 0 {
 		*choice = LevelChoice{Level: lv.number, Features: len(lv.columns)}

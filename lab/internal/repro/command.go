@@ -26,7 +26,7 @@ type command struct {
 	seed         uint64
 }
 
-// Command returns the command gramlab repro.
+// Command returns the command `gramlab repro`.
 func Command(experiments ...Experiment) *cli.Command {
 	return &cli.Command{
 		Name:    "repro",

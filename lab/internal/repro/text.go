@@ -11,7 +11,7 @@ import (
 )
 
 // TermSettings holds settings that select the terms of texts. A term is a sequence of lower-case
-// letters.
+// letters, or of letters and digits if Digits is set.
 type TermSettings struct {
 	Digits    bool      `param:"digits" help:"allow digits in terms"`
 	MinDF     int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Command implements gramlab select.
+// Command implements `gramlab select`.
 var Command = &cli.Command{
 	Name:    "select",
 	Summary: "rank terms by their mutual information with the class",
@@ -69,7 +69,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	// The check is for the copy of the values in termValues.
+	// Check the memory for the copy of the values in termValues.
 	if err := c.CheckMemory("ranking terms", 2*docs.Documents.Bytes()); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (b *LambdaSums) Add(w Contribution) {
 // Gradient returns the derivative of Σ c·margin with respect to û at a term, where c is the
 // derivative of a document's loss with respect to its margin. docs lists the documents with the
 // term, and values the term's values in these documents. contributions holds the contributions of
-// all documents, and sums the result of adding all of them.
+// all documents, and sums their LambdaSums.
 func (h *Hyperplane) Gradient(
 	term int, docs []uint32, values []float32, contributions []Contribution, sums LambdaSums,
 ) float64 {

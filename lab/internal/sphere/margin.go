@@ -89,7 +89,7 @@ func (h *Hyperplane) Project(x Point, s *Scratch) Projection {
 		positive, negative = -negative, -positive
 		squares, others = others, squares
 	}
-	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is the sum of xᵢ² over i in A
+	q, w, lost := positive+negative, beyond+squares, 0.0 // lost is the sum of xᵢ² over i in A (see the package comment)
 	cut := -q / w
 	if beyond == 0 { // sign·û ≥ 0, so points of H contain only terms with û = 0
 		cut = -math.MaxFloat64

@@ -10,7 +10,7 @@ import (
 )
 
 // objective is the training objective of a binary classifier, Σ a·log(1 + e^(-yf)) + θ²/2C, where a
-// is the weight of a document.
+// is the weight of a document, y = ±1 its class and f its decision value.
 type objective struct {
 	*logistic.Losses
 	squaredNorms []float64 // Σ values² of each row

@@ -27,7 +27,7 @@ type Settings struct {
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 
-	// Tolerance stops the optimisation when the gradient norm falls below 2 Tolerance times the
+	// Tolerance stops the optimisation when the gradient norm falls below 2·Tolerance times the
 	// gradient norm of the Euclidean objective at w = 0.
 	Tolerance  float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 	Iterations int     `param:"iterations" default:"1000" min:"1" help:"maximum number of iterations"`
@@ -47,9 +47,9 @@ type Options = task.Options
 // Classifier is a trained decision function f for a class against the other classes. P(class | x)
 // is 1/(1 + e^-f(x)).
 type Classifier struct {
-	Weights      []float64 `json:"-"`         // û, indexed by column of the embedding
-	Objective    float64   `json:"objective"` // value of the objective
-	GradientNorm float64   `json:"gradient"`  // gradient norm
+	Weights      []float64 `json:"-"` // û, indexed by column of the embedding
+	Objective    float64   `json:"objective"`
+	GradientNorm float64   `json:"gradient"`
 	Iterations   int       `json:"iterations"`
 	Evaluations  int       `json:"evaluations"` // number of evaluations of the objective and its gradient
 	Converged    bool      `json:"converged"`   // true if the tolerance was reached or the value stopped decreasing

@@ -38,8 +38,8 @@ func newSearch(train Dataset, test *mat.Dense, o Options) *search {
 
 func (s *search) taskCount() int { return (s.testRows + chunkSize - 1) / chunkSize }
 
-// run calls decide for each test document i and each index into Widths. classes[k-1] is the class
-// predicted by the k nearest documents. Calls aren't concurrent.
+// run calls decide for each test document i and each index width into Widths. classes[k-1] is the
+// class predicted by the k nearest documents. Calls aren't concurrent.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Package lafferty repeats the experiments in §5 of Lafferty and Lebanon, Diffusion Kernels on
-// Statistical Manifolds, JMLR 6 (2005). They compare the diffusion kernel with linear and Gaussian
-// kernels.
+// Statistical Manifolds, JMLR 6 (2005). The experiments compare the diffusion kernel with linear
+// and Gaussian kernels.
 //
 // Tables 1 to 4 contain test errors of binary classifiers over random splits. The code is in
 // tasks.go (tasks and splits), curves.go (training and tests) and tables.go (selection of scale and

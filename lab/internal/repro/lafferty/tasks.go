@@ -15,8 +15,8 @@ type task struct {
 	docs                     []int  // indices of the documents, ascending
 	positive                 []bool // true if docs[i] is in the class
 	sizes                    []int  // sizes of the training sets, ascending
-	balancedTraining         bool   // true if half of a training set is positive; otherwise, the proportion is the task's
-	balancedTest             bool   // true if half of a test set is also positive
+	balancedTraining         bool   // true if half of each training set is positive; false for the task's proportion
+	balancedTest             bool   // true if half of each test set is also positive
 }
 
 var reutersTopics = []string{"earn", "acq", "money-fx", "grain", "crude"}

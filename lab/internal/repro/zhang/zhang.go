@@ -1,6 +1,6 @@
 // Package zhang repeats the experiments in §4 of Zhang, Chen and Lee, Text Classification with
-// Kernels on the Multinomial Manifold, SIGIR 2005. They compare the negative geodesic distance
-// (NGD) with linear kernels and negative Euclidean distances (NED).
+// Kernels on the Multinomial Manifold, SIGIR 2005. The experiments compare the negative geodesic
+// distance (NGD) with linear kernels and negative Euclidean distances (NED).
 package zhang
 
 import (
