@@ -87,7 +87,7 @@ func TestPanicsOfCallbacks(t *testing.T) {
 			solver.Options{Progress: func(solver.Progress) { visit() }}))},
 		{"corpus: Options.Progress", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
 			corpus.Options{Progress: func(corpus.Progress) { visit() }}))},
-		{"corpus: Options.VocabularyLater", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
+		{"corpus: Options.LoadVocabulary", of(corpus.ReadFrom(ctx, strings.NewReader("x\ta\n"), "a.tsv",
 			corpus.Options{LoadVocabulary: func() ([]string, error) { visit(); return nil, nil }}))},
 		{"corpus: the reader", of(corpus.ReadFrom(ctx, io.Reader(in), "a.tsv", corpus.Options{}))},
 	} {

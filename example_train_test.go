@@ -300,6 +300,6 @@ func Example_errors() {
 	report(err)
 	// Output:
 	// needs more than 1000 bytes
-	// gram: training needs at least two classes, but the documents have 1 class
+	// gram: training requires documents of at least two classes, got 1 class
 	// cancelled
 }

@@ -209,7 +209,7 @@ func TestOptionsApply(t *testing.T) {
 		"Scheme does not apply to Type one_class":         {Type: "one_class", Scheme: "labels"},
 		"C must be a number above 0, got -1":              {C: -1},
 
-		"2 DocumentWeights, but 6": {DocumentWeights: []float64{1, 2}},
+		"got 2 DocumentWeights for 6": {DocumentWeights: []float64{1, 2}},
 		"DocumentWeights must be nonnegative and finite, got -1 for document 2": {
 			DocumentWeights: []float64{1, 1, -1, 1, 1, 1}},
 		"DocumentWeights must be nonnegative and finite, got NaN for document 0": {
@@ -247,7 +247,7 @@ func TestKernelOfModelUnknown(t *testing.T) {
 func TestNoRows(t *testing.T) {
 	var zero gram.CorpusBuilder
 	err := zero.Add([]uint32{0}, []float64{1})
-	if err == nil || err.Error() != "gram: Rows is not initialized; use NewRows" {
+	if err == nil || err.Error() != "gram: CorpusBuilder is not initialized; use NewCorpusBuilder" {
 		t.Errorf("zero Rows: %v", err)
 	}
 	if c := new(gram.CorpusBuilder).Corpus(); c.Documents.Rows() != 0 || c.Documents.Cols != 0 {

@@ -177,9 +177,9 @@ func indexBody(b []byte) ([]byte, error) {
 	size, sum, rest := binary.LittleEndian.Uint64(rest), rest[8:indexHeaderBytes], rest[indexHeaderBytes:]
 	switch found := sha256.Sum256(rest); {
 	case uint64(len(rest)) < size:
-		return nil, fmt.Errorf("%w: the file has %d of %d bytes", ErrTruncated, len(rest), size)
+		return nil, fmt.Errorf("%w: the file has only %d of %d bytes", ErrTruncated, len(rest), size)
 	case uint64(len(rest)) > size:
-		return nil, fmt.Errorf("%w: the file has data after its end", ErrDamaged)
+		return nil, fmt.Errorf("%w: the file has extra data at its end", ErrDamaged)
 	case !bytes.Equal(found[:], sum):
 		return nil, fmt.Errorf("%w: checksum mismatch", ErrDamaged)
 	}
@@ -204,7 +204,7 @@ func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *spa
 		return nil, nil, err
 	}
 	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
-		return nil, nil, fmt.Errorf("sizes do not match or terms repeat: %d numbers, %d documents, %d weights, %d terms",
+		return nil, nil, fmt.Errorf("sizes do not match, or terms repeat: %d numbers, %d documents, %d weights, %d terms",
 			len(in.Numbers), m.Rows(), len(weights.Terms), len(in.Names))
 	}
 	for k, t := range weights.Terms {

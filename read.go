@@ -245,7 +245,7 @@ func NewCorpusBuilder(columns int) *CorpusBuilder {
 func (r *CorpusBuilder) Add(columns []uint32, values []float64, classes ...string) error {
 	m := r.c.Documents
 	if m == nil {
-		return errors.New("gram: Rows is not initialized; use NewRows")
+		return errors.New("gram: CorpusBuilder is not initialized; use NewCorpusBuilder")
 	}
 	if len(columns) != len(values) {
 		return fmt.Errorf("gram: document %d has %d columns but %d values", m.Rows(), len(columns), len(values))

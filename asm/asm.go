@@ -153,7 +153,8 @@ func KernelsFor(isa ISA) (*Kernels, error) {
 		}
 		have = append(have, string(k.ISA))
 	}
-	return nil, fmt.Errorf("asm: instruction set %q is not available; available are %s", isa, strings.Join(have, ", "))
+	return nil, fmt.Errorf("asm: instruction set %q is not available; available sets are %s", isa,
+		strings.Join(have, ", "))
 }
 
 // BestKernels returns the kernels of the best available instruction set.

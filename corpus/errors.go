@@ -228,8 +228,8 @@ func (c *Corpus) warnHeader(label, text, at string) {
 // warnSingletonClasses warns if most classes have a single document.
 func (c *Corpus) warnSingletonClasses(at func(i int) string) {
 	if single, first, most := c.singletons(); most && c.NumericLabelCount() == 0 { // see HasTargets
-		c.warningList().addWithOption(fmt.Sprintf("class with one document, as for most of %d documents", c.Documents.Rows()),
-			single, at(first), "LabelColumn", "sets the label column by name or number")
+		c.warningList().addWithOption(fmt.Sprintf("document alone in its class, like most of the %d documents",
+			c.Documents.Rows()), single, at(first), "LabelColumn", "sets the label column by name or number")
 	}
 }
 
@@ -289,7 +289,7 @@ func (c *Corpus) CheckClasses() error {
 		return nil
 	}
 	return fmt.Errorf("corpus: %s: found %d classes, but %d of %d documents are alone in their class; choose another "+
-		"column or key of labels, or use a regression such as epsilon_svr",
+		"label column, or use a regression such as epsilon_svr",
 		c.Source, len(c.Classes), n, c.Documents.Rows())
 }
 

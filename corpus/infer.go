@@ -136,7 +136,7 @@ func (t *table) inferFeatures(opt *Options) {
 			texts = append(texts, i)
 		case KindVector:
 			if c.Size, _ = vectorSize(t.columnValues(i)); c.Size == 0 {
-				t.err = newSyntaxError("no list of numbers near the beginning of column "+t.firstRecord[i],
+				t.err = newSyntaxError("no list of numbers in the first rows of column "+t.firstRecord[i],
 					"lists such as [0.5, -1]").
 					withOption("Columns", "sets the kind of a column")
 				return

@@ -239,8 +239,8 @@ func (c *Corpus) warnSplit(t *classTable, opt *Options) {
 			example = cmp.Or(example, quote(c.Classes[ids[0]]+","+c.Classes[ids[1]]))
 		}
 	}
-	c.warningList().addWithOption("label with a comma, such as "+example+", read as several labels", several, "",
-		"LabelSeparator", "none reads one label, a comma several")
+	c.warningList().addWithOption("label with a comma, such as "+example+", is read as several labels", several, "",
+		"LabelSeparator", "none keeps it as one label")
 }
 
 func (c *Corpus) readLabels(ctx context.Context, opt *Options) error {

@@ -293,10 +293,10 @@ func (o *Options) validate() error {
 		}
 	}
 	if o.MaxDF > 0 && o.MaxDF < o.MinDF {
-		return fmt.Errorf("corpus: MaxDF (%d) must not be below MinDF (%d)", o.MaxDF, o.MinDF)
+		return fmt.Errorf("corpus: MaxDF must be at least MinDF, got %d and %d", o.MaxDF, o.MinDF)
 	}
 	if o.Vocabulary != nil && o.LoadVocabulary != nil {
-		return fmt.Errorf("corpus: Vocabulary and VocabularyLater cannot be combined")
+		return fmt.Errorf("corpus: Vocabulary and LoadVocabulary cannot be combined")
 	}
 	if !utf8.ValidString(o.LabelSeparator) {
 		return fmt.Errorf("corpus: LabelSeparator must be UTF-8, got %q", o.LabelSeparator)
@@ -311,7 +311,7 @@ func (o *Options) validate() error {
 		o.Tokenizer = o.Tokenizer.WithPairs(true)
 	}
 	if err := o.TrainingFormat.Validate(); err != nil {
-		return fmt.Errorf("%w: Like", err)
+		return fmt.Errorf("%w: TrainingFormat", err)
 	}
 	for _, option := range [][2]string{{"LabelColumn", o.LabelColumn}, {"TextColumn", o.TextColumn},
 		{"IDColumn", o.IDColumn}, {"Columns", o.Columns}} {
@@ -328,7 +328,7 @@ func (o *Options) resolveVocabulary() (err error) {
 	if o.LoadVocabulary == nil {
 		return nil
 	}
-	return run.CatchPanic("corpus: Options.VocabularyLater", func() error {
+	return run.CatchPanic("corpus: Options.LoadVocabulary", func() error {
 		o.Vocabulary, err = o.LoadVocabulary()
 		return err
 	})

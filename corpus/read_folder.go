@@ -37,7 +37,7 @@ func readFolder(ctx context.Context, root string, opt *Options, m *progressMeter
 		warn.addLooseFiles(loose)
 	case len(loose) > 0:
 		files = loose
-		warn.add("no class folders: file that is a document without a class", int64(len(loose)), loose[0].path)
+		warn.add("file outside a class folder, read as a document without a class", int64(len(loose)), loose[0].path)
 	default:
 		return nil, newSyntaxError("no documents", "one sub-folder per class with one file per document").withPosition(root,
 			0)
@@ -148,7 +148,7 @@ func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Optio
 	warn, kept := c.warningList(), 0
 	for i, f := range files {
 		if binary[i] {
-			warn.addWithOption("file of binary data, skipped", 1, f.path, "Strict", "makes it an error")
+			warn.addWithOption("binary file, skipped", 1, f.path, "Strict", "makes it an error")
 			continue
 		}
 		if f.class == "" {
@@ -230,7 +230,7 @@ func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad in
 // folder. Some of Go's test files contain invalid bytes, which separate terms and cause a warning.
 func readGoroot(ctx context.Context, root string, opt *Options, m *progressMeter) (*Corpus, error) {
 	if root == "" {
-		return nil, newSyntaxError("no Go installation", "GOROOT, or the command go in the PATH").withPosition("goroot", 0)
+		return nil, newSyntaxError("no Go installation", "GOROOT or the go command in PATH").withPosition("goroot", 0)
 	}
 	files, loose, warn, err := listFiles(ctx, filepath.Join(root, "src"), ".go")
 	if err != nil {

@@ -78,8 +78,8 @@ func TestReadIDX(t *testing.T) {
 
 // TestBadIDX damages images and labels.
 func TestBadIDX(t *testing.T) {
-	const header, labelHeader = "an idx file: 00 00 08, 03 for as many dimensions, and their sizes, at most 2³¹-1",
-		"an idx file: 00 00 08, 01 for as many dimensions, and their sizes, at most 2³¹-1"
+	const header, labelHeader = "an idx file that begins with 00 00 08 03 and sizes of dimensions below 2³¹",
+		"an idx file that begins with 00 00 08 01 and sizes of dimensions below 2³¹"
 	images, labels := idx("\x01\x02\x03\x04", 2, 1, 2), idx("\x00\x01", 2)
 	long := gzipped(idx(incompressible(), uint32(len(incompressible())), 1, 1))
 	for _, test := range []struct {

@@ -216,7 +216,7 @@ func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 		}
 	}
 	w.add("document without terms, kept as an empty row", empty.count, at(int(empty.first)))
-	w.add("value beyond ±16,777,215, where float32 rounds whole numbers", rounded.count, at(int(rounded.first)))
+	w.add("value beyond ±16,777,215, rounded to float32", rounded.count, at(int(rounded.first)))
 }
 
 // newVectorCorpus makes a corpus of vectors without labels. what and row are nouns in messages:

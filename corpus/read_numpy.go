@@ -104,7 +104,7 @@ func (r *arrayReader) readHeader(from io.Reader) (*npyArray, error) {
 	found := npyHeader.FindStringSubmatch(string(text))
 	if found == nil {
 		return nil, r.syntaxError("the header "+quote(bytes.TrimSpace(text)),
-			"an array of numbers: descr, fortran_order, shape")
+			"descr, fortran_order and shape of an array of numbers")
 	}
 	a := &npyArray{r: from, kind: found[2][0], columnMajor: found[4] == "True", order: binary.LittleEndian}
 	if found[1] == ">" {

@@ -219,7 +219,7 @@ func pairError(token []byte) *SyntaxError {
 	case !colon:
 		return newSyntaxError(quote(token)+" has no colon", "index:value")
 	case len(index) > 1 && index[0] == '-':
-		return newSyntaxError("index "+string(shorten(index)), "an index of at least 0")
+		return newSyntaxError("index "+string(shorten(index)), "a nonnegative index")
 	}
 	return newSyntaxError(quote(token), "index:value")
 }

@@ -145,7 +145,7 @@ func (t *table) parse(p *parsedTexts, check textCheck, data []byte) *SyntaxError
 		}
 		if r.fieldCount != len(t.columns) {
 			return newSyntaxError(fmt.Sprintf("%d fields", r.fieldCount),
-				fmt.Sprintf("%d, as in the first line", len(t.columns)))
+				fmt.Sprintf("%d fields as in the first line", len(t.columns)))
 		}
 		if bad := check.checkLine(p, clean, raw, line); bad != nil {
 			return bad

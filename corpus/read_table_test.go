@@ -149,9 +149,9 @@ func TestSuspicions(t *testing.T) {
 		{"label\ttext\na\tx\nb\ty\na\tz\n", `the first line, "label" and "text", looks like a header, but is read as a ` +
 			"document (-LabelColumn label reads it as a header)"},
 		{"one long text here\ta\nsome other text\tb\nwords and words\ta\nmore of them\tb\nand more\ta\n",
-			"class with one document, as for most of 5 documents (-LabelColumn sets the label column by name or number)"},
+			"document alone in its class, like most of the 5 documents (-LabelColumn sets the label column by name or number)"},
 		{"a\tx y z\nb\tx y\nc\tz y\nd\tw z\ne\tx x\n",
-			"class with one document, as for most of 5 documents (-LabelColumn sets the label column by name or number)"},
+			"document alone in its class, like most of the 5 documents (-LabelColumn sets the label column by name or number)"},
 		{"a\tx y z\nb\tx y\na\tz y\nb\tw z\nc\tx x\n", ""},
 	} {
 		var got []string

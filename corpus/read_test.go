@@ -123,7 +123,7 @@ func TestReadFiles(t *testing.T) {
 		{name: "svmlight with numbers that float32 rounds", file: "a.svm", cols: 2, opt: Options{Signed: true},
 			content:  "1 1:16777215\n1 1:1 2:16777217\n2 1:-16777217 2:1e30\n",
 			want:     "1 1:1.6777215e+07\n1 1:1 2:1.6777216e+07\n2 1:-1.6777216e+07 2:1e+30\n",
-			warnings: "value beyond ±16,777,215, where float32 rounds whole numbers (3, first a.svm:2)\n"},
+			warnings: "value beyond ±16,777,215, rounded to float32 (3, first a.svm:2)\n"},
 		{name: "svmlight with frequency limits", file: "a.svm", cols: 3, opt: Options{MinDF: 2, MaxDF: 2},
 			content:  "1 1:1 2:1 3:1\n1 2:1 3:1\n2 2:0 3:1\n",
 			want:     "1 2:1\n1 2:1\n2 2:0\n",
@@ -198,10 +198,10 @@ func TestReadFolder(t *testing.T) {
 		{map[string]string{"b.txt": "cats", "a.txt": "dogs and cats", ".c": "hidden", "empty/.d": ""}, Options{MinDF: 1},
 			" and:1 cats:1 dogs:1\n cats:1\n", "a.txt b.txt",
 			"hidden file or folder, skipped (2, first .c)\n" +
-				"no class folders: file that is a document without a class (2, first a.txt)\n"},
+				"file outside a class folder, read as a document without a class (2, first a.txt)\n"},
 		{map[string]string{"a/1": "words", "a/2.png": "\x89PNG\x00\x01 words", "b/3": "words wor\xe9ds"}, Options{},
 			"a words:1\nb words:1\n", "a/1 b/3",
-			"file of binary data, skipped (1, first a/2.png)\n" +
+			"binary file, skipped (1, first a/2.png)\n" +
 				"byte that is not text, read as a separator (1, first b/3)\n"},
 	} {
 		root := t.TempDir()
@@ -344,16 +344,16 @@ func TestOptions(t *testing.T) {
 			`corpus: unknown format "xls"; valid formats are csv, fasttext, folder, idx, jsonl, lines, numpy, parquet, ` +
 				`svmlight, tsv`},
 		{file, Options{Workers: -1}, "corpus: Workers must be nonnegative, got -1"},
-		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF (2) must not be below MinDF (3)"},
+		{file, Options{MinDF: 3, MaxDF: 2}, "corpus: MaxDF must be at least MinDF, got 2 and 3"},
 		{file, Options{Vocabulary: []string{"a", "b", "a"}},
 			`corpus: the vocabulary has the term "a" twice`},
 		{file, Options{Vocabulary: []string{}, LoadVocabulary: func() ([]string, error) { return nil, nil }},
-			"corpus: Vocabulary and VocabularyLater cannot be combined"},
+			"corpus: Vocabulary and LoadVocabulary cannot be combined"},
 		{file, Options{FormatOptions: FormatOptions{LabelSeparator: "\xff"}},
 			`corpus: LabelSeparator must be UTF-8, got "\xff"`},
 		{file, Options{TrainingFormat: FormatOptions{Format: "x"}},
 			`corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
-				`lines, numpy, parquet, svmlight, tsv: Like`},
+				`lines, numpy, parquet, svmlight, tsv: TrainingFormat`},
 		{file, Options{FormatOptions: FormatOptions{Format: FormatFolder}}, "corpus: " + file +
 			" is not a folder, but the format needs one with a sub-folder per class"},
 		{filepath.Dir(file), Options{FormatOptions: FormatOptions{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +

@@ -106,7 +106,7 @@ func TestVectorErrors(t *testing.T) {
 		{lines + `{"text":"a","vector":{"a":1},"label":"x"}`, "vector=vector",
 			`:31: the value "map[a:1]" in the column vector`},
 		{lines + lines, "text=vector",
-			`:1: no list of numbers near the beginning of column text, expected lists such as`},
+			`:1: no list of numbers in the first rows of column text, expected lists such as`},
 		{strings.ReplaceAll(lines, "vector", "other"), file(29), `row 30 of the table, expected 29 rows, as in `},
 		{strings.ReplaceAll(lines, "vector", "other"), file(31), `30 rows, expected 31, as in `},
 		{"text,label\n" + strings.Repeat("a b,x\n", 9), file(10), `9 rows, expected 10, as in `},

@@ -73,7 +73,7 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 		return nil, err
 	}
 	if !c.HasRaw() {
-		return nil, fmt.Errorf("corpus: %s has no texts; read it with Options.KeepTexts", c.Source)
+		return nil, fmt.Errorf("corpus: %s has no texts; read it with Options.KeepTextBytes", c.Source)
 	}
 	for _, i := range documents {
 		if i < 0 || i >= c.Raw.Len() {

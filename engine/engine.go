@@ -68,7 +68,7 @@ func (o Options) resolveWorkers() (int, error) {
 	case o.MemoryBytes < 0:
 		return 0, fmt.Errorf("engine: MemoryBytes must be positive, or 0 for no limit, got %d", o.MemoryBytes)
 	case o.DenseCopyBytes < 0:
-		return 0, fmt.Errorf("engine: KeptBytes must be positive, or 0 for no copy, got %d", o.DenseCopyBytes)
+		return 0, fmt.Errorf("engine: DenseCopyBytes must be positive, or 0 for no copy, got %d", o.DenseCopyBytes)
 	case o.Workers == 0:
 		return runtime.GOMAXPROCS(0), nil
 	}

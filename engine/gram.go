@@ -48,7 +48,7 @@ func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, dst *Dens
 		return nil, err
 	}
 	if q.OmitSymmetric {
-		return nil, errors.New("engine: Rows does not support Half")
+		return nil, errors.New("engine: Rows does not support OmitSymmetric")
 	}
 	rows, cols := len(q.RowIndices), q.ColumnRange[1]-q.ColumnRange[0]
 	if dst == nil {

@@ -77,14 +77,14 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 			return nil, err
 		}
 		if opt.Groups != nil {
-			return nil, fmt.Errorf("engine: Groups and Test cannot be combined")
+			return nil, fmt.Errorf("engine: Groups and TestDocuments cannot be combined")
 		}
 		m := test.Rows()
 		r := &device.Request{RowDocuments: e.foreignDocuments(test), RowIndices: run.Range(0, m), Hi: n, Workers: e.c.Workers}
 		return e.findNeighbours(ctx, k, r, opt, n, int64(m)*int64(n))
 	}
 	if opt.Groups != nil && len(opt.Groups) != n {
-		return nil, fmt.Errorf("engine: %d Groups, but %d documents", len(opt.Groups), n)
+		return nil, fmt.Errorf("engine: Groups has length %d, but there are %d documents", len(opt.Groups), n)
 	}
 	r := &device.Request{RowIndices: run.Range(0, n), Hi: n, UpperOnly: true, LastFirst: true, Workers: e.c.Workers}
 	return e.findNeighbours(ctx, k, r, opt, max(n-1, 0), compute.TrianglePairCount(n))
@@ -221,7 +221,7 @@ func (e *Engine) newSearch(k kernel.Kernel, least *float64) (_ *search, err erro
 		return s, nil
 	}
 	if *least != *least {
-		return nil, fmt.Errorf("engine: Min must be a number, got %v", *least)
+		return nil, fmt.Errorf("engine: MinValue must be a number, got %v", *least)
 	}
 	s.scan.Accept = s.atLeast
 	s.minValue = *least

@@ -96,7 +96,7 @@ func (e *Engine) NeighbourBlock(
 
 func (e *Engine) newBlockSearch(k kernel.Kernel, opt NeighbourOptions) (*search, error) {
 	if opt.Groups != nil || opt.TestDocuments != nil {
-		return nil, errors.New("engine: Groups and Test do not apply to a block")
+		return nil, errors.New("engine: Groups and TestDocuments do not apply to a block")
 	}
 	return e.newNeighbourSearch(k, opt)
 }
@@ -158,7 +158,7 @@ func (e *Engine) MergeNeighbours(
 					key = 0 - key
 				}
 				if key != key || int64(neighbour.Document) >= int64(e.Len()) {
-					return nil, fmt.Errorf("engine: block %d has neighbour %d with value %v; the last document is %d",
+					return nil, fmt.Errorf("engine: block %d has invalid neighbour %d with value %v; the last document is %d",
 						b, neighbour.Document, neighbour.Value, e.Len()-1)
 				}
 				lists.Offer(i, key, int(neighbour.Document))

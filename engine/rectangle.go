@@ -62,7 +62,7 @@ func (e *Engine) CrossMatrix(k kernel.Kernel, test *sparse.Embedded, keep int64)
 	}
 	r := &CrossMatrix{e: e, k: k, test: test, stride: rowStride(e.Len())}
 	r.divide(keep)
-	if err := e.checkFits(context.Background(), "the stored rows of a rectangle", r.StoredBytes()); err != nil {
+	if err := e.checkFits(context.Background(), "the stored rows of a cross matrix", r.StoredBytes()); err != nil {
 		return nil, err
 	}
 	return r, nil

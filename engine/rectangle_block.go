@@ -121,7 +121,7 @@ func (b *crossBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.rowSums = resize(b.rowSums, count*p)
 	transposeTo(blas64.General{Rows: count, Cols: p, Stride: p, Data: b.rowSums}, 0, b.w[at:], b.height, count)
-	err := run.CatchPanic("engine: turn", func() error {
+	err := run.CatchPanic("engine: transform", func() error {
 		return b.transform(b.base+first,
 			mat.NewDense(count, p, b.rowSums))
 	})

@@ -110,13 +110,13 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	case q.Workers < 0 || q.Workers > maxWorkers:
 		return nil, fmt.Errorf("engine: Workers must be between 0 and %d, got %d", maxWorkers, q.Workers)
 	case q.OmitSymmetric && (q.TestDocuments != nil || q.RowIndices != nil):
-		return nil, errors.New("engine: Half cannot be combined with Test or Documents")
+		return nil, errors.New("engine: OmitSymmetric cannot be combined with TestDocuments or RowIndices")
 	case q.RowRange[0] < 0 || q.RowRange[1] < q.RowRange[0] || q.RowRange[1] > rows:
-		return nil, fmt.Errorf("engine: Rows must be within [0, %d), got [%d, %d)", rows, q.RowRange[0], q.RowRange[1])
+		return nil, fmt.Errorf("engine: RowRange must be within [0, %d), got [%d, %d)", rows, q.RowRange[0], q.RowRange[1])
 	case lo < 0 || hi < lo || hi > columns:
-		return nil, fmt.Errorf("engine: Columns must be within [0, %d), got [%d, %d)", columns, lo, hi)
+		return nil, fmt.Errorf("engine: ColumnRange must be within [0, %d), got [%d, %d)", columns, lo, hi)
 	case lo%device.ColumnAlignment != 0 || hi%device.ColumnAlignment != 0 && hi != columns:
-		return nil, fmt.Errorf("engine: Columns must start and end at multiples of %d, or at the end %d, got [%d, %d)",
+		return nil, fmt.Errorf("engine: bounds of ColumnRange must be multiples of %d, or %d for the end, got [%d, %d)",
 			device.ColumnAlignment, columns, lo, hi)
 	case q.RowIndices == nil:
 		q.RowIndices = run.Range(0, q.RowRange[1])[q.RowRange[0]:]
@@ -124,7 +124,7 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	}
 	for _, i := range q.RowIndices {
 		if i < q.RowRange[0] || i >= q.RowRange[1] {
-			return nil, fmt.Errorf("engine: document %d is outside of Rows, [%d, %d)", i, q.RowRange[0], q.RowRange[1])
+			return nil, fmt.Errorf("engine: row %d of RowIndices is outside RowRange [%d, %d)", i, q.RowRange[0], q.RowRange[1])
 		}
 	}
 	q.RowRange = [2]int{}

@@ -160,7 +160,7 @@ func TestTrainingArguments(t *testing.T) {
 	sets := make([][]int, n)
 	sets[3] = []int{0, 7}
 	checkArguments(t, []argument{
-		{"one class", "at least two classes, but the documents have 1 class", of(m, n, func(int) bool { return true },
+		{"one class", "at least two classes, got 1", of(m, n, func(int) bool { return true },
 			Parameters{})},
 		{"label out of range", "label of document 2 must be between 0 and 1, got 2", train(2, Parameters{})},
 		{"C", "C must be positive and finite, got -1", binary(withC(-1))},
@@ -184,7 +184,7 @@ func TestTrainingArguments(t *testing.T) {
 		{"weight underflows", "of class 0 must be positive and finite, got 0",
 			binary(Parameters{Regularization: Regularization{C: 1e-200},
 				Weights: []float64{1e-200}})},
-		{"weights", "3 class weights, but 2 classes", binary(Parameters{Weights: []float64{1, 1, 1}})},
+		{"weights", "got 3 class weights for 2 classes", binary(Parameters{Weights: []float64{1, 1, 1}})},
 		{"start without coefficients",
 			"decision function 0 of the warm start: solver: 2 support vectors, but 1 coefficients",
 			train(3, Parameters{}, from([]int{0, 1}, []float64{1}), nil, nil)},
@@ -202,7 +202,7 @@ func TestTrainingArguments(t *testing.T) {
 		{"start of other classes", "the warm start has 1 decision functions", train(3, Parameters{}, nil)},
 		{"machine of a start", "decision function 2 of the warm start: solver: 1 support vectors, but 0",
 			train(3, Parameters{}, nil, nil, from([]int{1}, nil))},
-		{"weights of classes", "4 class weights, but 3 classes", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
+		{"weights of classes", "got 4 class weights for 3 classes", train(3, Parameters{Weights: []float64{1, 1, 1, 1}})},
 
 		{"sets", "1 labels, label sets or targets", labels([][]int{{0}}, 2)},
 		{"label", "label of document 3 must be between 0 and 1, got 7", labels(sets, 2)},
@@ -301,11 +301,11 @@ func TestProbabilityArguments(t *testing.T) {
 			(&Classifier{Classes: 3, Functions: []*DecisionFunction{sure(), sure(), nil}}).Validate},
 		{"no function", "all decision functions are missing for 2",
 			(&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
-		{"temperature", "got 0 and one-vs-rest",
+		{"temperature", "got 0 and scheme one-vs-rest",
 			(&Classifier{
 				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},
 			}).Validate},
-		{"temperature of labels", "got 1 and labels",
+		{"temperature of labels", "got 1 and scheme labels",
 			(&Classifier{Scheme: MultiLabel, Classes: 1, Functions: []*DecisionFunction{sure()},
 				Temperature: &Temperature{T: 1}}).Validate},
 

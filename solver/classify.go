@@ -58,7 +58,7 @@ func (p Parameters) resolve(classes, n int) (Parameters, error) {
 	case !(p.Nu >= 0 && p.Nu <= 1):
 		return p, userError("ν must be in (0, 1], or 0 for C-SVC or ε-SVR, got %v", p.Nu)
 	case len(p.Weights) > classes:
-		return p, userError("%d class weights, but %d classes", len(p.Weights), classes)
+		return p, userError("got %d class weights for %d classes", len(p.Weights), classes)
 	case p.DocumentWeights != nil && len(p.DocumentWeights) != n:
 		return p, userError("%d document weights, but %d documents", len(p.DocumentWeights), n)
 	}

@@ -104,19 +104,19 @@ func (p *trainingPlan) restrictTo(machines []int) error {
 	wanted := make([]bool, len(p.Functions))
 	for _, i := range machines {
 		if i < 0 || i >= len(wanted) || wanted[i] {
-			return userError("Only must have distinct numbers from 0 to %d, got %d", len(wanted)-1, i)
+			return userError("OnlyFunctions must have distinct numbers from 0 to %d, got %d", len(wanted)-1, i)
 		}
 		wanted[i] = true
 	}
 	if i := slices.Index(wanted, false); p.foldCount > 0 && i >= 0 {
-		return userError("Only lacks decision function %d, but tuning thresholds requires all", i)
+		return userError("OnlyFunctions lacks decision function %d, but tuning thresholds requires all", i)
 	}
 	var some [][]*problem
 	for _, group := range p.groups {
 		first := group[0].index
 		for _, own := range group {
 			if wanted[own.index] != wanted[first] {
-				return userError("Only has one of decision functions %d and %d, but they are trained together",
+				return userError("OnlyFunctions must have both or neither of decision functions %d and %d",
 					first, own.index)
 			}
 		}

@@ -235,12 +235,12 @@ func (c *Classifier) Validate() error {
 			len(c.Functions))
 	}
 	if t := c.Temperature; t != nil && (!(t.T > 0) || !isFinite(t.T) || c.Scheme == MultiLabel) {
-		return userError("temperature must be positive and needs a scheme with one class per document, got %v and %s", t.T,
+		return userError("temperature must be positive and requires one class per document, got %v and scheme %s", t.T,
 			c.Scheme)
 	}
 	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == MultiLabel) {
-		return userError("MinProbability must be in [0, 1] and needs one class per document, got %v and %s", r.MinProbability,
-			c.Scheme)
+		return userError("MinProbability must be in [0, 1] and requires one class per document, got %v and scheme %s",
+			r.MinProbability, c.Scheme)
 	}
 	if c.Scheme != OneVsOne {
 		if i := slices.Index(c.Functions, nil); i >= 0 {
@@ -288,7 +288,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 		return nil, err
 	}
 	if have := len(t.Labels) + len(t.LabelSets) + len(t.Targets); have != n {
-		return nil, userError("%d labels, label sets or targets, but %d documents", have, n)
+		return nil, userError("got %d labels, label sets or targets for %d documents", have, n)
 	}
 	var docs []int
 	if t.Targets != nil {
@@ -336,7 +336,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	case t.LabelSets != nil && len(docs) == 0:
 		return nil, errNoDocuments
 	case t.LabelSets == nil && present < 2:
-		return nil, userError("training needs at least two classes, but the documents have %d class", present)
+		return nil, userError("training requires documents of at least two classes, got %d class", present)
 	case c.Scheme == OneVsOne:
 		return pairProblems(members), nil
 	}

@@ -338,9 +338,11 @@ func (t *Training) foldCount(n int) (int, error) {
 	if t.Folds == nil {
 		return 0, nil
 	}
-	if t.LabelSets == nil || len(t.Folds) != n || n == 0 {
-		return 0, userError("tuning thresholds requires Sets and one fold per document; Folds has length %d for %d documents",
-			len(t.Folds), n)
+	switch {
+	case t.LabelSets == nil:
+		return 0, userError("tuning thresholds requires LabelSets")
+	case len(t.Folds) != n || n == 0:
+		return 0, userError("tuning thresholds requires one fold per document, got %d for %d documents", len(t.Folds), n)
 	}
 	return slices.Max(t.Folds) + 1, nil
 }

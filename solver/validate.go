@@ -20,7 +20,7 @@ import (
 // if k is below 1.
 func StratifiedFolds(labels []int, k int, seed uint64) []int {
 	if k < 1 {
-		panic(fmt.Sprintf("solver: Folds: k must be positive, got %d", k))
+		panic(fmt.Sprintf("solver: StratifiedFolds: k must be positive, got %d", k))
 	}
 	fold := make([]int, len(labels))
 	var docs []int // sorted by class; an array by class could be too large
@@ -327,7 +327,7 @@ func (t *CrossValidation) selectedFolds(n int) (count int, only []int, err error
 		}
 	}
 	if t.OnlyFolds != nil && (len(only) != len(t.OnlyFolds) || t.TuneThresholds && len(only) < count) {
-		return 0, nil, userError("Only must have distinct folds from 0 to %d, and all folds for thresholds, got %v",
+		return 0, nil, userError("OnlyFolds must have distinct folds from 0 to %d, or all folds to tune thresholds, got %v",
 			count-1, t.OnlyFolds)
 	}
 	return count, only, nil

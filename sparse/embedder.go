@@ -172,11 +172,11 @@ func (f *Embedder) validateLengths() error {
 		return fmt.Errorf("sparse: embedding %s of %d terms has %d document frequencies, %d weights and %d shifts; "+
 			"it needs %d, %d and %d", f.Embedding, n, len(f.DF), len(f.Weights), len(f.Shifts), n, weights, shifts)
 	case f.Open && f.Embedding != Embedding{}:
-		return fmt.Errorf("sparse: embedding %s cannot be open; only %s can", f.Embedding, Embedding{})
+		return fmt.Errorf("sparse: Open requires embedding %s, got %s", Embedding{}, f.Embedding)
 	case f.Views == nil:
 		return nil
 	case f.Open:
-		return fmt.Errorf("sparse: an embedding of views cannot be open, because the view weights depend on all terms")
+		return fmt.Errorf("sparse: Open cannot be combined with Views, because view weights depend on all terms")
 	}
 	if err := f.checkViews(f.Views); err != nil {
 		return err

@@ -24,7 +24,7 @@ const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 // then causes 256 page faults, not 131,072. Computing 11,314² values takes 0.30 s, not 0.53 s.
 func MakeFloats(n int) []float32 {
 	if n < 0 || n > maxValues {
-		panic(fmt.Sprintf("tiles: Make: n must be between 0 and %d, got %d", maxValues, n))
+		panic(fmt.Sprintf("tiles: MakeFloats: n must be between 0 and %d, got %d", maxValues, n))
 	}
 	collectGarbage(4 * int64(n))
 	values := make([]float32, n)

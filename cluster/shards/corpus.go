@@ -109,7 +109,7 @@ func (m *metadata) check() error {
 	for _, n := range append([]int64{m.Rows, m.Cols, m.Values, m.Bytes, m.Labels + 1}, 1+m.Texts[0], 1+m.Texts[1],
 		1+m.Texts[2]) {
 		if n < 0 || n > most {
-			return fmt.Errorf("number %d is out of range", n)
+			return fmt.Errorf("metadata value %d is out of range", n)
 		}
 	}
 	for _, n := range m.Texts {
@@ -323,7 +323,7 @@ func (m *metadata) read(r *joiner) (*corpus.Corpus, error) {
 		return nil, r.err
 	}
 	if left != 0 {
-		return nil, fmt.Errorf("%d extra bytes after the last text", left)
+		return nil, fmt.Errorf("the stream has %d extra bytes after the last text", left)
 	}
 	return c, c.Validate()
 }

@@ -136,8 +136,8 @@ func TestContents(t *testing.T) {
 	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)+8*rows
 	for want, change := range map[string]func(m *metadata, data []byte) []byte{
 		"format version is 1, but this program reads": func(m *metadata, b []byte) []byte { m.Version = 1; return b },
-		"number -1 is out of range":                   func(m *metadata, b []byte) []byte { m.Rows = -1; return b },
-		"number 2305843009213693952 is out of range": func(m *metadata, b []byte) []byte {
+		"metadata value -1 is out of range":           func(m *metadata, b []byte) []byte { m.Rows = -1; return b },
+		"metadata value 2305843009213693952 is out of range": func(m *metadata, b []byte) []byte {
 			m.Values = 1 << 61
 			return b
 		},

@@ -31,9 +31,9 @@ var allowedParameters = map[string][]string{
 	"mem":    nil,
 }
 
-const credentialsHint = "pass credentials in the environment"
+const credentialsHint = "pass credentials in environment variables"
 
-var errCredentials = errors.New("store: the address seems to have a user, password or other credentials; " +
+var errCredentials = errors.New("store: the address seems to contain a user name, password or other credentials; " +
 	credentialsHint)
 
 // parseAddress parses an address. It rejects addresses that may contain credentials. Errors omit
@@ -55,7 +55,7 @@ func parseAddress(address string) (location, error) {
 	}
 	if u.Scheme == "file" {
 		if u.Host != "" && u.Host != "localhost" || u.RawQuery != "" || u.Path == "" {
-			return location{}, errors.New("store: a file:// address must have the form file:///FOLDER, without host and " +
+			return location{}, errors.New("store: a file:// address must have the form file:///FOLDER, without host or " +
 				"parameters")
 		}
 		return folderLocation(u.Path)
@@ -85,8 +85,8 @@ func parseAddress(address string) (location, error) {
 	}
 	prefix := strings.Trim(u.Path, "/")
 	if prefix != "" && checkName(prefix) != nil {
-		return location{}, fmt.Errorf("store: the path of a %s:// address has characters other than letters, "+
-			"digits, '.', '-' and '_' between slashes", u.Scheme)
+		return location{}, fmt.Errorf("store: the path of a %s:// address may contain only letters, "+
+			"digits, '.', '-', '_' and slashes", u.Scheme)
 	}
 	u.Path, u.RawPath = "", ""
 	return location{bucket: u, prefix: prefix}, nil

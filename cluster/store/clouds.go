@@ -41,7 +41,7 @@ func checkListPage(ctx context.Context, in middleware.InitializeInput, next midd
 	out, data, err := next.HandleInitialize(ctx, in)
 	page, ok := out.Result.(*s3.ListObjectsV2Output)
 	if err == nil && ok && (page.IsTruncated == nil || *page.IsTruncated && page.NextContinuationToken == nil) {
-		err = errors.New("the response of the service is not a list of objects or has no token for the next page")
+		err = errors.New("the response is not a list of objects, or has no token for the next page")
 	}
 	return out, data, err
 }

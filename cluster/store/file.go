@@ -111,7 +111,7 @@ func (b folderBucket) createObject(ctx context.Context, r *os.Root, key string, 
 }
 
 // errNotSynced reports that an object exists, but may be lost in a power failure.
-var errNotSynced = errors.New("not synced to the disk")
+var errNotSynced = errors.New("the object is not synced to disk")
 
 // Open implements Bucket.
 func (b folderBucket) Open(_ context.Context, key string) (io.ReadCloser, int64, error) {

@@ -282,7 +282,7 @@ func checkName(name string) error {
 			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".-_", r))
 		}
 		if strings.Trim(part, ".") == "" || strings.ContainsFunc(part, bad) {
-			return fmt.Errorf("store: name %q has characters other than letters, digits, '.', '-', '_' and slashes", name)
+			return fmt.Errorf("store: name %q may contain only letters, digits, '.', '-', '_' and slashes", name)
 		}
 	}
 	return nil

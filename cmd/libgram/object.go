@@ -128,7 +128,7 @@ func objectOf[T object](c *call, handle uintptr) (T, error) {
 	}
 	o, ok := e.object.(T)
 	if !ok {
-		return want, fmt.Errorf("gram: object %d must be of kind %s, got %s", handle, want.kind(), e.kind())
+		return want, fmt.Errorf("gram: object %d must be of type %s, got %s", handle, want.kind(), e.kind())
 	}
 	return o, nil
 }

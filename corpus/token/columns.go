@@ -143,7 +143,7 @@ func (c Columns) Fields(object map[string]any) ([]string, error) {
 	fields := make([]string, len(c))
 	for i, column := range c {
 		if from[i] < 0 && unknown >= 0 { // the column's name may be misspelt
-			return nil, &ColumnError{column.Name, "no such key, but an unknown key " + strconv.Quote(names[unknown]),
+			return nil, &ColumnError{column.Name, "missing key, but unknown key " + strconv.Quote(names[unknown]),
 				"the keys " + strings.Join(c.Names(), ", ")}
 		}
 		if fields[i], err = column.Field(object[column.Name]); err != nil {

@@ -126,7 +126,7 @@ func TestCategories(t *testing.T) {
 	}
 	for text, want := range map[string]string{`{"city":["x"],"b c":""}`: "column city: the value \"[x]\"",
 		`{"city":"x","n":true}`:  "column n: the value \"true\"",
-		`{"city":"x","b d":"y"}`: `column b c: no such key, but an unknown key "b d"`} {
+		`{"city":"x","b d":"y"}`: `column b c: missing key, but unknown key "b d"`} {
 		musttest.WantError(check(t, fitted, text))(t, text, want)
 	}
 	if words := fitted.WordFunc(); !words([]byte("\x01city\x00Ohio")) || !words([]byte("\x02ohio")) ||
@@ -200,7 +200,7 @@ func TestColumnsScan(t *testing.T) {
 	musttest.WantError(check(t, numbers, `{}`))(t, "no number", "column age: no such column")
 	for text, want := range map[string]string{
 		"Bike": "a JSON object", `{"title":"a","price":1}`: "column body: no such", `{}`: "column title: no such",
-		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: no such key, but an unknown key "aeg"`,
+		`{"title":"a","body":"b","price":1,"aeg":2,"x":3}`: `column age: missing key, but unknown key "aeg"`,
 		`{"title":["a"],"body":"b","price":1,"age":2}`:     "title",
 		`{"title":"a","body":"b","price":"cheap","age":2}`: `column price: "cheap"`,
 		`{"title":"a","body":"b","price":"Inf","age":2}`:   `column price: "Inf"`, "null": "a JSON object",
@@ -356,7 +356,7 @@ func TestValues(t *testing.T) {
 	for bad, want := range map[string]string{
 		"a=values + b=words": `view "b=word": values can be combined only with categories`,
 		"2*a=values":         "without weights", "a=values + b=numbers": `view "b=numbers": values can be combined only`,
-		"a=values:width=2": "values:width=2 is not a width, such as numbers:width=2",
+		"a=values:width=2": "values:width=2 has no valid width; use a form such as numbers:width=2",
 	} {
 		musttest.WantError(Parse(bad))(t, bad, want)
 	}

@@ -216,7 +216,7 @@ func (v *View) parseNumbers(s string) error {
 			return fmt.Errorf("width must be a number from %d to %d, got %q", minWidth, maxWidth, width)
 		}
 	} else if strings.Contains(s, "=") {
-		return fmt.Errorf("%s:%s is not a width, such as numbers:width=2", v.Analyzer, s)
+		return fmt.Errorf("%s:%s has no valid width; use a form such as numbers:width=2", v.Analyzer, s)
 	}
 	if s == "" {
 		return nil

@@ -257,7 +257,7 @@ func parseOne(s string) (Tokenizer, error) {
 		t.Analyzer = Analyzer(analyzer)
 	}
 	fail := func(part string) (Tokenizer, error) {
-		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: unknown or repeated option %q; options are ngrams=1..2, "+
+		return Tokenizer{}, fmt.Errorf("token: tokenizer %q: unknown or repeated option %q; valid options are ngrams=1..2, "+
 			"digits, case, pairs, normalize=NFKC, accents=strip, pattern=\"…\" and stop=\"…\", separated by commas", s, part)
 	}
 	flags := map[string]*bool{"digits": &t.Digits, "case": &t.KeepCase, "pairs": &t.Pairs}

@@ -42,7 +42,7 @@ func ParseVector(field string) (vector []float64) {
 
 func (v *View) parseSize(s string) (err error) {
 	if v.size, err = strconv.Atoi(s); err != nil || v.size < 1 || v.size > MaxVectorLen || len(v.Columns) > 1 {
-		return fmt.Errorf("vector:%s for %d columns: a vector view has one column and a length from 1 to %d, as "+
+		return fmt.Errorf("vector:%s for %d columns: a vector view must have one column and a length from 1 to %d, as "+
 			"in embedding=vector:384", s, len(v.Columns), MaxVectorLen)
 	}
 	return nil

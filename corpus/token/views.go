@@ -84,7 +84,7 @@ func (v *View) parse(text string) (err error) {
 	form = strings.TrimSpace(form)
 	switch name, options, colon := strings.Cut(form, ":"); {
 	case form == "":
-		return errors.New("a tokenizer is missing, such as words:1..2 or chars:2..5")
+		return errors.New("tokenizer is missing; use a form such as words:1..2 or chars:2..5")
 	case v.Columns == nil || slices.Contains(viewNames, name):
 	case name == string(AnalyzerNumbers), name == string(AnalyzerValues):
 		v.Analyzer = Analyzer(name)
@@ -182,7 +182,7 @@ func (t Tokenizer) ViewOffsets(vocabulary []string) ([]int, error) {
 		}
 	}
 	if at < len(vocabulary) && len(views) > 0 {
-		return nil, fmt.Errorf("token: term %q at index %d of the vocabulary is out of order or not of the views %s",
+		return nil, fmt.Errorf("token: term %q at index %d of the vocabulary is out of order, or not a term of the views %s",
 			vocabulary[at], at, t.Views)
 	}
 	return first, nil

@@ -230,7 +230,7 @@ func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	}
 	plain := len(x) == 0 && len(y) == 0 && !UsesNorms(k)
 	if len(dst) != len(c) || !plain && len(dst) != len(x)*len(y) {
-		return fmt.Errorf("engine: kernel %s: c has %d values and dst has %d; both need a value for each pair of "+
+		return fmt.Errorf("engine: kernel %s: c has %d values and dst has %d, but both must have one value per pair of "+
 			"%d row norms and %d column norms", k, len(c), len(dst), len(x), len(y))
 	}
 	defer Recover(k, &err)

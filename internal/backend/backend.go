@@ -81,7 +81,7 @@ func (c *ComputeFlags) DeclareBackend(f *cli.Flags) {
 	c.DeclareMemory(f)
 	f.StringVar(&c.ISA, "isa", "", "use instruction set `ISA`: generic, avx2 or avx512 (default: the fastest that "+
 		"the CPU supports)")
-	f.ChoiceVar(&c.Backend, "backend", "auto", "compute on `BACKEND` cpu, cuda (an NVIDIA GPU) or auto (the GPU, if "+
+	f.ChoiceVar(&c.Backend, "backend", "auto", "compute on `BACKEND`: cpu, cuda (an NVIDIA GPU) or auto (the GPU, if "+
 		"available, for long computations)",
 		[]string{"auto", "cpu", "cuda"}, "gpu")
 	f.Var(

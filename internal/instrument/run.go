@@ -118,7 +118,7 @@ func (m *measurement) prepare(ctx context.Context, o *Options) error {
 		want, have := KnownDigests[DigestName(w, o.ISA)]
 		have = have && runtime.GOARCH == "amd64" // on other architectures the compiler may fuse multiply-adds
 		if err == nil && have && known != want {
-			err = fmt.Errorf("digest on %s is %s, but must be %s as on other computers; "+
+			err = fmt.Errorf("digest with %s is %s, but must be %s as on other computers; "+
 				"run grambench soak to find the faulty core", o.ISA, known, want)
 		}
 		for _, workers := range o.WorkerCounts {
@@ -153,8 +153,8 @@ func (m *measurement) addRow(ctx context.Context, d *documentCache, w *Workload,
 	row.UnitCount, row.Error, row.Digest = j.unitCount, worst, formatDigest(digest)
 	for _, other := range m.result.Rows {
 		if other.Workload == row.Workload && other.Digest != row.Digest {
-			return fmt.Errorf("results depend on -workers: digest %s with %d, but %s with %d", other.Digest, other.Workers,
-				row.Digest, row.Workers)
+			return fmt.Errorf("results depend on -workers: digest %s with %d workers, but %s with %d", other.Digest,
+				other.Workers, row.Digest, row.Workers)
 		}
 	}
 	m.jobs, m.result.Rows = append(m.jobs, j), append(m.result.Rows, row)

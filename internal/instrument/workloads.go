@@ -44,7 +44,7 @@ var Workloads = []*Workload{
 		tilePreparation(textCorpus)},
 	{"tiles-short", 2, "cosine distance c of all pairs among 12,288 documents of 12 words", "pairs",
 		tilePreparation(shortCorpus)},
-	{"tiles-dense", 1, "cosine distance c of all pairs among 4,096 documents with half of 256 terms", "pairs",
+	{"tiles-dense", 1, "cosine distance c of all pairs among 4,096 documents with half of 256 terms each", "pairs",
 		tilePreparation(denseCorpus)},
 	{"map", 1, "diffusion kernel of 2²⁴ values of c in the L2 cache", "values", prepareMap},
 	{"train", 1, "SVM training with 1,200 documents in 6 classes", "documents",

@@ -91,8 +91,8 @@ func (t *svmTrainer) settings(o *Options) (svm.Settings, error) {
 	rejects := s.Rejection != svm.RejectionTarget{}
 	s.Calibrated = s.Calibrated || rejects
 	if rejects && s.Scheme == solver.MultiLabel {
-		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, got %s, %s", s.Rejection,
-			t.Type, s.Scheme)
+		return s, flagtext.Errorf("-reject %s requires c_svc or nu_svc with one class per document, got %s with scheme %s",
+			s.Rejection, t.Type, s.Scheme)
 	}
 	err := params.Resolve(&s)
 	if err == nil {
@@ -293,7 +293,7 @@ func (t *svmTrainer) chosenProblem(
 			return nil, err
 		}
 		if v := trained.LinearAlternative; v != nil {
-			o.Infof("-type linear reaches %s %s on the same folds and needs much less time and memory", v.Measure,
+			o.Infof("-type linear has %s %s on the same folds and needs much less time and memory", v.Measure,
 				v.Measure.Format(v.Mean))
 		}
 	}

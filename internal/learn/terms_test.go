@@ -268,7 +268,7 @@ func TestLineAlternative(t *testing.T) {
 		say := func(format string, args ...any) { said = fmt.Sprintf(format, args...) }
 		m := musttest.Get(newSVMTrainer(model.CSVC).Train(ctx, c, Options{WorkBudget: 1, Seed: 1, Info: say}))(t)
 		own := m.(KernelMachine).Training
-		if q.named != strings.HasPrefix(said, "-type linear reaches accuracy 100") {
+		if q.named != strings.HasPrefix(said, "-type linear has accuracy 100") {
 			t.Errorf("case %d: said %q", i, said)
 		}
 		last := own.Search.Choice.Rounds[len(own.Search.Choice.Rounds)-1]

@@ -82,7 +82,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.StartGroup("Text", "text")
 	defer f.StartGroup("Documents", topicName)
 	f.ChoiceVar(&t.analyzer, "analyzer", "word",
-		"split text by `ANALYZER`: word, char or char_wb (characters within words)",
+		"text `ANALYZER`: word, char, or char_wb (characters within words)",
 		[]string{"word", "char", "char_wb"})
 	f.StringVar(&t.ngrams, "ngrams", "", "n-gram range, `N` or FROM..TO, such as 1..2 for words and word pairs "+
 		"(default: 1)")
@@ -95,7 +95,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 	f.InputVar(&t.stopWords, "stop-words",
 		"ignore the words in `FILE` (separated by white space), or the stop words of a "+
 			"language: "+strings.Join(token.StopLists(), ", "))
-	f.ChoiceVar(&t.normalize, "normalize", "", "normalize text to Unicode `FORM` NFC, NFD, NFKC or NFKD",
+	f.ChoiceVar(&t.normalize, "normalize", "", "normalize text to Unicode `FORM`: NFC, NFD, NFKC or NFKD",
 		[]string{"NFC", "NFD", "NFKC", "NFKD"})
 	f.BoolVar(&t.stripAccents, "strip-accents", false, "remove accents from letters")
 	f.AddCheck(func() error {

@@ -124,7 +124,7 @@ func (s *Space) countBlanks(all []*corpus.Corpus, documents []*sparse.CSR, apart
 		return nil
 	}
 	if int64(cols)+int64(len(place)) > sparse.MaxCols {
-		return fmt.Errorf("corpus: %d columns and %d distinct texts without terms exceed %d columns", cols, len(place),
+		return fmt.Errorf("corpus: %d columns and %d distinct texts without terms exceed the limit of %d", cols, len(place),
 			int64(sparse.MaxCols))
 	}
 	for at, m := range documents {

@@ -39,7 +39,7 @@ on.`),
 			f.StartGroup("Computing", "")
 			f.StringVar(&d.shellCommand, "with", "",
 				"shell `COMMAND` that runs the tasks on standard input (default: this process)")
-			f.DurationVar(&d.wait, "wait", 10*time.Minute, "after COMMAND ends, give up if no result arrives for `TIME`")
+			f.DurationVar(&d.wait, "wait", 10*time.Minute, "wait up to `TIME` for another result after COMMAND ends")
 			f.AddCheck(d.check)
 			selectKind(f, "drive", "-store URL -in SOURCE -o FILE [-with COMMAND] [flags]", d.setKind)
 			return d.run

@@ -57,7 +57,7 @@ func (p *planFlags) declare(f *cli.Flags) {
 		return nil
 	})
 	p.documents.Declare(f, "", &p.limits)
-	f.StringVar(&p.tokenizer, "tokenizer", "", "tokenize text by `SPEC`, such as word:ngrams=1..2,digits, instead of by "+
+	f.StringVar(&p.tokenizer, "tokenizer", "", "tokenizer `SPEC`, such as word:ngrams=1..2,digits; used instead of "+
 		"the text flags")
 	f.AddCheck(func() error {
 		if _, err := corpus.ParseTokenizer(p.tokenizer); p.tokenizer != "" && err != nil {

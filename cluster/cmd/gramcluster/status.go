@@ -24,7 +24,7 @@ gramcluster status -store s3://bucket/run -watch -every 1m`,
 		s := &statusFlags{}
 		f.Usage = "gramcluster status -store URL [-job JOB] [-watch] [flags]"
 		s.declareStore(f)
-		f.StringVar(&s.job, "job", "", "only jobs whose digest begins with `JOB`")
+		f.StringVar(&s.job, "job", "", "show only jobs whose digest begins with `JOB`")
 		f.BoolVar(&s.check, "check", false, "read all results")
 		f.BoolVar(&s.watch, "watch", false, "update until all tasks are done")
 		f.DurationVar(&s.interval, "every", 5*time.Second, "update every `TIME`, with -watch")

@@ -65,7 +65,7 @@ type round [numSteps]cpuTime
 
 func (o *options) run(ctx context.Context, w io.Writer) error {
 	if flag.NArg() > 0 || o.processes < 1 || o.rounds < 1 || o.warmups < 0 {
-		return errors.New("-processes and -rounds must be positive, -warm nonnegative, without arguments")
+		return errors.New("-processes and -rounds must be positive, -warm must be nonnegative, and arguments are not allowed")
 	}
 	var rounds []round
 	for i := range o.rounds {

@@ -96,7 +96,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 		case <-ended.Done():
 			t.Fatalf("%s: %v", cmd, context.Cause(ended))
 		case <-deadline:
-			t.Fatalf("%s: not ready within five minutes", cmd)
+			t.Fatalf("%s was not ready within five minutes", cmd)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

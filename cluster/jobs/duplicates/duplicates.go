@@ -176,7 +176,7 @@ func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 		return nil
 	}, func(i, j int, _ int64, _ bool) error {
 		if near = add(near, j, i); len(near)%(1<<24) == 0 { // append may double the memory of near
-			return h.CheckMemory(o.corpus, bytes+3*int64(len(near)), "the near pairs of %d documents", n)
+			return h.CheckMemory(o.corpus, bytes+3*int64(len(near)), "the list of near-duplicates among %d documents", n)
 		}
 		return nil
 	})
@@ -187,7 +187,7 @@ func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 // below n, or if the indices of a pair are equal.
 func unionPairs(kept *engine.Deduplicator, b []byte, n int) error {
 	if len(b)%8 != 0 {
-		return fmt.Errorf("length of %d bytes is not a multiple of 8", len(b))
+		return fmt.Errorf("result has %d bytes, which is not a multiple of 8", len(b))
 	}
 	for ; len(b) > 0; b = b[8:] {
 		i, j := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:])

@@ -27,7 +27,7 @@ const (
 // gatherNPY writes the n x n matrix in NumPy's format. Each worker holds one strip. Tiles below the
 // diagonal are read twice, because the matrix also contains their transposes.
 func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error {
-	if err := j.Host.CheckMemory(nil, 2*s.tileBytes(), "a tile and a part of the matrix"); err != nil {
+	if err := j.Host.CheckMemory(nil, 2*s.tileBytes(), "a tile and a strip of the matrix"); err != nil {
 		return err
 	}
 	f, err := atomicfile.Create(out.Path, "")

@@ -96,7 +96,7 @@ func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[strin
 	for flags, want := range says {
 		_, _, err := Run(t, k, source, name, strings.Fields(flags)...)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got error %v, want one that contains %q", flags, err, want)
+			t.Errorf("%s: got error %v, want an error that contains %q", flags, err, want)
 		}
 	}
 }
@@ -111,10 +111,10 @@ func CheckChangedRejected(
 	change(&d)
 	other := musttest.Get(j.Host.Save(t.Context(), d))(t)
 	if _, opened = k.Open(t.Context(), other); opened == nil {
-		t.Error("no error from Open for a changed description")
+		t.Error("Open accepted a changed description")
 	}
 	if gathered = k.Gather(t.Context(), other, newOutput(t, "out")); gathered == nil {
-		t.Error("no error from Gather for a changed description")
+		t.Error("Gather accepted a changed description")
 	}
 	return opened, gathered
 }
@@ -128,7 +128,7 @@ func CheckTasksRejected(t testing.TB, k job.Kind, file, format string, flags ...
 	opened, gathered := CheckChangedRejected(t, k, j, func(d *job.Description) { d.NumTasks++ })
 	for _, err := range []error{opened, gathered} {
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("the job has ", j.NumTasks+1)) {
-			t.Errorf("got error %v, want one about tasks", err)
+			t.Errorf("got error %v, want an error about the number of tasks", err)
 		}
 	}
 	out := newOutput(t, "out")
@@ -148,7 +148,7 @@ func CheckBlocksRejected(t testing.TB, k job.Kind, file string) {
 		d.Spec = bytes.Replace(d.Spec, []byte(`"rows":60`), []byte(`"rows":50`), 1)
 	})
 	if opened == nil || !strings.Contains(opened.Error(), "found 60 documents, but the job has 50") {
-		t.Errorf("got error %v, want one about documents", opened)
+		t.Errorf("got error %v, want an error about the number of documents", opened)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 // Kind implements `gramcluster drive landmarks`.
 var Kind = job.Kind{
-	Name: "landmarks", Summary: "train a landmark model: one job per pass, some documents per task",
+	Name: "landmarks", Summary: "train a landmark model, with one job per pass over the documents",
 	DeclareFlags: declare,
 	Open:         open,
 	Gather:       gather,
@@ -69,7 +69,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	}
 	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: the kernel's)")
 	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` for choosing the landmarks")
-	f.IntVar(&p.tasks, "tasks", defaultTasks, "maximum number of tasks per pass `N`")
+	f.IntVar(&p.tasks, "tasks", defaultTasks, "maximum number `N` of tasks per pass")
 	return p
 }
 
@@ -224,5 +224,5 @@ func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 func (o *worker) Close() error { return o.pass.Close() }
 
 func gather(context.Context, *job.Job, *job.Output) error {
-	return errors.New("landmarks: a job is only one pass; use gramcluster drive landmarks to train a model")
+	return errors.New("landmarks: a job computes only one pass; use gramcluster drive landmarks to train a model")
 }

@@ -71,7 +71,7 @@ func decodeSums(b []byte, q *landmark.Request, first, end int) (all []*landmark.
 		all = append(all, s)
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d extra bytes after the last block", len(b))
+		return nil, fmt.Errorf("result has %d extra bytes after the last block", len(b))
 	}
 	return all, nil
 }

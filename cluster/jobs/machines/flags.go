@@ -36,7 +36,7 @@ var parameterFlags = []struct {
 	{"c", "regularization parameter `C`", true},
 	{"nu", "`NU`: bound on the fraction of errors", true},
 	{"epsilon", "`WIDTH` of the epsilon-tube", true},
-	{"weight", "multiply C by W for a class, `CLASS=W`, repeatable; or balanced", false},
+	{"weight", "multiply C by W for a class, `CLASS=W` (repeatable); balanced = by class size", false},
 	{"tolerance", "stop when no optimality condition is violated by more than `E`", false},
 	{"shrinking", "use the shrinking heuristic, `0|1`", false},
 	{"probabilities", "calibrate probabilities by cross-validation, `0|1`", false},
@@ -48,7 +48,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.allowLists, f.Values = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"
 	if several {
-		kernel = "search the kernel `SPEC`, repeatable; | separates parameter values"
+		kernel = "try the kernel `SPEC` (repeatable); | separates values of a parameter"
 	}
 	to.Var(repeatableFlag(func(spec string) error {
 		some, err := source.ExpandAlternatives(spec)
@@ -113,7 +113,7 @@ func (f *Flags) Resolve(c *corpus.Corpus) error {
 			return err
 		}
 		if kernels[i] = k.String(); slices.Contains(kernels[:i], kernels[i]) {
-			return fmt.Errorf("kernel %s occurs twice in the search", k)
+			return fmt.Errorf("kernel %s is listed twice", k)
 		}
 	}
 	f.Values["kernel"] = kernels
@@ -130,8 +130,8 @@ func (f *Flags) Resolve(c *corpus.Corpus) error {
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
 		values := f.Values[name]
 		if !f.allowLists && len(values) > 1 && name != "weight" {
-			return errors.New("-kernel, -scheme, -c, -nu and -epsilon take a single value here; " +
-				"use plan search to compare values")
+			return errors.New("-kernel, -scheme, -c, -nu and -epsilon take only one value; " +
+				"compare values with plan search")
 		}
 		if !params.Has(t, name) {
 			return fmt.Errorf("-%s does not apply to -type %s; its parameters are %s", name, l.Name,

@@ -33,12 +33,12 @@ func decodeLists(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.N
 	lists := make([][]engine.Neighbour, 0, max(rows, columns))
 	for at := range rows + columns {
 		if len(b) < 4 {
-			return nil, fmt.Errorf("data ends in list %d of %d", at, rows+columns)
+			return nil, fmt.Errorf("result ends in list %d of %d", at, rows+columns)
 		}
 		count := uint64(binary.LittleEndian.Uint32(b))
 		b = b[4:]
 		if count > uint64(k) || 8*count > uint64(len(b)) {
-			return nil, fmt.Errorf("list %d has %d neighbours, but at most %d are allowed, and only %d bytes are left",
+			return nil, fmt.Errorf("list %d cannot have %d neighbours: the maximum is %d, and only %d bytes are left",
 				at, count, k, len(b))
 		}
 		if (at >= rows) == wantColumns {
@@ -54,7 +54,7 @@ func decodeLists(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.N
 		b = b[8*count:]
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("%d extra bytes after the last list", len(b))
+		return nil, fmt.Errorf("result has %d extra bytes after the last list", len(b))
 	}
 	return lists, nil
 }

@@ -23,7 +23,7 @@ import (
 
 // Kind implements `gramcluster plan predict`.
 var Kind = job.Kind{
-	Name: "predict", Summary: "predict documents with a model, some documents per task",
+	Name: "predict", Summary: "predict documents with a model, one range of documents per task",
 	DeclareFlags: declare,
 	Open:         open,
 	Gather:       gather,

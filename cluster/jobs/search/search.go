@@ -23,7 +23,7 @@ import (
 
 // Kind implements `gramcluster plan search`.
 var Kind = job.Kind{
-	Name: "search", Summary: "cross-validate kernels and parameters, one path of kernels in one fold per task",
+	Name: "search", Summary: "cross-validate kernels and parameters, one fold per task",
 	DeclareFlags: declare,
 	Open:         func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
 	Gather:       gather,

@@ -75,7 +75,7 @@ func TestRefused(t *testing.T) {
 			"-folds 0":                  "-folds must be between 2 and 60, got 0",
 			"-c 1,1":                    "1 twice",
 			"-c 0":                      "-c must be a number above 0, got 0",
-			"-kernel diffusion:t=1|1":   "occurs twice in the search",
+			"-kernel diffusion:t=1|1":   "is listed twice",
 			"-kernel diffusion:t=1|":    "an empty value",
 			"-nu 0.1":                   "-nu does not apply to -type c_svc; its parameters are scheme, c, ",
 			"-scheme labels,one-vs-one": "-scheme labels cannot be combined",

@@ -45,7 +45,7 @@ func decodeFunctions(b []byte, numFunctions int) (*solver.Classifier, error) {
 		return nil, err
 	}
 	if r.NumFunctions != numFunctions {
-		return nil, fmt.Errorf("the classifier has %d decision functions instead of %d", r.NumFunctions, numFunctions)
+		return nil, fmt.Errorf("result must be for %[2]d decision functions, got %[1]d", r.NumFunctions, numFunctions)
 	}
 	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes,
 		Functions:  make([]*solver.DecisionFunction, r.NumFunctions),
@@ -53,9 +53,9 @@ func decodeFunctions(b []byte, numFunctions int) (*solver.Classifier, error) {
 	for _, m := range r.Functions {
 		switch {
 		case m.Index < 0 || m.Index >= r.NumFunctions:
-			return nil, fmt.Errorf("decision function must be between 0 and %d, got %d", r.NumFunctions-1, m.Index)
+			return nil, fmt.Errorf("index of a decision function must be between 0 and %d, got %d", r.NumFunctions-1, m.Index)
 		case m.Function == nil || c.Functions[m.Index] != nil:
-			return nil, fmt.Errorf("decision function %d is repeated or empty", m.Index)
+			return nil, fmt.Errorf("decision function %d is repeated or missing", m.Index)
 		}
 		c.Functions[m.Index] = m.Function
 	}

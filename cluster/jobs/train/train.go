@@ -19,7 +19,7 @@ import (
 
 // Kind implements `gramcluster plan train`.
 var Kind = job.Kind{
-	Name: "train", Summary: "train a support vector machine, some binary classifiers per task",
+	Name: "train", Summary: "train a support vector machine, several binary classifiers per task",
 	DeclareFlags: declare,
 	Open:         func(ctx context.Context, j *job.Job) (job.Worker, error) { return open(ctx, j) },
 	Gather:       gather,

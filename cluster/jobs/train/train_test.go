@@ -47,7 +47,7 @@ func TestLikeGrambench(t *testing.T) {
 func TestRefused(t *testing.T) {
 	jobtest.CheckRejected(t, Kind, "synthetic:docs=60,terms=90,length=20,classes=3,seed=5", "a.model", map[string]string{
 		"-tasks 0":                         "-tasks must be positive, got 0",
-		"-c 1,2":                           "take a single value here",
+		"-c 1,2":                           "take only one value",
 		"-c -1":                            "-c must be a number above 0, got -1",
 		"-c x":                             "-c must be a number above 0, got x",
 		"-nu 2 -type nu_svc":               "-nu must be a number",
@@ -56,7 +56,7 @@ func TestRefused(t *testing.T) {
 		"-weight nowhere=2":                `-weight: "nowhere" is not a class of`,
 		"-weight x":                        "-weight must be CLASS=W",
 		"-kernel x":                        `found "x"`,
-		"-kernel diffusion:t=1|2":          "take a single value here",
+		"-kernel diffusion:t=1|2":          "take only one value",
 		"-thresholds 1":                    "-thresholds 1 requires -scheme labels",
 		"-probabilities x":                 "-probabilities must be 0 or 1",
 		"-probabilities 1 -type one_class": "-probabilities does not apply to -type one_class",
@@ -72,10 +72,10 @@ func TestDecode(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"of":2,"more":1}`: `unknown field "more"`,
 		`{"of":2} 1`:        "data after the JSON value",
-		`{"of":3}`:          "the classifier has 3 decision functions instead of 2",
+		`{"of":3}`:          "result must be for 2 decision functions, got 3",
 		`{"of":2,"machines":[{"number":-1,"machine":{}}]}`:                          "must be between 0 and 1, got -1",
 		`{"of":2,"machines":[{"number":2,"machine":{}}]}`:                           "must be between 0 and 1, got 2",
-		`{"of":2,"machines":[{"number":1}]}`:                                        "repeated or empty",
+		`{"of":2,"machines":[{"number":1}]}`:                                        "repeated or missing",
 		`{"of":2,"machines":[{"number":1,"machine":{}},{"number":1,"machine":{}}]}`: "decision function 1 is repeated",
 	} {
 		musttest.WantError(decodeFunctions([]byte(text), 2))(t, text, want)

@@ -279,7 +279,7 @@ func (r *pairsReport) Describe(d *report.Document) {
 		t.Add(report.FormatCount(m.Workers), report.FormatRate(m.Read), report.FormatRate(m.Copy), report.FormatRate(m.L2),
 			report.FormatRate(m.L1))
 	}
-	d.AddTable("Bandwidth", fmt.Sprintf("Memory bandwidth in bytes/s, measured on a buffer of %s and on half of each "+
+	d.AddTable("Bandwidth", fmt.Sprintf("Memory bandwidth in bytes/s, measured with a buffer of %s and with half of each "+
 		"cache", report.FormatBytes(r.Memory[0].BufferBytes)), t)
 
 	table("Where the time goes", "Where the time goes", onProcessor, func(row *pairsRow) (cells []string) {

@@ -54,7 +54,7 @@ var sizes = map[string]struct {
 
 func (s *suite) declare(f *cli.Flags) {
 	f.StartGroup("Suite", suiteTopic)
-	f.ChoiceVar(&s.size, "suite", "", "run the standard workloads at `SIZE` quick (30 s, 1 worker), normal (5 min, "+
+	f.ChoiceVar(&s.size, "suite", "", "run the standard workloads; `SIZE` = quick (30 s, 1 worker), normal (5 min, "+
 		"1 and all workers) or full (20 min; 1, 2, 4, ... workers)", []string{"quick", "normal", "full"})
 	f.OutputVar(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
 }
@@ -136,7 +136,7 @@ func (s *suiteReport) Describe(d *report.Document) {
 			fmt.Sprintf("%.2f", row.Error.ToleranceRatio), map[bool]string{true: "as known", false: "new"}[row.HasKnownDigest])
 	}
 	d.AddTable("Workloads", "", t)
-	d.AddFact("wide", "%d of %s were still wider than 2%% at the time limit", wide,
+	d.AddFact("wide", "%d of %s were wider than 2%% when the time limit was reached", wide,
 		report.FormatCountOf(len(s.Rows), "interval", "intervals"))
 }
 

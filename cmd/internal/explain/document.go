@@ -114,7 +114,7 @@ func (r *explainFlags) read(
 	case c.Vocabulary == nil && a.Vocabulary != nil:
 		return nil, 0, fmt.Errorf("%s contains vectors, but %s was trained on text", r.Source, r.model)
 	case r.document > c.Documents.Rows():
-		return nil, 0, fmt.Errorf("-document is %d, but %s has only %s", r.document, r.Source,
+		return nil, 0, fmt.Errorf("-document %d does not exist, because %s has only %s", r.document, r.Source,
 			report.FormatDocuments(c.Documents.Rows()))
 	}
 	return c, r.document - 1, nil
@@ -158,7 +158,7 @@ func (x *documentReport) Describe(d *report.Document) {
 	if x.SecondClass != "" {
 		against = " against " + x.SecondClass
 	}
-	d.AddLinef("%s: %s, predicted by %s\ndecision value %.4g%s; %s of the document known to the model", x.Document,
+	d.AddLinef("%s: %s, predicted by %s\ndecision value %.4g%s; the model knows %s of the document", x.Document,
 		x.Label,
 		x.Model, x.Value+0, against, report.FormatCountOf(x.KnownTermCount, "term", "terms")) // + 0 turns -0 into 0
 	if x.KnownTermCount == 0 {

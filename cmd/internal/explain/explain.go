@@ -41,7 +41,7 @@ gram train -type logistic mail/ && gram explain mail.model`,
 		r := &explainFlags{f: f}
 		f.StartGroup("Model", "")
 		f.InputVar(&r.model, "model", "explain the model in `FILE`, - for standard input")
-		f.IntVar(&r.n, "n", 10, "show the top `N` terms for and against each class, or N terms of a document")
+		f.IntVar(&r.n, "n", 10, "show the `N` strongest terms for and against each class, or of a document")
 		f.StringVar(&r.class, "class", "", "show only the decision functions of `CLASS` (default: all classes)")
 		f.StringVar(&r.text, "text", "", "explain the prediction for `TEXT`")
 		f.IntVar(&r.document, "document", 0, "explain the prediction for document `N` of -in, counted from 1")
@@ -146,7 +146,7 @@ func (x *modelReport) Describe(d *report.Document) {
 	d.AddLinef("%s: %s", x.Model, x.Description)
 	what := x.valueName()
 	if x.DocumentCount > 0 {
-		d.AddLinef("mean effect: change of the decision value due to a term, averaged over %s of the %s "+
+		d.AddLinef("mean effect = change of the decision value when the term is removed, averaged over %s of the %s "+
 			"training documents in the model", report.FormatCount(x.DocumentCount), report.FormatCount(x.StoredDocumentCount))
 	}
 	for _, r := range x.Functions {

@@ -104,7 +104,7 @@ func newComputerReport() *computerReport {
 		r.GPU, r.Backend = err.Error(), "cpu, because no GPU is available"
 	} else {
 		r.GPU, r.Device = d.Name, &d
-		r.Backend = fmt.Sprintf("cuda for computations estimated to take more than %g s on the CPU, "+
+		r.Backend = fmt.Sprintf("cuda for computations that would take more than %g s on the CPU, "+
 			"otherwise cpu (-backend auto)", backend.GPUThresholdSeconds)
 	}
 	r.Reason = "the fastest instruction set that this build and CPU support"

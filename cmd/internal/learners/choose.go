@@ -96,7 +96,7 @@ func (r *choiceReport) addLinearHint(v *learn.Validation, termFlags []string) {
 	for _, w := range termFlags {
 		words = append(words, quote(w))
 	}
-	r.Hint = fmt.Sprintf("a linear SVM reaches %s %s on the same folds and needs much less time and memory: %s",
+	r.Hint = fmt.Sprintf("a linear SVM has %s %s on the same folds and needs much less time and memory: %s",
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
@@ -169,7 +169,7 @@ func (r *choiceReport) Describe(d *report.Document) {
 	if n := len(r.Rows); n > 0 && r.Rows[n-1].NumFolds != r.Rows[0].NumFolds {
 		folds += fmt.Sprintf(", then %d", r.Rows[n-1].NumFolds)
 	}
-	d.AddLinef("chosen by %s in %s, %s folds of samples, %.2f s; best candidates of each round (* = chosen):",
+	d.AddLinef("chosen by %s in %s with %s folds of samples (%.2f s); best candidates of each round (* = chosen):",
 		r.Measure,
 		report.FormatCountOf(r.NumFits, "fit", "fits"), folds, r.Seconds)
 	s := report.Section{Title: "Points", Table: pointsTable(sortByScore(r.Rows, r.Measure), r.Measure)}

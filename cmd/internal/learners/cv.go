@@ -96,7 +96,8 @@ func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
 	}
 	for id, n := range sizes {
 		if n > 0 && n < v.folds && n == slices.Min(sizes) && !regression {
-			e.Warnf("class %q has only %d documents for %d folds, so some folds contain none", j.corpus.Classes[id], n, v.folds)
+			e.Warnf("class %q has only %d documents for %d folds, so some folds have no document of the class",
+				j.corpus.Classes[id], n, v.folds)
 			break
 		}
 	}

@@ -52,7 +52,7 @@ gram evaluate -o predicted.csv -json test.tsv.gz news.model`,
 		f.IntVar(&r.mistakes, "mistakes", 20, "explain the `N` worst mistakes")
 		f.IntVar(&r.permutations, "permutations", 5, "permute each column `N` times to measure its importance; 0 = off")
 		f.StartGroup("Output", "")
-		f.OutputVar(&r.out, "o", "write a row per document to `FILE` (.csv, .tsv, .jsonl or .parquet)")
+		f.OutputVar(&r.out, "o", "write one row per document to `FILE` (.csv, .tsv, .jsonl or .parquet)")
 		f.DeclareReport()
 		f.AddCheck(r.check)
 		return r.run
@@ -155,7 +155,7 @@ func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
 	if c.HasRaw() || c.Vocabulary == nil || strings.HasPrefix(r.Source, "synthetic:") {
 		return
 	}
-	e.Warnf("the texts of %s do not fit in a quarter of -m, so mistakes are explained without their text", r.Source)
+	e.Warnf("the texts of %s need more than a quarter of -m, so mistakes are shown without their text", r.Source)
 }
 
 func (r *evaluate) write(ctx context.Context, out *evaluateReport, x *predictions) error {
@@ -202,7 +202,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 	r.addFigures(d)
 	r.predictReport.Describe(d)
 	if a := r.CoverageAtErrorRates; len(a) == 4 {
-		d.AddLinef("coverage at an error rate of at most 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
+		d.AddLinef("coverage at a maximum error rate of 1%%: %s, 2%%: %s, 5%%: %s, 10%%: %s "+
 			"(thresholds tuned on the test documents)",
 			report.FormatPercent(a[0].Fraction), report.FormatPercent(a[1].Fraction), report.FormatPercent(a[2].Fraction),
 			report.FormatPercent(a[3].Fraction))
@@ -216,7 +216,7 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			c[0].AveragePrecision, precision)
 	}
 	if r.NonDuplicates != nil {
-		d.AddLinef("%s with near-duplicates in training; of the other %s, %s correct (%s)",
+		d.AddLinef("%s with near-duplicates in the training set; %[3]s of the other %[2]s are correct (%[4]s)",
 			report.FormatDocuments(len(r.NearDuplicates)), report.FormatCount(r.NonDuplicates.DocumentCount),
 			report.FormatCount(r.NonDuplicates.CorrectCount),
 			report.FormatPercent(report.Ratio(float64(r.NonDuplicates.CorrectCount), float64(r.NonDuplicates.DocumentCount))))

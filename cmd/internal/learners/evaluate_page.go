@@ -238,7 +238,7 @@ func (r *evaluateReport) importanceSection() report.Section {
 	if r.MSE != nil {
 		what, format = "R²", func(v float64) string { return fmt.Sprintf("%.4f", v) }
 	}
-	title := fmt.Sprintf("Mean drop in %s when the values of a column are permuted", what)
+	title := fmt.Sprintf("Mean drop in %s when the values of one column are permuted", what)
 	s := report.Section{Title: "Importance of columns", Heading: title,
 		Text:  title + ", with its standard error over rows.",
 		Table: report.NewTable("column", ">drop", ">± standard error")}
@@ -255,7 +255,7 @@ func (r *evaluateReport) importanceSection() report.Section {
 		at := float64(k)
 		p.AddCurve("", chart.Gray, []chart.Point{{X: at, Y: x.MeanDrop - x.SE}, {X: at, Y: x.MeanDrop + x.SE}}, false)
 	}
-	s.Charts = []report.Chart{{Chart: p, Description: "values as in the table"}}
+	s.Charts = []report.Chart{{Chart: p, Description: "the chart shows the values of the table"}}
 	return s
 }
 

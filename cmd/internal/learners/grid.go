@@ -42,9 +42,9 @@ gram grid -log2c -1,6,1 -log2g -4,0,1 train.svm     as for LIBSVM's grid.py`,
 			"try gamma = 2^k for k in `BEGIN,END,STEP` (implies -t 2)",
 		)
 		f.StartGroup("Problem", "")
-		f.Var(&g.lists, "grid", "values to try, `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10; repeatable")
+		f.Var(&g.lists, "grid", "try the values `NAME=LIST`, such as ngrams=1,1..2 or C=1..1000*10 (repeatable)")
 		f.StartGroup("Training", "")
-		g.declareChoice(learn.SearchWorkBudget, "time budget for automatic selection, `X` training runs; 0 = off")
+		g.declareChoice(learn.SearchWorkBudget, "spend the time of `X` training runs on automatic selection; 0 = off")
 		f.BoolVar(&g.oneSE, "one-se", false, "select the smallest C within one standard error of the best score")
 		f.StartGroup("Output", "")
 		f.BinaryOutputVar(&g.modelPath, "o", "train with the best settings on all documents, and write the model to `FILE`",

@@ -120,7 +120,7 @@ func parseLog2List(name, s string) (kernel.ParamGrid, error) {
 	}
 	count := (numbers[1] - numbers[0]) / numbers[2]
 	if !(count >= 0 && count < source.MaxValues) {
-		return kernel.ParamGrid{}, fmt.Errorf("%q: the step must lead from %[2]v to %[3]v in at most %[4]d values", s,
+		return kernel.ParamGrid{}, fmt.Errorf("%q: steps must lead from %[2]v to %[3]v in at most %[4]d values", s,
 			numbers[0], numbers[1], source.MaxValues)
 	}
 	list := kernel.ParamGrid{Name: name}

@@ -251,7 +251,7 @@ func (r *gridReport) Describe(d *report.Document) {
 	r.writeModel(d)
 	var matrix string
 	if r.searchLine != nil {
-		d.AddLinef("%s computed, %s saved by sharing: %s would have needed %s",
+		d.AddLinef("%s computed and %s saved by sharing; %s would need %s without sharing",
 			report.FormatCountOf(r.DotProducts, "dot product", "dot products"), report.FormatCount(r.DotProductsSaved),
 			report.FormatCountOf(r.NumFits, "fit", "fits"), report.FormatCount(r.DotProducts+r.DotProductsSaved))
 		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
@@ -319,7 +319,7 @@ func (r *gridReport) pointsSection() report.Section {
 	rows := sortByScore(r.Rows, r.Measure)
 	s := report.Section{Title: "Points", Table: pointsTable(rows, r.Measure), TextTable: pointsTable(rows, r.Measure)}
 	if len(rows) > maxPoints {
-		s.Heading = fmt.Sprintf("the %d best of %s candidates; -json lists all", maxPoints, report.FormatCount(len(rows)))
+		s.Heading = fmt.Sprintf("the %d best candidates of %s; -json lists all", maxPoints, report.FormatCount(len(rows)))
 		s.TextTable = pointsTable(rows[:maxPoints], r.Measure)
 	}
 	for _, c := range r.charts() {

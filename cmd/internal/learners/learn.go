@@ -67,12 +67,12 @@ var parameterFlags = []struct{ name, letter, owner, value, usage string }{
 	{"c", "", "c_svc", "C", "regularization parameter; larger values fit the data more closely"},
 	{"nu", "n", "nu_svc", "NU", "bound on the fraction of errors, for nu_svc, one_class, nu_svr"},
 	{"epsilon", "p", "epsilon_svr", "WIDTH", "width of the epsilon-tube, for epsilon_svr"},
-	{"weight", "", "", "CLASS=W", "multiply C by W for a class, or balanced (by class size); repeatable"},
+	{"weight", "", "", "CLASS=W", "multiply C by W for a class (repeatable); balanced = by class size"},
 	{"probabilities", "b", "", "0|1", "calibrate probabilities by 5-fold cross-validation"},
 	{"thresholds", "", "", "0|1", "tune label thresholds by cross-validation (default: 1 if C is chosen, else 0)"},
 	{"tolerance", "e", "c_svc", "E", "stop when the KKT conditions are violated by at most E"},
 	{"shrinking", "h", "c_svc", "0|1", "use the shrinking heuristics"},
-	{"reject", "", "", "TARGET", "reject unsure predictions (?) to reach TARGET, such as error=2% or coverage=90%"},
+	{"reject", "", "", "TARGET", "predict ? when unsure, to reach TARGET, such as error=2% or coverage=90%"},
 }
 
 func (m *trainingFlags) declareParameters(names ...string) {
@@ -106,7 +106,7 @@ func (assignmentFlag) Several()       {}
 func (s assignmentFlag) Set(text string) error {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return errors.New("must be of the form NAME=VALUE")
+		return errors.New("value must be of the form NAME=VALUE")
 	}
 	s.flags.assign("set", strings.TrimSpace(name), value, "-set "+text)
 	return nil

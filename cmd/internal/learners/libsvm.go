@@ -85,7 +85,7 @@ func (m *trainingFlags) checkLIBSVM() error {
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.IsSet(letter) && m.kernelNumber < 0 {
 			return cli.Usagef(
-				"-%s requires -t; with -kernel, parameters follow a colon, as in -kernel rbf:gamma=0.5",
+				"-%s requires -t; use -kernel with parameters after a colon, as in -kernel rbf:gamma=0.5",
 				letter,
 			)
 		}

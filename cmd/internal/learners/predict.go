@@ -60,7 +60,7 @@ printf 'the engine stalls at idle\n' | gram predict -in - news.model`,
 			"output `FORMAT`: lines, csv, tsv, jsonl or parquet (default: from -o, or lines)",
 			append([]string{"lines"}, table.Formats...))
 		f.BoolVar(&r.texts, "texts", false, "add the text of each document to the table")
-		f.BoolVar(&r.names, "names", false, "prefix each line with the file or number of the document and a TAB")
+		f.BoolVar(&r.names, "names", false, "prefix each line with the document's file name or number and a TAB")
 		f.AddCheck(r.check)
 		return r.run
 	},
@@ -137,7 +137,7 @@ func (r *predict) check() error {
 		return cli.Usagef("-to %s and -output %s cannot be combined", r.to, r.output)
 	}
 	if r.texts && r.to == "" {
-		return cli.Usagef("-texts requires a table format: set -to or the extension of -o to csv, tsv, jsonl or parquet, " +
+		return cli.Usagef("-texts requires a table: set -to or the extension of -o to csv, tsv, jsonl or parquet, " +
 			"without -b 1 or -output")
 	}
 	r.output = cmp.Or(r.output, "labels")
@@ -191,7 +191,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*pr
 		loaded.about.WarnUnknown(corpus, e.Warnf)
 	}
 	if unknown > 0 {
-		e.Warnf("%s: %s of %s are predicted like an empty document", learn.NoKnownTerm,
+		e.Warnf("%s: %s of %s are predicted as empty documents", learn.NoKnownTerm,
 			report.FormatDocuments(unknown), r.Source)
 	}
 	x.report.SecondsPredict = time.Since(predicting).Seconds()

@@ -204,7 +204,7 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.AddLinef("Accuracy = %g%% (%d/%d) (classification)", run.RoundSignificant(100**r.Accuracy, 6), r.NumCorrect,
 		r.NumScored)
 	if a := r.Rejection; a != nil {
-		d.AddFact("Coverage", "%.2f%% answered (%d/%d), of these %.2f%% wrong, %.2f%% correct; "+
+		d.AddFact("Coverage", "%.2f%% answered (%d/%d); %.2f%% of the answers are wrong, %.2f%% correct; "+
 			"the accuracy above uses the most probable class of rejected documents",
 			100*a.Coverage, a.NumAnswered, r.NumScored, 100*a.ErrorRate, 100*(1-a.ErrorRate))
 	}

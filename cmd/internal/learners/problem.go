@@ -134,8 +134,8 @@ func (j *trainingJob) annotateError(err error) error { return j.names.DescribeEr
 func checkLabels(e *cli.Env, c *corpus.Corpus, t model.Type, scheme solver.Scheme) error {
 	switch {
 	case t != "" && c.Vocabulary != nil && c.Documents.NNZ() == 0:
-		return fmt.Errorf("%s has no terms to learn from; -digits keeps numbers, -min-df 1 keeps words that occur in only "+
-			"one document", c.Source)
+		return fmt.Errorf("%s has no terms to learn from; -digits keeps numbers, and -min-df 1 keeps words that occur in "+
+			"only one document", c.Source)
 	case t == model.OneClass:
 		return nil // one_class ignores labels
 	case t == "" || t.Classifies():
@@ -179,7 +179,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 	}
 	warnLabels(e, c)
 	if n, first := countUnlabelled(c); n > 0 && scheme != solver.MultiLabel {
-		e.Warnf("ignoring %s without a label, the first is %s", report.FormatDocuments(n), c.DocumentName(first))
+		e.Warnf("ignoring %s without a label (first: %s)", report.FormatDocuments(n), c.DocumentName(first))
 	}
 	warnUnlabelled(e, c, scheme)
 	return nil
@@ -190,7 +190,7 @@ func checkClasses(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) error {
 // documents.
 func warnUnlabelled(e *cli.Env, c *corpus.Corpus, scheme solver.Scheme) {
 	if n, first := countUnlabelled(c); n > 0 && scheme == solver.MultiLabel {
-		e.Warnf("using %s without a label as negative examples for all labels, the first is %s",
+		e.Warnf("using %s without a label as negative examples of all labels (first: %s)",
 			report.FormatDocuments(n), c.DocumentName(first))
 	}
 }

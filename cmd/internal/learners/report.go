@@ -134,7 +134,7 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 		what = fmt.Sprintf("one threshold, %.3g", t.Above[0])
 	}
 	if t.AtLeastOne {
-		what += ", at least one label per document"
+		what += ", with at least one label per document"
 	}
 	d.AddLinef("%s: cross-validated micro F1 %s (%s with threshold 0)", what,
 		tune.MicroF1.Format(t.F1), tune.MicroF1.Format(t.Sign))
@@ -155,7 +155,7 @@ func describeCalibration(d *report.Document, r *svm.Report) {
 			learn.RejectedLabel, j.MinProbability, report.FormatPercent(j.Coverage), report.FormatPercent(j.ErrorRate))
 	}
 	if o := r.Alternatives; o != nil {
-		text := fmt.Sprintf("cross-validated error rate without rejection %s", report.FormatPercent(o.UnthresholdedErrorRate))
+		text := fmt.Sprintf("cross-validated error rate %s without rejection", report.FormatPercent(o.UnthresholdedErrorRate))
 		for _, t := range o.ErrorTargets {
 			text += fmt.Sprintf("; error=%.6g%% would have coverage %s", 100*t.ErrorRate, report.FormatPercent(t.Coverage))
 		}

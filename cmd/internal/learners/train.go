@@ -37,8 +37,8 @@ gram train -s 0 -t 2 -g 0.5 -c 10 -w1 5 train.svm     writes train.svm.model`,
 		t.declare(f)
 		f.SetArguments(source.Argument, cli.Argument{Flag: "o", ValueName: "model"})
 		f.StartGroup("Training", "")
-		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds like gram cv, without writing a model")
-		t.declareChoice(1, "time budget for automatic selection, `X` training runs; 0 = off")
+		f.IntVar(&t.folds, "v", 0, "cross-validate with `N` folds as gram cv does; write no model")
+		t.declareChoice(1, "spend the time of `X` training runs on automatic selection; 0 = off")
 		t.declareParameters("reject")
 		f.StartGroup("Output", "")
 		f.BinaryOutputVar(&t.out, "o", "write the model to `FILE`, - for standard output (default: SOURCE.model)",
@@ -117,7 +117,7 @@ func (t *train) checkFormat(j *trainingJob) error {
 	}
 	classes, scheme := j.corpus.Classes, learn.SchemeOf(t.learner.trainer)
 	if scheme != solver.OneVsOne && !(scheme == solver.OneVsRest && len(classes) == 2) {
-		return fmt.Errorf("-to %s supports only one-vs-one models, but this model is %s with %s", t.format,
+		return fmt.Errorf("-to %s supports only one-vs-one models, but this model has scheme %s and %s", t.format,
 			scheme, report.FormatCountOf(len(classes), "class", "classes"))
 	}
 	if _, err := model.LIBSVMLabels(classes); err != nil {

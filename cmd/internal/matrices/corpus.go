@@ -42,7 +42,7 @@ gram corpus -in test.tsv -like train.tsv -embed tf-l1-sqrt -o test.svm`,
 		f.StartGroup("Output", "")
 		f.IntVar(&c.maxListed, "classes", 20, "list the `N` largest classes; -1 = all (-json always lists all)")
 		f.OutputVar(&c.out, "o", "write the documents as svmlight vectors to `FILE`")
-		c.DeclareEmbedding(f, "apply `EMBEDDING` to the written vectors, such as tf-l1-sqrt (default: none)")
+		c.DeclareEmbedding(f, "embed the written vectors with `EMBEDDING`, such as tf-l1-sqrt (default: none)")
 		f.StringVar(&c.vocabularySource, "like", "",
 			"use the vocabulary, weights and class numbers of the training data in `SOURCE`")
 		f.RegisterInput(&c.vocabularySource, "like", c.Files(&c.vocabularySource))
@@ -184,7 +184,7 @@ func (r *corpusReport) Describe(d *report.Document) {
 		report.FormatCount(l.Min), report.FormatCount(l.Q25), report.FormatCount(l.Median), report.FormatCount(l.Q75),
 		report.FormatCount(l.Q95),
 		report.FormatCount(l.Max), l.Mean)
-	d.AddLinef("common terms of two documents: %s over all pairs, %.2f per pair", report.FormatCount(r.NumMatches),
+	d.AddLinef("terms shared by two documents: %s in all pairs, %.2f per pair", report.FormatCount(r.NumMatches),
 		r.MatchesPerPair)
 	r.writeClasses(d)
 	if v := r.VectorFile; v != nil {

@@ -137,7 +137,7 @@ func (g *gramFlags) check() error {
 		return err
 	}
 	if g.kernel = kernels[0]; len(kernels) > 1 {
-		return cli.Usagef("only one kernel is allowed, because a file holds one matrix, got %d", len(kernels))
+		return cli.Usagef("only one kernel is allowed, got %d", len(kernels))
 	}
 	return nil
 }

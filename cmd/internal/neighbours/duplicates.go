@@ -112,7 +112,7 @@ type largestGroup struct {
 func (r *duplicatesReport) Describe(d *report.Document) {
 	defer r.describePage(d)
 	d.AddLine(r.Corpus)
-	d.AddLinef("%s at a distance of at most %v, %s of them at 0; %s, %s",
+	d.AddLinef("%s within a distance of %v, %s of them at distance 0; %s, %s",
 		report.FormatCountOf(r.NumPairs, "pair", "pairs"), r.MaxDistance, report.FormatCount(r.NumIdenticalPairs),
 		r.Embedding, backend.WithReason(r.ISA, r.BackendReason))
 	d.AddLine(describePlan(r.Plan))
@@ -396,7 +396,7 @@ func (d *duplicates) findLeaks(ctx context.Context, e *cli.Env, p *cli.Progress,
 			r.NumIdenticalPairs++
 		}
 		if len(found) == cap(found) { // append may double the memory of found
-			what := "the list of pairs at a distance of at most " + report.FormatFloat(d.maxDistance)
+			what := "the list of pairs within a distance of " + report.FormatFloat(d.maxDistance)
 			if err := d.CheckMemory(what, need+72*int64(len(found))); err != nil {
 				return err
 			}

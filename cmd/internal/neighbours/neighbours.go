@@ -215,7 +215,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		most-- // a document isn't its own neighbour
 	}
 	if n.k > most {
-		e.Warnf("-k is %d, but each document has only %s", n.k, report.FormatCountOf(most, "neighbour", "neighbours"))
+		e.Warnf("-k is %d, but each document has at most %s", n.k, report.FormatCountOf(most, "neighbour", "neighbours"))
 	}
 	if r.result, err = n.find(ctx, p, x, test, k, r); err != nil {
 		return err

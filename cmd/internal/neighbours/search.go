@@ -128,7 +128,7 @@ func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 // setBlank records the number of texts without terms, and warns if there are any.
 func (o *outcome) setBlank(e *cli.Env, n int) {
 	if o.NumBlank = n; n > 0 {
-		e.Warnf("%s without terms, which match only identical texts", report.FormatDocuments(n))
+		e.Warnf("%s without terms; only identical texts are duplicates of these", report.FormatDocuments(n))
 	}
 }
 

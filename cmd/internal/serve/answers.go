@@ -313,7 +313,7 @@ func (p *predictionObject) rejectionReason() string {
 	if p.Threshold == 0 || p.Probability == nil {
 		return ""
 	}
-	return fmt.Sprintf("No answer: %s is most probable (%.2f), but below the threshold %.4g",
+	return fmt.Sprintf("No answer: the most probable class is %s (%.2f, below the threshold %.4g)",
 		report.Truncate(p.SecondClass),
 		math.Floor(100**p.Probability)/100, math.Ceil(1000*p.Threshold)/1000)
 }
@@ -323,7 +323,7 @@ func explain(ctx context.Context, l *loadedModel, q *request, out *response) err
 		return newStatusError(http.StatusBadRequest, "only one text can be explained per request, got %d", q.Len())
 	}
 	if n := len(q.Text(0)); n > maxExplained {
-		return newStatusError(http.StatusRequestEntityTooLarge, "texts to explain are limited to %d bytes, got %d",
+		return newStatusError(http.StatusRequestEntityTooLarge, "text to explain must have at most %d bytes, got %d",
 			maxExplained, n)
 	}
 	why, err := l.explain(ctx, q.Raw, q.n)

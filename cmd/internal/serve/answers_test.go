@@ -24,7 +24,8 @@ func TestRefused(t *testing.T) {
 	if !slices.Equal(got.Labels, []string{"?"}) || !is || !strings.HasPrefix(got.Note, learn.NoKnownTerm+"; ") {
 		t.Fatalf("%+v, expected a refusal with the class that it would be", got)
 	}
-	says := regexp.MustCompile(`^No answer: (\w+) is most probable \((0\.\d\d)\), but below the threshold (0\.\d{1,3})$`)
+	says := regexp.MustCompile(`^No answer: the most probable class is (\w+) ` +
+		`\((0\.\d\d), below the threshold (0\.\d{1,3})\)$`)
 	refusal := got.rejectionReason()
 	m := says.FindStringSubmatch(refusal)
 	if m == nil || m[1] != got.SecondClass || m[2] >= m[3] || got.Threshold != l.model.About().MinProbability ||

@@ -181,7 +181,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}
 	}
 	if refused := dial(); isOpen(refused) || !strings.Contains(said.String(),
-		"4 connections open, but at most 3 are allowed; 1 closed") {
+		"4 connections are open, but at most 3 are allowed; closed 1") {
 		t.Errorf("a new connection besides active ones is open: %v; log %q", isOpen(refused), said.String())
 	}
 	for _, c := range all {

@@ -61,7 +61,7 @@ func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 		_ = longest.Close()
 		s.metricSet.GetOrCreateCounter("gram_connections_closed_total").Inc()
 		if c.numClosed++; time.Since(c.lastLog) >= closedLogInterval {
-			s.errorLog.Printf("%s open, but at most %d are allowed; %s closed, longest idle first",
+			s.errorLog.Printf("%s are open, but at most %d are allowed; closed %s, longest idle first",
 				report.FormatCountOf(c.n, "connection", "connections"), most, report.FormatCount(c.numClosed))
 			c.numClosed, c.lastLog = 0, time.Now()
 		}

@@ -175,7 +175,8 @@ func (l *loadedModel) sections(ctx context.Context, raw corpus.Raw) (out []pageS
 		first.Note = "The model knows less than half of the words, so the prediction is unreliable."
 	}
 	if len(raw.Text(0)) > maxExplained {
-		first.Note += fmt.Sprintf(" Texts of more than %s are truncated and not explained.", report.FormatBytes(maxExplained))
+		first.Note += fmt.Sprintf(" The text has more than %s, so it is truncated and not explained.",
+			report.FormatBytes(maxExplained))
 		return append(out, first), nil
 	}
 	out = append(out, first)

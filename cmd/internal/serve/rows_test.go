@@ -86,7 +86,7 @@ func TestBadRows(t *testing.T) {
 		{`{"priority": 3}`, "column subject: no such column among priority"},
 		{`{"subject": "a", "priority": "high"}`, `\"high\" in the column priority`},
 		{`{"subject": ["a"]}`, `column subject: the value \"[a]\", expected a string, a number or null`},
-		{`{"subject": "a", "prority": 3}`, `column product: no such key, but an unknown key \"prority\"`},
+		{`{"subject": "a", "prority": 3}`, `column product: missing key, but unknown key \"prority\"`},
 		{`[{"subject": "a"}, {"subject": "b", "priority": []}]`, `row 1: column priority: the value \"[]\"`},
 		{`["a"]`, `row 0: \"\\\"a\\\"\" is not a JSON object with the keys subject, product, priority`},
 		{`"a"`, keys + ", or an array of objects, got a string"},

@@ -60,7 +60,7 @@ gram train train.tsv.gz news.model      serve notices the new file`,
 		f.StringVar(&r.addr, "addr", "localhost:8080", "listen on `HOST:PORT`; port 0 = any free port")
 		r.maxBody = 1 << 20
 		f.Var(&r.maxBody, "max-body", "maximum `SIZE` of a request")
-		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "maximum `DURATION` of receiving a request, and of answering it")
+		f.DurationVar(&r.timeout, "timeout", 10*time.Second, "maximum `DURATION` of reading, and of answering, a request")
 		r.limits.DeclareMemory(f)
 		r.limits.DeclareWorkers(f)
 		f.AddCheck(r.check)
@@ -283,7 +283,7 @@ func (r *serveFlags) load(ctx context.Context) (*loadedModel, error) {
 	}
 	out.texts, err = corpus.Read(ctx, r.textsSource, read)
 	if err == nil && !out.texts.HasRaw() {
-		err = errors.New("the source contains vectors, or more text than fits in memory")
+		err = errors.New("the source contains vectors, or its texts do not fit in memory")
 	}
 	if err == nil {
 		texts := make([]string, out.texts.Len())

@@ -156,7 +156,7 @@ func TestInternalErrors(t *testing.T) {
 		t.Errorf("a word of two is less than half:\n%s", half)
 	}
 	long := bodyOf(t, ask(s, "POST", "/", formType, "text="+strings.Repeat("red+", 20_000)))
-	if !strings.Contains(long, "Texts of more than 64 KiB are truncated and not explained.") {
+	if !strings.Contains(long, "The text has more than 64 KiB, so it is truncated and not explained.") {
 		t.Errorf("nothing of a long text's terms:\n%.3000s", long)
 	}
 	var said strings.Builder

@@ -38,9 +38,9 @@ grambench soak -for 10m -cores 4-7 -isa avx512 -json`,
 		f.DeclareReport()
 		f.StartGroup("Running", "")
 		f.DurationVar(&s.options.Duration, "for", time.Minute,
-			"run for `TIME`, such as 30s, 20m or 8h, and each task at least once")
+			"run for at least `TIME`, such as 30s, 20m or 8h; each task runs at least once")
 		f.Float64Var(&s.options.SingleCoreFraction, "alone", 0.1,
-			"`FRACTION` of the time in which all cores but one are idle")
+			"keep all cores but one idle for `FRACTION` of the time")
 		f.Func("cores", "use the logical CPUs in `LIST`, such as 0-3,8 (default: all)", s.setCores)
 		f.StringVar(&s.isa, "isa", "", "use only the instruction set `ISA`: generic, avx2 or avx512 (default: "+
 			"all in turn)")
@@ -109,7 +109,7 @@ func (r *soakReport) Describe(d *report.Document) {
 		end = "was interrupted"
 	}
 	d.Title = "Soak of " + r.StartTime
-	d.AddLinef("soak %s after %s, %s started; threads pinned to CPUs: %t", end,
+	d.AddLinef("soak %s after %s in %s; threads pinned to CPUs: %t", end,
 		time.Duration(r.Seconds*float64(time.Second)).Round(time.Second), report.FormatCountOf(r.Rounds, "turn", "turns"),
 		r.Pinned)
 	d.AddLinef("all cores busy for %s of the time, one core for %s", report.FormatPercent(1-r.SingleCoreFraction),
@@ -152,7 +152,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 			strconv.Itoa(x.SameCoreRepeats), fmt.Sprintf("%d on %d", x.OtherCoreRepeats, x.OtherCoreID))
 	}
 	d.AddTable("Differences", report.FormatCountOf(r.DifferenceCount, "difference", "differences")+
-		"; again, elsewhere: how many of 3 retries differ on the same core and on another core", t)
+		"; again, elsewhere: number of 3 retries that differ on the same core and on another core", t)
 }
 
 // setCores parses the list of CPUs in -cores, such as 0-3,8.

@@ -62,10 +62,10 @@ gram pca -in big.svm -landmarks 2000 -components 100 -o Z.npy`,
 				return map[bool]string{true: "the npy format"}[formatOf(*path) == "npy"]
 			}
 		}
-		f.BinaryOutputVar(&c.out, "o", "write the coordinates to `FILE`; - = npy on standard output", npy(&c.out))
+		f.BinaryOutputVar(&c.out, "o", "write the coordinates to `FILE`; - = standard output, in npy format", npy(&c.out))
 		f.BinaryOutputVar(&c.testOut, "test-o", "write the coordinates of -test to `FILE`", npy(&c.testOut))
 		f.SVGOutputVar(&c.plot, "plot",
-			"plot the first two components by class, and the explained variance, to `FILE` (.svg)")
+			"plot the first two components and the explained variance to `FILE` (.svg)")
 		f.DeclareReport()
 		f.AddCheck(c.check)
 		return c.run
@@ -160,7 +160,7 @@ func (r *componentsReport) Describe(d *report.Document) {
 		kept = "kernel matrix stored"
 	}
 	if r.NumLandmarks > 0 {
-		kept = fmt.Sprintf("%s of the variance lost by using %s", report.FormatPercent(r.LostVariance),
+		kept = fmt.Sprintf("%s of the variance is lost by using %s", report.FormatPercent(r.LostVariance),
 			report.FormatCountOf(r.NumLandmarks, "landmark", "landmarks"))
 	}
 	d.AddLinef("%s: %s, %d converged, from %s, %s, %s\n", r.Kernel,
@@ -237,7 +237,7 @@ func (c *pcaFlags) run(ctx context.Context, e *cli.Env) error {
 		if r.NumLandmarks > 0 {
 			have = "landmarks"
 		}
-		e.Warnf("-components is %d, but the %s have only %d components", c.numComponents, have, len(r.Rows))
+		e.Warnf("-components is %d, but the %s have only %d principal components", c.numComponents, have, len(r.Rows))
 	}
 	own := c.coordinatesOf(found, docs)
 	if z := found.Coordinates(); z != nil {

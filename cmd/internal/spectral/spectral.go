@@ -50,7 +50,7 @@ gram spectrum -in large.svm -kernel arccos:n=1 -kernel linear -k 20 -json`,
 		c.Kernels.Declare(f, "diffusion:t=0.5")
 		f.StartGroup("Eigenvalues", "")
 		f.IntVar(&c.k, "k", 6, "print the `K` largest and smallest eigenvalues")
-		f.BoolVar(&c.centre, "centre", false, "centre the matrix by subtracting row and column means, "+
+		f.BoolVar(&c.centre, "centre", false, "subtract row and column means, "+
 			"as required for kernels such as ngd")
 		f.BoolVar(&c.allValues, "all", false, "compute all eigenvalues, regardless of the number of documents")
 		f.IntVar(&c.steps, "steps", 600, "maximum number `N` of Lanczos steps")
@@ -317,7 +317,7 @@ func (r *spectrumReport) Describe(d *report.Document) {
 			report.FormatError(row.RoundingBound), row.Verdict, method, fmt.Sprintf("%.2f", row.Seconds))
 	}
 	d.AddTable("Spectra", "", ends)
-	d.AddLine("\nrounding = n·2⁻²⁴·|λ|max; eigenvalues of smaller magnitude may have the wrong sign")
+	d.AddLine("\nrounding = n·2⁻²⁴·|λ|max; eigenvalues smaller than this may have the wrong sign")
 	for _, row := range r.Rows {
 		row.writeValues(d)
 	}

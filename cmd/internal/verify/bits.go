@@ -92,7 +92,7 @@ func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int
 			return err
 		}
 		v.addCheck(isa, emb, "bit-identical: 1, 2 and 7 workers", differ == "", "%s, sha256 %s%s", n, digest[:8], differ)
-		v.addCheck(isa, emb, "bit-identical: whole matrix, stripes, rows, test documents", otherwise == "", "%s%s",
+		v.addCheck(isa, emb, "bit-identical: matrix, strips, rows, test documents", otherwise == "", "%s%s",
 			n, otherwise)
 	}
 	return nil

@@ -102,7 +102,7 @@ func (r *verifyReport) Describe(d *report.Document) {
 	d.AddMetric("Failed", report.FormatCount(r.NumFailed), "")
 	d.AddLine(r.Corpus)
 	for _, e := range r.Embeddings {
-		d.AddFact(e.Embedding, "%s in %s, including the %s closest (c <= %.2g) and %s",
+		d.AddFact(e.Embedding, "%s in %s, including the %s closest pairs (c <= %.2g) and %s",
 			report.FormatCountOf(e.NumPairs, "pair", "pairs"), report.FormatCountOf(e.NumRows, "row", "rows"),
 			report.FormatCount(e.NumClosestPairs), e.MaxClosestC,
 			report.FormatCountOf(e.NumIdentical, "identical pair", "identical pairs"))

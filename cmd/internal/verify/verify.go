@@ -53,7 +53,7 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 		f.DeclareReport()
 		v.Documents.Declare(f, "goroot", &v.Limits)
 		f.StartGroup("Kernels", "")
-		v.Kernels.Declare(f, "at least one of every kernel family")
+		v.Kernels.Declare(f, "one or more of each kernel family")
 		f.Uint64Var(&v.seed, "seed", 1, "random `SEED` for sampling rows")
 		v.ComputeFlags.Declare(f)
 		f.AddCheck(func() (err error) {

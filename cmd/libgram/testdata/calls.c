@@ -433,8 +433,8 @@ static void errors(const char *folder)
 	OK(gram_free(0, NULL));
 	INVALID("object 1000000 does not exist", gram_free(1000000, fresh()));
 	OK(gram_corpus(&from_matrix, NONE, &o, fresh()));
-	INVALID("must be of kind model, got corpus", gram_predict(o, &from_matrix, NONE, &other, fresh()));
-	INVALID("must be of kind index, got corpus", gram_index_refit(o, fresh()));
+	INVALID("must be of type model, got corpus", gram_predict(o, &from_matrix, NONE, &other, fresh()));
+	INVALID("must be of type index, got corpus", gram_index_refit(o, fresh()));
 	INVALID("can be saved, got a corpus", gram_save(o, TEXT(path), fresh()));
 	INVALID("unknown array \"weights\" of a corpus; valid names are", gram_array(o, TEXT("weights"), &view, fresh()));
 	CHECK(view.data == NULL && view.rows == 0);

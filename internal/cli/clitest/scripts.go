@@ -65,8 +65,8 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 	rows, _ := strconv.Atoi(m[1])
 	cols, _ := strconv.Atoi(m[2])
 	if length != 10+len(m[0]) || len(data) != length+4*rows*cols {
-		ts.Fatalf("%s: header has %d bytes, but declares %d; %d bytes for %d x %d values", args[0], 10+len(m[0]), length,
-			len(data), rows, cols)
+		ts.Fatalf("%s: header has %d bytes, but declares %d; file has %d bytes for %d x %d values", args[0],
+			10+len(m[0]), length, len(data), rows, cols)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %d\n", rows, cols)

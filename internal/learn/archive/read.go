@@ -153,7 +153,7 @@ func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 		case err == nil:
 			return line, nil
 		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%w: file ends in its header, %d bytes into a line", ErrTruncated, len(line))
+			return nil, fmt.Errorf("%w: file ends in its header, after %d bytes of a line", ErrTruncated, len(line))
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		case len(line) > most:

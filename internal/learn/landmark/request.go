@@ -104,11 +104,11 @@ func (q *Request) validate(c *corpus.Corpus, rows int) error {
 		return fmt.Errorf("landmark: request must have %d coefficients for each of at most %d classes, got %d for %d classes",
 			m, classes, len(q.Points), len(q.Classes))
 	case len(q.Directions)%m != 0 || len(q.Directions)+len(q.Points) == 0:
-		return fmt.Errorf("landmark: size of a step must be a multiple of %d landmarks, got %d", m, len(q.Directions))
+		return fmt.Errorf("landmark: number of Directions must be a multiple of %d landmarks, got %d", m, len(q.Directions))
 	case len(q.Points) > 0 && len(q.PointIndices) != len(q.Directions)/m || len(q.Points) == 0 &&
 		len(q.PointIndices) > 0 || outside(q.PointIndices, len(q.Classes)):
-		return fmt.Errorf("landmark: step must have %d class indices below %d, got %d", len(q.Directions)/m, len(q.Classes),
-			len(q.PointIndices))
+		return fmt.Errorf("landmark: PointIndices must have %d class indices below %d, got %d", len(q.Directions)/m,
+			len(q.Classes), len(q.PointIndices))
 	}
 	if err := errors.Join(archive.CheckFinite(q.Points), archive.CheckFinite(q.Directions)); err != nil {
 		return fmt.Errorf("landmark: request: %w", err)
@@ -247,7 +247,7 @@ func (t *training) remotePass(ctx context.Context, q *Request) (total *Sums, err
 	next := 0
 	add := func(block int, s *Sums) error {
 		if block != next || next >= q.NumBlocks() {
-			return fmt.Errorf("landmark: Options.Pass must add blocks 0 to %d in order, got block %d after %d blocks",
+			return fmt.Errorf("landmark: Options.RunPass must add blocks 0 to %d in order, got block %d after %d blocks",
 				q.NumBlocks()-1, block, next)
 		}
 		if err := q.CheckSums(block, s); err != nil {
@@ -260,9 +260,9 @@ func (t *training) remotePass(ctx context.Context, q *Request) (total *Sums, err
 		total.Ranges = append(total.Ranges, s.Ranges...)
 		return nil
 	}
-	err = run.CatchPanic("landmark: Options.Pass", func() error { return t.opt.RunPass(ctx, q, add) })
+	err = run.CatchPanic("landmark: Options.RunPass", func() error { return t.opt.RunPass(ctx, q, add) })
 	if err == nil && next < q.NumBlocks() {
-		err = fmt.Errorf("landmark: Options.Pass added only %d of %d blocks", next, q.NumBlocks())
+		err = fmt.Errorf("landmark: Options.RunPass added only %d of %d blocks", next, q.NumBlocks())
 	}
 	return total, err
 }

@@ -100,7 +100,7 @@ func newTraining(
 	}
 	t.s.Landmarks = min(s.Landmarks, len(t.rows))
 	err = run.CheckMemory(t.bytes(), opt.memoryLimit(),
-		"landmark: training with %d landmarks of %d documents of %d values",
+		"landmark: training with %d landmarks on %d documents with %d values in total",
 		t.s.Landmarks, len(t.rows), c.Documents.NNZ())
 	if err != nil {
 		return nil, err

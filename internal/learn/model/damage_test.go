@@ -82,7 +82,7 @@ func TestContentsAreChecked(t *testing.T) {
 	first := func(h map[string]any) map[string]any { return h["machines"].([]any)[1].(map[string]any) }
 	for want, change := range map[string]func(h map[string]any){
 		"one_class requires one decision function":         func(h map[string]any) { h["type"] = "one_class" },
-		"cannot be open; only tf can":                      func(h map[string]any) { h["open"] = true },
+		"Open requires embedding tf, got":                  func(h map[string]any) { h["open"] = true },
 		`unknown scheme "none"`:                            func(h map[string]any) { h["scheme"] = "none" },
 		"with 2 classes needs 1 decision functions, got 3": func(h map[string]any) { h["classes"] = []string{"a", "b"} },
 		"binary classifier 1 is null":                      func(h map[string]any) { h["machines"].([]any)[1] = nil },

@@ -46,7 +46,7 @@ func (m *Model) validateClasses() error {
 	k, have := c.Classes, len(c.Functions)
 	if !m.Type.Classifies() {
 		if c.Scheme != solver.OneVsRest || k != 1 || have != 1 || c.Functions[0] == nil || len(m.Classes) != 0 {
-			return fmt.Errorf("%s requires one decision function (%s) for an unnamed class, got %d (%s) for %d classes with "+
+			return fmt.Errorf("%s requires one decision function of scheme %s and no class names, got %d of %s, %d classes and "+
 				"%d names", m.Type, solver.OneVsRest, have, c.Scheme, k, len(m.Classes))
 		}
 		return nil
@@ -55,7 +55,7 @@ func (m *Model) validateClasses() error {
 		return fmt.Errorf("model needs a name for each class, got %d classes and %d names", k, len(m.Classes))
 	}
 	if c.AtLeastOne && c.Scheme != solver.MultiLabel {
-		return fmt.Errorf("at least one label per document requires the scheme %s, got %s", solver.MultiLabel, c.Scheme)
+		return fmt.Errorf("AtLeastOne requires scheme %s, got %s", solver.MultiLabel, c.Scheme)
 	}
 	return c.Validate()
 }

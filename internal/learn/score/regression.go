@@ -60,7 +60,7 @@ func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 		if own := truth.Labels.Classes(i); len(own) == 1 {
 			name, err := truth.Classes[own[0]], error(nil)
 			if out[i], err = strconv.ParseFloat(name, 64); err != nil || math.IsNaN(out[i]-out[i]) {
-				return nil, fmt.Errorf("score: regression requires finite numbers, but label %q of document %d of %s is not",
+				return nil, fmt.Errorf("score: label %q of document %d of %s is not a finite number, as regression requires",
 					name, truth.DocumentNumber(i), truth.Source)
 			}
 		}

@@ -49,7 +49,7 @@ func (t RejectionTarget) String() string {
 func (t RejectionTarget) Validate() error {
 	if !(t.ErrorRate >= 0 && t.ErrorRate < 1 && t.Coverage >= 0 && t.Coverage <= 1) ||
 		(t.ErrorRate > 0) == (t.Coverage > 0) {
-		return fmt.Errorf("svm: either error must be in (0, 1) or coverage in (0, 1], and the other 0, got %v and %v",
+		return fmt.Errorf("svm: either error in (0, 1) or coverage in (0, 1] must be set, got %v and %v",
 			t.ErrorRate, t.Coverage)
 	}
 	return nil

@@ -194,9 +194,9 @@ func TestTrainRefuses(t *testing.T) {
 		c *corpus.Corpus
 		s Settings
 	}{
-		"class \"nobody\" has a weight":                        {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
-		`requires scheme "labels"`:                             {several(docs), Settings{}},
-		"at least two classes, but the documents have 1 class": {one, Settings{}},
+		"class \"nobody\" has a weight": {docs, Settings{Weights: map[string]float64{"nobody": 2}}},
+		`requires scheme "labels"`:      {several(docs), Settings{}},
+		"at least two classes, got 1":   {one, Settings{}},
 		"requires finite numbers": {withClasses(docs, "low", "high"),
 			Settings{Type: model.EpsilonSVR}},
 		"at most 1, got 2":  {docs, Settings{Type: model.NuSVC, Nu: 2}},

@@ -150,7 +150,7 @@ func (c *command) run(ctx context.Context, e *cli.Env) error {
 	}
 	dimension := cmp.Or(c.n, len(train.columns)+1)
 	if dimension <= len(train.columns) {
-		e.Warnf("the kernel with -n %d may not be positive definite on points of %d coordinates; it is for n > %[2]d",
+		e.Warnf("the kernel may not be positive definite, because -n %d does not exceed the number of coordinates, %d",
 			dimension, len(train.columns))
 	}
 	rows := train

@@ -37,7 +37,7 @@ const maxTransform = 1e100
 type Settings struct {
 	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
 	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
-	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"min. relative gain of a round"`
+	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"minimum relative gain of an iteration"`
 
 	// Iterations is the maximum number of iterations. If it is set to auto, it is selected on
 	// held-out documents.
@@ -126,7 +126,7 @@ func (m *Model) Validate() error {
 	}
 	for i, j := range m.Targets {
 		if j < -1 || int(j) >= n || j >= 0 && m.Labels[j] != m.Labels[i/s.K] {
-			return fmt.Errorf("lmnn: target of document %d must be a document of its class, below %d, got %d", i/s.K, n, j)
+			return fmt.Errorf("lmnn: target of document %d must be a document below %d of the same class, got %d", i/s.K, n, j)
 		}
 	}
 	if name, twice := archive.FindDuplicate(m.Classes); twice {

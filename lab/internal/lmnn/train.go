@@ -71,7 +71,7 @@ func prepare(
 		most = max(most, classes[y])
 	}
 	if len(classes) < 2 || most < 2 {
-		return fail(fmt.Errorf("lmnn: two classes are required, one with two documents; got %d documents in %d classes",
+		return fail(fmt.Errorf("lmnn: training requires two classes, one with two documents, got %d documents in %d classes",
 			len(rows), len(classes)))
 	}
 	numbers := TrainBytes(len(rows), tests, m.Cols) / 8

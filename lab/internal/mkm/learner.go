@@ -28,8 +28,8 @@ var Learner = &learn.Learner{
 type trainer struct {
 	params.Record
 	Settings
-	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels, one per layer, or none"`
-	Width  string `param:"width" default:"auto" help:"selected features: auto, all, or a number per layer"`
+	Layers string `param:"layers" default:"arccos:n=1;arccos:n=1" help:"kernels of the layers, or none"`
+	Width  string `param:"width" default:"auto" help:"number of selected features per layer, or auto or all"`
 }
 
 func (t *trainer) settings(o learn.Options) (Settings, error) {
@@ -60,7 +60,7 @@ func (t *trainer) settings(o learn.Options) (Settings, error) {
 	}
 	switch {
 	case s.Classifier != FinalSVM && (s.Kernel != "" || s.C != 0):
-		return s, flagtext.Errorf("-kernel and c apply only to -type mkm:final=svm; use layers for the kernels of layers")
+		return s, flagtext.Errorf("-kernel and c require -type mkm:final=svm; parameter layers sets the kernels of layers")
 	case s.Classifier != FinalLMNN && s.Steps != 0:
 		return s, flagtext.Errorf("-type mkm:steps=N requires final=lmnn")
 	case s.Classifier != FinalKNN && s.K != 0:
@@ -135,7 +135,7 @@ func (m multilayerModel) About() learn.About {
 		text := c.String()
 		if l > 0 {
 			row.ExplainedVarianceRatio = m.Layers[l-1].ExplainedVarianceRatio
-			text += fmt.Sprintf("; components explain %.1f%% of the variance (%d documents)", 100*row.ExplainedVarianceRatio,
+			text += fmt.Sprintf("; components explain %.1f%% of the variance of %d documents", 100*row.ExplainedVarianceRatio,
 				m.Layers[l-1].Base.Rows())
 		}
 		a.Results, a.ClassifierRows = append(a.Results, text), append(a.ClassifierRows, row)

@@ -22,7 +22,7 @@ func (o Options) reportProgress(stage string, level int, done, total int64) {
 
 func (t *training) notifyChoice(c LevelChoice) {
 	if t.o.OnChoice != nil {
-		defer run.Rethrow("mkm: Options.Chosen")
+		defer run.Rethrow("mkm: Options.OnChoice")
 		t.o.OnChoice(c)
 	}
 }

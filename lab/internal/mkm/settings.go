@@ -51,10 +51,10 @@ type Settings struct {
 
 	// BaseSize is the number of random documents from which components are computed.
 	BaseSize int `param:"base" default:"6000" min:"2" help:"number of documents for computing components"`
-	Bins     int `param:"bins" default:"10" min:"2" max:"1024" help:"bins of the features' histograms"`
-	Folds    int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose auto parameters"`
+	Bins     int `param:"bins" default:"10" min:"2" max:"1024" help:"number of bins of a feature histogram"`
+	Folds    int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose parameters set to auto"`
 
-	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (arccos:n=1)"`
+	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (default: arccos:n=1)"`
 	// Steps is the number of iterations of FinalLMNN. If it is 0, [lmnn.ChooseIterations] selects
 	// it.
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"`
@@ -76,7 +76,7 @@ func (s Settings) resolve() (Settings, []kernel.Kernel, error) {
 	case levels > MaxLayers+1:
 		return s, nil, fmt.Errorf("mkm: got %d layers; the maximum is %d", len(s.Layers), MaxLayers)
 	case s.KeepAllFeatures && len(s.Widths) > 0:
-		return s, nil, fmt.Errorf("mkm: Widths %v and Whole cannot be combined", s.Widths)
+		return s, nil, fmt.Errorf("mkm: Widths %v and KeepAllFeatures cannot be combined", s.Widths)
 	case len(s.Widths) > 1 && len(s.Widths) != levels:
 		return s, nil, fmt.Errorf("mkm: %d widths, but %d layers; set %d widths (for the documents, then for each layer) "+
 			"or a single width", len(s.Widths), len(s.Layers), levels)
@@ -164,7 +164,7 @@ func (c LevelChoice) String() string {
 			100*float64(c.Wrong)/float64(c.Documents), c.K, c.Documents)
 	}
 	if c.Steps > 0 {
-		text += fmt.Sprintf(", error rate %.2f%% with a metric (%d steps)",
+		text += fmt.Sprintf(", error rate %.2f%% with a learned metric (%d steps)",
 			100*float64(c.StepsWrong)/float64(c.Documents), c.Steps)
 	}
 	return text

@@ -41,7 +41,7 @@ func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {
 	if from < 0 || from > len(s.Layers) || len(finals) == 0 {
-		return nil, fmt.Errorf("mkm: from must be between 0 and %d, and finals not empty, got from %d and %d finals",
+		return nil, fmt.Errorf("mkm: from must be between 0 and %d, and finals must not be empty, got from %d and %d finals",
 			len(s.Layers), from, len(finals))
 	}
 	return train(ctx, c, s, finals, o, from)

@@ -15,7 +15,7 @@ import (
 type TermSettings struct {
 	Digits    bool      `param:"digits" help:"allow digits in terms"`
 	MinDF     int       `param:"min-df" min:"1" help:"minimum document frequency of terms"`
-	StopWords StopWords `param:"stop-words" max:"2" help:"stop words; rainbow: the SMART list, but none for WebKB"`
+	StopWords StopWords `param:"stop-words" max:"2" help:"stop words; rainbow = the SMART list, except for WebKB"`
 }
 
 // StopWords selects a list of ignored words.

@@ -135,8 +135,8 @@ func (m sphereModel) About() learn.About {
 	a.Results = []string{fmt.Sprintf("%d steps, %d passes, objective %.8g", steps, passes, value)}
 	if bounded > 0 {
 		a.Results = append(a.Results,
-			fmt.Sprintf("θ is at its maximum in %d of %d classifiers: their classes are separable, and "+
-				"C is too large to bound it", bounded, len(m.Classifiers)))
+			fmt.Sprintf("θ is at its maximum in %d of %d classifiers, because their classes are separable and "+
+				"C is too large", bounded, len(m.Classifiers)))
 	}
 	return a
 }

@@ -48,7 +48,7 @@ func (m *Model) Validate() error {
 		}
 		if len(machine.Weights) != m.Embedder.Cols() || machine.Theta < 0 || machine.Iterations < 0 ||
 			machine.Evaluations < 0 || machine.Theta > 0 && !(math.Abs(length-1) <= 1e-9) {
-			return fmt.Errorf("classifier of %q: must have %d weights with norm 1, got %d with squared norm %v and θ %v",
+			return fmt.Errorf("classifier of %q must have %d weights with norm 1, got %d with squared norm %v and θ = %v",
 				m.Classes[k], m.Embedder.Cols(), len(machine.Weights), length, machine.Theta)
 		}
 	}

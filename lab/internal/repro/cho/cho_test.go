@@ -114,7 +114,7 @@ func TestChoPrinted(t *testing.T) {
 		t.Errorf("%v", rows)
 	}
 	notes := strings.Join(m.report.Notes, "\n")
-	for _, want := range []string{"the validation set would choose degree 0, then 1, 2 layers, test error 0.00%",
+	for _, want := range []string{"degree 0, then 1, 2 layers is best on the validation set and has a test error of 0.00%",
 		"0.00% to 25.00%", "over 3 values"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in %s", want, notes)

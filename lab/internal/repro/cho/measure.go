@@ -176,8 +176,8 @@ func (m *measurement) addTable(chosen []kernelResult) {
 		}
 	}
 	if len(errors) > 1 {
-		m.report.AddNote("%s: error with one layer and with further layers of degree 1: %.2f%% to %.2f%%", m.dataset.name,
-			slices.Min(errors), slices.Max(errors))
+		m.report.AddNote("%s: error of networks with one layer or with further layers of degree 1: %.2f%% to %.2f%%",
+			m.dataset.name, slices.Min(errors), slices.Max(errors))
 	}
 }
 
@@ -213,7 +213,7 @@ func (m *measurement) noteBest(chosen []kernelResult, of ...string) {
 				best = t
 			}
 		}
-		m.report.AddNote("%s, %s: the validation set would choose %s, test error %.2f%%", m.dataset.name,
+		m.report.AddNote("%s, %s: %s is best on the validation set and has a test error of %.2f%%", m.dataset.name,
 			strings.Join(of, " and "), best.label, best.ErrorPercent())
 	}
 }

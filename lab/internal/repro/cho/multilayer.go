@@ -105,12 +105,12 @@ func (p *networkSettings) Run(ctx context.Context, r *repro.Env) (*repro.Report,
 		}
 	}
 	report := &repro.Report{}
-	report.AddSetting("mkm", "%d components from up to %d documents; 1/6 of the documents select the other settings",
+	report.AddSetting("mkm", "%d components from up to %d documents; other settings are selected on 1/6 of the documents",
 		p.MaxComponents, p.BaseSize)
 	report.AddSetting("seed", "%d", r.Seed)
 	for _, s := range chosen {
 		if s.isText() {
-			return nil, cli.Usagef("sets must be sets of images, got %s", s.name)
+			return nil, cli.Usagef("setting sets must name sets of images, got %s", s.name)
 		}
 		if err := p.measure(ctx, r, &s, report); err != nil {
 			return report, err

@@ -192,7 +192,7 @@ func (p *settings) modApteTables(ctx context.Context, r *repro.Env, s *modApte, 
 	if err := r.CheckMemory(need, 8*n*(n+t)+rowBytes(n), s.train, s.test); err != nil {
 		return err
 	}
-	report.AddSetting("ModApte", "%d training and %d test stories, tf", n, t)
+	report.AddSetting("ModApte", "%d training and %d test stories, embedding tf", n, t)
 	loops, err := r.AsmKernels()
 	if err != nil {
 		return err

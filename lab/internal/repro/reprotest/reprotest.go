@@ -163,7 +163,7 @@ func CheckErrors(t testing.TB, e repro.Experiment, data string, want map[string]
 			r.MemoryBytes = 1 << 17
 		}
 		if _, err := RunExperiment(t, e, r, settings...); err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("%s %q: got error %v, want one that contains %q", e.Name, settings, err, text)
+			t.Errorf("%s %q: got error %v, want an error that contains %q", e.Name, settings, err, text)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (p *settings) read(ctx context.Context, r *repro.Env, set string) ([]trainT
 			}
 		}
 		if len(test) == 0 || len(train) == 0 {
-			return nil, fmt.Errorf("%s: needs pages of %s and of other universities", c.Source, u)
+			return nil, fmt.Errorf("%s must have pages of %s and of other universities", c.Source, u)
 		}
 		divided = append(divided, trainTestSplit{u, c.Select(train), c.Select(test)})
 	}

@@ -135,5 +135,5 @@ func TestZhangChenLeeRefuses(t *testing.T) {
 	})
 	reprotest.WriteText(t, data, repro.WebKB, repro.WebKB.Files[0],
 		[]string{"student|texas\ta b", "course|cornell\ta b"})
-	reprotest.CheckErrors(t, Experiment, data, map[string][]string{"needs pages of washington": {"sets=webkb"}})
+	reprotest.CheckErrors(t, Experiment, data, map[string][]string{"must have pages of washington": {"sets=webkb"}})
 }
