@@ -166,7 +166,7 @@ func TestEmbeddersThatCannotEmbed(t *testing.T) {
 		"5 weights and 0 shifts; it needs 5,":    altered(good, func(f *Embedder) { f.Weighting = TF }),
 		"Documents must not be negative, got -1": altered(good, func(f *Embedder) { f.Documents = -1 }),
 		"5 terms has 4 document frequencies":     altered(good, func(f *Embedder) { f.DF = f.DF[:4] }),
-		"Open requires embedding tf, got tfidf":                   altered(good, func(f *Embedder) { f.Open = true }),
+		"Open requires embedding tf, got tfidf":  altered(good, func(f *Embedder) { f.Open = true }),
 		"1 shifts; it needs 5, 5 and 5":          altered(standard, func(f *Embedder) { f.Shifts = f.Shifts[:1] }),
 		"5 shifts; it needs 5, 5 and 0":          altered(standard, func(f *Embedder) { f.Weighting = TFIDF }),
 	} {

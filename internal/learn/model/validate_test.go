@@ -19,19 +19,19 @@ func TestValidate(t *testing.T) {
 	}{
 		{`"epsilon_svr" "nu_svr"], got "svc"`, tiny, func(m *Model) { m.Type = "svc" }},
 		{"kernel is missing", tiny, func(m *Model) { m.Kernel = "" }},
-		{"at least one label", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
+		{"AtLeastOne requires scheme labels", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
 
 		{
-			"got 0 (one-vs-rest) for 1 classes with 0 names", regression,
+			"got 0 of one-vs-rest, 1 classes and 0 names", regression,
 			func(m *Model) { m.Classifier.Functions = nil },
 		},
 		{
-			"got 1 (one-vs-rest) for 1 classes", regression,
+			"got 1 of one-vs-rest, 1 classes", regression,
 			func(m *Model) { m.Classifier.Functions = []*solver.DecisionFunction{nil} },
 		},
-		{"with 1 names", regression, func(m *Model) { m.Classes = []string{"a"} }},
-		{"(one-vs-one) for 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
-		{"for 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
+		{"and 1 names", regression, func(m *Model) { m.Classes = []string{"a"} }},
+		{"of one-vs-one, 1 classes", regression, func(m *Model) { m.Classifier.Scheme = solver.OneVsOne }},
+		{"one-vs-rest, 2 classes", regression, func(m *Model) { m.Classifier.Classes = 2 }},
 		{"got 3 classes and 2 names", tiny, func(m *Model) { m.Classes = m.Classes[:2] }},
 		{"got 0 classes and 0 names", tiny, func(m *Model) { m.Classes, m.Classifier = nil, solver.Classifier{} }},
 		{`class names must be unique, but "a" occurs twice`, tiny, func(m *Model) { m.Classes[1] = "a" }},
