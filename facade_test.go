@@ -295,7 +295,7 @@ func TestPredictUnseenColumns(t *testing.T) {
 		m := gram.Must(gram.Train(t.Context(), train, gram.TrainOptions{Type: kind, Kernel: "rbf:gamma=1,embed=tf"}))
 		m = m.WithOptions(gram.Options{Warn: func(text string) { warned += text }}).WithNovelty(nil)
 		p := gram.Must(m.Predict(t.Context(), test))
-		const want = "1 of 3 values are ignored, because their columns are unknown to the model (first in document 1)"
+		const want = "1 of 3 values are ignored, because the model does not know their columns (first: document 1)"
 		if warned != want {
 			t.Errorf("%q: warning %q, expected %q", kind, warned, want)
 		}

@@ -203,9 +203,13 @@ func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *spa
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(in.Numbers) != m.Rows() || len(weights.Terms) > len(in.Names) || len(columnsOf(in.Names)) != len(in.Names) {
-		return nil, nil, fmt.Errorf("sizes do not match, or terms repeat: %d numbers, %d documents, %d weights, %d terms",
-			len(in.Numbers), m.Rows(), len(weights.Terms), len(in.Names))
+	switch {
+	case len(in.Numbers) != m.Rows():
+		return nil, nil, fmt.Errorf("got %d document numbers for %d documents", len(in.Numbers), m.Rows())
+	case len(weights.Terms) > len(in.Names):
+		return nil, nil, fmt.Errorf("got %d weights for %d terms", len(weights.Terms), len(in.Names))
+	case len(columnsOf(in.Names)) != len(in.Names):
+		return nil, nil, errors.New("terms must be unique")
 	}
 	for k, t := range weights.Terms {
 		if int(t) != k {

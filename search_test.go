@@ -132,7 +132,7 @@ func TestWeightsOfTerms(t *testing.T) {
 		if !(own >= linear-0.02) {
 			t.Errorf("%s: accuracy %.4f, expected at least %.4f - 0.02", q.what, own, linear)
 		}
-		want := []string{"term weights", "columns are unknown to the model"}[:q.warnings]
+		want := []string{"term weights", "does not know their columns"}[:q.warnings]
 		if !slices.EqualFunc(warnings, want, strings.Contains) {
 			t.Errorf("%s: warnings %q, expected %q", q.what, warnings, want)
 		}

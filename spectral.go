@@ -102,9 +102,13 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 	if err := errors.Join(checkCorpus(ctx, c), o.check()); err != nil {
 		return nil, err
 	}
-	if n := c.Documents.Rows(); n < 2 || o.Landmarks < 0 || !(o.Tolerance >= 0) {
-		return nil, fmt.Errorf("gram: PCA needs at least 2 documents, and Landmarks and Tolerance must not be negative; "+
-			"got %d documents, Landmarks %d, Tolerance %v", n, o.Landmarks, o.Tolerance)
+	switch n := c.Documents.Rows(); {
+	case n < 2:
+		return nil, fmt.Errorf("gram: PCA requires at least 2 documents, got %d", n)
+	case o.Landmarks < 0:
+		return nil, fmt.Errorf("gram: Landmarks must be nonnegative, got %d", o.Landmarks)
+	case !(o.Tolerance >= 0):
+		return nil, fmt.Errorf("gram: Tolerance must be nonnegative, got %v", o.Tolerance)
 	}
 	opt := pca.Options{
 		NumComponents: o.Components, Tolerance: cmp.Or(o.Tolerance, 1e-4), Seed: cmp.Or(o.Seed, 1),

@@ -215,8 +215,7 @@ func (o *TrainOptions) withWeights(c *corpus.Corpus) (*corpus.Corpus, error) {
 		return c, nil
 	}
 	if n := c.Documents.Rows(); len(o.DocumentWeights) != n {
-		return nil, fmt.Errorf("gram: got %d DocumentWeights for %d documents of %s", len(o.DocumentWeights),
-			n, c.Source)
+		return nil, fmt.Errorf("gram: got %d DocumentWeights for %d documents of %s", len(o.DocumentWeights), n, c.Source)
 	}
 	var kept []int
 	var weights []float64

@@ -128,7 +128,7 @@ func (w *warnings) addWithOption(message string, count int64, first, field, does
 }
 
 func (w *warnings) addBadBytes(count int64, first string) {
-	w.addWithOption("byte that is not text, read as a separator", count, first,
+	w.addWithOption("invalid byte, read as a separator", count, first,
 		"Encoding", "sets the encoding, such as windows-1252")
 }
 

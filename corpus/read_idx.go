@@ -77,8 +77,7 @@ func (c *Corpus) readIDXLabels(r *arrayReader) error {
 }
 
 func (r *arrayReader) readIDXHeader(dimensions int) (*npyArray, error) {
-	expected := fmt.Sprintf("an idx file that begins with 00 00 08 %02x and sizes of dimensions below 2³¹",
-		dimensions)
+	expected := fmt.Sprintf("an idx file that begins with 00 00 08 %02x and sizes of dimensions below 2³¹", dimensions)
 	head := make([]byte, 4+4*dimensions)
 	if _, err := io.ReadFull(r.in.r, head); err != nil {
 		return nil, r.readError(err, expected)

@@ -201,7 +201,7 @@ func TestEncodings(t *testing.T) {
 	if got, want := show(c), "a caf:1 rger:1\nb na:1 ve:1\n"; got != want {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
-	const warning = "byte that is not text, read as a separator (3, first a.tsv:1)\n"
+	const warning = "invalid byte, read as a separator (3, first a.tsv:1)\n"
 	if got := showWarnings(c, filepath.Dir(c.Source)); got != warning {
 		t.Errorf("warnings %q, expected %q", got, warning)
 	}

@@ -202,7 +202,7 @@ func TestReadFolder(t *testing.T) {
 		{map[string]string{"a/1": "words", "a/2.png": "\x89PNG\x00\x01 words", "b/3": "words wor\xe9ds"}, Options{},
 			"a words:1\nb words:1\n", "a/1 b/3",
 			"binary file, skipped (1, first a/2.png)\n" +
-				"byte that is not text, read as a separator (1, first b/3)\n"},
+				"invalid byte, read as a separator (1, first b/3)\n"},
 	} {
 		root := t.TempDir()
 		for name, content := range c.files {
@@ -264,7 +264,7 @@ func TestGorootLenient(t *testing.T) {
 		t.Errorf("read\n%swant\n%s", got, want)
 	}
 	want := "file outside the class folders, skipped (1, first print.go)\n" +
-		"byte that is not text, read as a separator (2, first " +
+		"invalid byte, read as a separator (2, first " +
 		filepath.Join("fmt", "testdata", "x.go") + ")\n"
 	if got := showWarnings(c, filepath.Join(root, "src")); got != want {
 		t.Errorf("warnings\n%swant\n%s", got, want)

@@ -59,8 +59,7 @@ func (e *Engine) NewCache(opt CacheOptions) (*Cache, error) {
 			cache.DefaultTileColumns,
 			opt.TileColumns)
 	case limit < 0:
-		return nil, fmt.Errorf("engine: CacheBytes must be positive, or 0 for the default, got %d",
-			limit)
+		return nil, fmt.Errorf("engine: CacheBytes must be positive, or 0 for the default, got %d", limit)
 	case limit == 0 && e.memoryLimit > 0:
 		limit = min(cache.FullMatrixBytes(n), max(e.memoryLimit-e.c.Bytes(), 0))
 	case limit == 0:

@@ -63,8 +63,7 @@ const maxWorkers = 1 << 16
 func (o Options) resolveWorkers() (int, error) {
 	switch {
 	case o.Workers < 0 || o.Workers > maxWorkers:
-		return 0, fmt.Errorf("engine: Workers must be between 1 and %d, or 0 for all cores, got %d",
-			maxWorkers, o.Workers)
+		return 0, fmt.Errorf("engine: Workers must be between 1 and %d, or 0 for all cores, got %d", maxWorkers, o.Workers)
 	case o.MemoryBytes < 0:
 		return 0, fmt.Errorf("engine: MemoryBytes must be positive, or 0 for no limit, got %d", o.MemoryBytes)
 	case o.DenseCopyBytes < 0:

@@ -31,8 +31,7 @@ func (e *Engine) NeighbourBlock(
 	n := e.Len()
 	for _, r := range [][2]int{rows, columns} {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return nil, fmt.Errorf("engine: block range [%d, %d) is outside [0, %d)", r[0],
-				r[1], n)
+			return nil, fmt.Errorf("engine: block range [%d, %d) is outside [0, %d)", r[0], r[1], n)
 		}
 	}
 	same := rows == columns

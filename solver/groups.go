@@ -116,8 +116,7 @@ func (p *trainingPlan) restrictTo(machines []int) error {
 		first := group[0].index
 		for _, own := range group {
 			if wanted[own.index] != wanted[first] {
-				return userError("OnlyFunctions must have both or neither of decision functions %d and %d",
-					first, own.index)
+				return userError("OnlyFunctions must have both or neither of decision functions %d and %d", first, own.index)
 			}
 		}
 		if wanted[first] {

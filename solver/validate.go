@@ -285,8 +285,7 @@ func (t *CrossValidation) problems(c *Classifier, n, parts int) ([]*problem, err
 			}
 		}
 		if !several {
-			return nil, userError("without fold %d of %d, all documents belong to one class", f+1,
-				parts)
+			return nil, userError("without fold %d of %d, all documents belong to one class", f+1, parts)
 		}
 	}
 	return problems, nil

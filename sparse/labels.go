@@ -43,8 +43,7 @@ func (l Labels) Validate(documents, classes int) error {
 	}
 	for k, id := range l.IDs {
 		if id < 0 || int64(id) >= int64(classes) {
-			return fmt.Errorf("sparse: labels: class at offset %d must be between 0 and %d, got %d",
-				k, classes-1, id)
+			return fmt.Errorf("sparse: labels: class at offset %d must be between 0 and %d, got %d", k, classes-1, id)
 		}
 	}
 	return nil

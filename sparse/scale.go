@@ -33,8 +33,7 @@ func (e Embedding) validateScale() error {
 	case e.Weighting != MinMaxScaling && (lower != 0 || upper != 0):
 		return fmt.Errorf("sparse: embedding %s takes no range, got %v to %v", e, lower, upper)
 	case e.Weighting == MinMaxScaling && !(-MaxBound <= lower && lower < upper && upper <= MaxBound):
-		return fmt.Errorf("sparse: embedding %s: the range must be ascending and between %v and %v", e, -MaxBound,
-			MaxBound)
+		return fmt.Errorf("sparse: embedding %s: the range must be ascending and between %v and %v", e, -MaxBound, MaxBound)
 	case e.Scales() && (e.Norm != NormNone || e.Power != 0 || e.Pairing != Cosine):
 		return fmt.Errorf("sparse: embedding %s scales columns, so it takes no norm, power or pairing", e)
 	}

@@ -149,8 +149,7 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 	}
 	l2 = math.Sqrt(l2)
 	if at > x.Offsets[i] && !(l2 > 0 && max(l1, l2) <= math.MaxFloat64) { // products may overflow
-		return unit, fmt.Errorf("sparse: row %d: norm of the weighted values must be positive and finite, got %v", r,
-			l2)
+		return unit, fmt.Errorf("sparse: row %d: norm of the weighted values must be positive and finite, got %v", r, l2)
 	}
 	switch empty := at == x.Offsets[i]; {
 	case empty:
@@ -167,8 +166,7 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 		x.Divisors[i] = math.Sqrt(squares)
 		x.Norms[i] = float64(power(largest/f.divisor(l1, l2), f.Power) * x.Divisors[i]) // (max v/n)^p times the divisor
 		if !(x.Norms[i] <= math.MaxFloat64) {
-			return unit, fmt.Errorf("sparse: row %d: norm in embedding %s must be finite, got %v",
-				r, f, x.Norms[i])
+			return unit, fmt.Errorf("sparse: row %d: norm in embedding %s must be finite, got %v", r, f, x.Norms[i])
 		}
 		for k, u := range unit {
 			unit[k] = u / x.Divisors[i]

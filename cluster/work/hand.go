@@ -50,7 +50,7 @@ func (h *Dispatcher) Run(ctx context.Context, j *job.Job) error {
 			return nil
 		}
 		if try == maxStarts {
-			return fmt.Errorf("job %.12s: %d of %d tasks are missing after %d attempts, starting with %v; run it again "+
+			return fmt.Errorf("job %.12s: results of %d of %d tasks are missing after %d attempts (first: %v); run it again "+
 				"to continue", j.Digest, len(missing), j.NumTasks, maxStarts, job.TaskLine{Job: j.Digest, Task: missing[0]})
 		}
 		err = h.RunTasks(ctx, j, missing)

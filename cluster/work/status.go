@@ -104,8 +104,7 @@ func FindDigest(ctx context.Context, s *store.Store, prefix string) (string, err
 	case len(digests) == 0 && prefix == "":
 		return "", fmt.Errorf("no job in the store %s; create one with gramcluster plan", s)
 	case len(digests) == 0:
-		return "", fmt.Errorf("-job %s: no such job in the store %s; list the jobs with gramcluster status",
-			prefix, s)
+		return "", fmt.Errorf("-job %s: no such job in the store %s; list the jobs with gramcluster status", prefix, s)
 	case len(digests) > 1 && prefix == "":
 		return "", fmt.Errorf("the store has %d jobs, such as %.12s and %.12s; set -job JOB", len(digests), digests[0],
 			digests[1])

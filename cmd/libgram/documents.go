@@ -145,8 +145,7 @@ func offsetsOf(data *int64, n, elements int64, what string) ([]int64, error) {
 		return nil, err
 	}
 	if offsets[0] != 0 || offsets[n] != elements || !slices.IsSorted(offsets) {
-		return nil, fmt.Errorf("gram: %s must increase from 0 to %d, got %d to %d", what, elements, offsets[0],
-			offsets[n])
+		return nil, fmt.Errorf("gram: %s must increase from 0 to %d, got %d to %d", what, elements, offsets[0], offsets[n])
 	}
 	return offsets, nil
 }

@@ -124,14 +124,13 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("token: analyzer must be word, char or char_wb, got %q", string(t.Analyzer))
 	}
 	if least, most := t.ngramRange(); least < 1 || most < least || most > maxN {
-		return nil, fmt.Errorf("token: range of n-grams must be within 1 to %d, got %d to %d", maxN, least, most)
+		return nil, fmt.Errorf("token: n-gram range must be within [1, %d], got [%d, %d]", maxN, least, most)
 	}
 	if _, ok := normForms[t.Normalize]; !ok && t.Normalize != "" {
 		return nil, fmt.Errorf("token: normalisation must be NFC, NFD, NFKC or NFKD, got %q", t.Normalize)
 	}
 	if t.Analyzer != AnalyzerWord && (t.Pattern != "" || t.Digits || t.StopWords != "") {
-		return nil, fmt.Errorf("token: Pattern, Digits and StopWords require the analyzer word, got %s",
-			t.Analyzer)
+		return nil, fmt.Errorf("token: Pattern, Digits and StopWords require the analyzer word, got %s", t.Analyzer)
 	}
 	if t.Pairs && !t.usesLetterRuns() {
 		return nil, fmt.Errorf("token: Pairs requires the analyzer word without Pattern, got analyzer %s and Pattern %q",

@@ -41,8 +41,7 @@ func New(c Custom) (k Kernel, err error) {
 		return nil, fmt.Errorf("engine: name of a user-defined kernel must consist of letters, digits, - and _, such as "+
 			"cauchy-3, got %q", c.Name)
 	case findFamily(c.Name) != nil || c.Name == precomputedName:
-		return nil, fmt.Errorf("engine: name %s of a user-defined kernel is already in use",
-			c.Name)
+		return nil, fmt.Errorf("engine: name %s of a user-defined kernel is already in use", c.Name)
 	case c.Eval == nil:
 		return nil, fmt.Errorf("engine: kernel %s: Eval is nil", c.Name)
 	}

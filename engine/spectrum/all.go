@@ -69,8 +69,7 @@ func pack(ctx context.Context, a mat.Symmetric) (*packedMatrix, error) {
 		for j := range row {
 			v := a.At(i, j)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("spectrum: the value in row %d and column %d must be finite, got %v",
-					i+1, j+1, v)
+				return nil, fmt.Errorf("spectrum: the value in row %d and column %d must be finite, got %v", i+1, j+1, v)
 			}
 			row[j] = v
 		}

@@ -173,8 +173,7 @@ func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 			e.reportWriter = io.Discard
 		}
 		if o.binaryFormat != nil && o.binaryFormat() != "" && e.isTerminal(*o.value) {
-			return Usagef("%s %s is a terminal, but %s is binary; use a file or a pipe", o.flag, *o.value,
-				o.binaryFormat())
+			return Usagef("%s %s is a terminal, but %s is binary; use a file or a pipe", o.flag, *o.value, o.binaryFormat())
 		}
 		if !matrixio.IsStdout(*o.value) {
 			outputs = append(outputs, o)

@@ -171,7 +171,7 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 		}
 	}
 	if n > 0 {
-		warn("%d of %d values are ignored, because their columns are unknown to the model (first in %s)", n,
+		warn("%d of %d values are ignored, because the model does not know their columns (first: %s)", n,
 			c.Documents.NNZ(), c.DocumentName(first))
 	}
 }

@@ -81,8 +81,7 @@ func parseRange(s string) ([]float64, error) {
 		count = math.Log(last/first) / math.Log(step)
 	}
 	if !(count >= 0 && count < MaxValues) {
-		return nil, fmt.Errorf("%q: steps must lead from %v to %v in at most %d values", s, first, last,
-			MaxValues)
+		return nil, fmt.Errorf("%q: steps must lead from %v to %v in at most %d values", s, first, last, MaxValues)
 	}
 	return roundedSequence(int(count+1e-9)+1, func(i float64) float64 {
 		if factor {

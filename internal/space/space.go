@@ -152,8 +152,7 @@ func shareColumns(all []*corpus.Corpus, documents []*sparse.CSR) error {
 		if a.Vocabulary != nil {
 			a, b = b, a
 		}
-		return fmt.Errorf("corpus: %s has vectors, but %s has text; their columns cannot be matched",
-			a.Source, b.Source)
+		return fmt.Errorf("corpus: %s has vectors, but %s has text; their columns cannot be matched", a.Source, b.Source)
 	}
 	if a.Vocabulary == nil {
 		few, many := a, b

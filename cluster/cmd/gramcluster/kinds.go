@@ -34,8 +34,7 @@ func kindHelp(command, does string) string {
 			text += fmt.Sprintf("  %-12s %s\n", k.Name, k.Summary)
 		}
 	}
-	return text + fmt.Sprintf("\ngramcluster %s KIND -help describes a kind, with an example and its flags.",
-		command)
+	return text + fmt.Sprintf("\ngramcluster %s KIND -help describes a kind, with an example and its flags.", command)
 }
 
 // selectKind makes the command's first argument select a kind of job. Then it declares the kind's

@@ -31,8 +31,7 @@ func (s *Settings) SolverSettings() (out svm.Settings, err error) {
 // CheckLabelled returns an error unless the documents have labels.
 func CheckLabelled(c *corpus.Corpus) error {
 	if len(c.Classes) == 0 {
-		return fmt.Errorf("%s has no labels; read them with -labels FILE",
-			c.Source)
+		return fmt.Errorf("%s has no labels; read them with -labels FILE", c.Source)
 	}
 	return nil
 }

@@ -97,8 +97,7 @@ func (p *planner) ConfigureRead(ctx context.Context, opt *corpus.Options) error 
 	opt.TrainingFormat, opt.ModelTokenizer = about.Form, &about.Tokenizer
 	opt.LoadVocabulary = func() ([]string, error) {
 		if about.Vocabulary == nil {
-			return nil, fmt.Errorf("the documents are text, but %s was trained on vectors; pass svmlight files",
-				p.model)
+			return nil, fmt.Errorf("the documents are text, but %s was trained on vectors; pass svmlight files", p.model)
 		}
 		return about.Vocabulary, nil
 	}
@@ -120,8 +119,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	case !slices.Contains([]string{outputLabels, outputProbabilities, outputDecisions}, p.output):
 		return nil, 0, fmt.Errorf("-output must be labels, probabilities or decisions, got %q", p.output)
 	case p.output == outputProbabilities && !about.HasProbabilities:
-		return nil, 0, fmt.Errorf("%s has no probabilities; train with -probabilities 1 or use -output decisions",
-			p.model)
+		return nil, 0, fmt.Errorf("%s has no probabilities; train with -probabilities 1 or use -output decisions", p.model)
 	case c.Vocabulary == nil && about.Vocabulary != nil:
 		return nil, 0, fmt.Errorf(
 			"%s has vectors, but %s was trained on text",

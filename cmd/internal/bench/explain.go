@@ -126,8 +126,7 @@ func (r *headsReport) summarise() {
 
 func (r *headsReport) Describe(d *report.Document) {
 	r.header.Describe(d)
-	d.AddLinef("%s, tiles of %s, one worker; predicted = time estimated by the cost model\n",
-		r.ISA, r.Kernel)
+	d.AddLinef("%s, tiles of %s, one worker; predicted = time estimated by the cost model\n", r.ISA, r.Kernel)
 	t := report.NewTable(
 		">head terms", ">segments", ">predicted", ">measured", ">min", ">max", ">head", ">tail", ">to best", "")
 	for _, row := range r.Rows {

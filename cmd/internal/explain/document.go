@@ -102,8 +102,7 @@ func (r *explainFlags) read(
 	r.Tokenizer = &a.Tokenizer
 	r.VocabularyLater = func() ([]string, error) {
 		if a.Vocabulary == nil {
-			return nil, fmt.Errorf("%s contains text, but %s was trained on vectors",
-				r.Source, r.model)
+			return nil, fmt.Errorf("%s contains text, but %s was trained on vectors", r.Source, r.model)
 		}
 		return a.Vocabulary, nil
 	}

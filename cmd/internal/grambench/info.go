@@ -127,7 +127,7 @@ func (r *computerReport) Describe(d *report.Document) {
 	line("GPU", r.gpuText())
 	line("back end", r.Backend)
 	line("chosen", r.ChosenISA+": "+r.Reason)
-	line("cost model", r.CostOrigin+"; the choice of head terms depends only on ratios")
+	line("cost model", r.CostOrigin+"; only cost ratios affect the choice of head terms")
 	d.AddLine("")
 	t := report.NewTable("instruction set", "needs", ">panel", "available", "chosen")
 	for _, row := range r.Rows {

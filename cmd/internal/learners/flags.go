@@ -80,7 +80,7 @@ func (m *trainingFlags) check() error {
 			}
 		}
 		if n := len(m.Specs); n > 1 && m.f.Lookup("grid") == nil {
-			return cli.Usagef("only one kernel is allowed, got %d (gram grid compares several)", n)
+			return cli.Usagef("only one kernel is allowed, got %d; use gram grid to compare kernels", n)
 		}
 		_, err := m.options(nil)
 		return err
@@ -130,7 +130,7 @@ func (m *trainingFlags) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 		return nil, err
 	}
 	if len(kernels) > 1 {
-		return nil, cli.Usagef("only one kernel is allowed, got %d (gram grid compares several)", len(kernels))
+		return nil, cli.Usagef("only one kernel is allowed, got %d; use gram grid to compare kernels", len(kernels))
 	}
 	return kernels[0], nil
 }

@@ -43,7 +43,7 @@ func (m *trainingFlags) declareLIBSVM(f *cli.Flags) {
 	f.Var(&intFlag{set: func(n int) { m.kernelNumber = n }, n: len(kernelNames)}, "t",
 		"kernel `NUMBER`: 0 linear, 1 polynomial, 2 rbf, 3 sigmoid (on raw values, possibly negative), "+
 			"4 precomputed (each document is a row of kernel values)")
-	f.Float64Var(&m.gamma, "g", 0, "`GAMMA` in kernels -t 1, 2 and 3; implies -t 2 (default: 1/columns)")
+	f.Float64Var(&m.gamma, "g", 0, "`GAMMA` of kernels -t 1, 2 and 3; without -t, implies -t 2 (default: 1/columns)")
 	f.IntVar(&m.degree, "d", 3, "`DEGREE` of kernel -t 1")
 	f.Float64Var(&m.coef0, "r", 0, "constant `COEF0` in kernels -t 1 and 3")
 	m.declareParameters("tolerance", "shrinking")
@@ -85,7 +85,7 @@ func (m *trainingFlags) checkLIBSVM() error {
 	for _, letter := range []string{"g", "d", "r"} {
 		if m.f.IsSet(letter) && m.kernelNumber < 0 {
 			return cli.Usagef(
-				"-%s requires -t; use -kernel with parameters after a colon, as in -kernel rbf:gamma=0.5",
+				"-%s requires -t; with -kernel, set the parameter after a colon, as in -kernel rbf:gamma=0.5",
 				letter,
 			)
 		}

@@ -62,8 +62,7 @@ func toKernelRows(c *corpus.Corpus) error {
 	for i := range m.Rows() {
 		end := m.Offsets[i+1]
 		if from == end || m.Terms[from] != 0 {
-			return fmt.Errorf("%s: row %d must start with 0:serial, because the kernel is precomputed",
-				c.Source, i+1)
+			return fmt.Errorf("%s: row %d must start with 0:serial, because the kernel is precomputed", c.Source, i+1)
 		}
 		for k := from + 1; k < end; k++ {
 			m.Terms[to], m.Values[to] = m.Terms[k]-1, m.Values[k]

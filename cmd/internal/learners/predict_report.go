@@ -105,7 +105,7 @@ func (r *predictReport) setScore(e *cli.Env, s *score.Score, of *learn.About, c 
 		for _, k := range s.Classes[known:] {
 			documents += k.Documents
 		}
-		e.Warnf("the model does not know %s of %s (%s), such as %s; the log loss ignores these documents",
+		e.Warnf("the model does not know %s of %s (%s), such as %s; log loss ignores these documents",
 			report.FormatCountOf(len(s.Classes)-known, "class", "classes"), c.Source,
 			report.FormatCountOf(documents, "document", "documents"), s.Classes[known].Name)
 	}

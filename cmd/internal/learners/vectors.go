@@ -82,7 +82,7 @@ func (m *trainingFlags) hintScale(e *cli.Env, c *corpus.Corpus, embedding sparse
 		return
 	}
 	if why := learn.ScalingReason(c.Documents); why != "" {
-		e.Warnf("columns are not scaled, %s; use -scale standard or -scale 0..1", why)
+		e.Warnf("columns are not scaled, with %s; use -scale standard or -scale 0..1", why)
 	}
 }
 

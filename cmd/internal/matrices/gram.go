@@ -120,8 +120,7 @@ func (g *gramFlags) check() error {
 	}
 	if g.format == "" {
 		if g.format = matrixio.FormatOf(g.out); g.format == "" {
-			return cli.Usagef("-o %s: unknown file name extension; use .npy, .svm, .libsvm, .mtx or .mm, or set -to",
-				g.out)
+			return cli.Usagef("-o %s: unknown file name extension; use .npy, .svm, .libsvm, .mtx or .mm, or set -to", g.out)
 		}
 	}
 	g.Restartable = !matrixio.IsStream(g.out) // output to a stream can't be undone

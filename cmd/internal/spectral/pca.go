@@ -202,18 +202,15 @@ func (c *pcaFlags) run(ctx context.Context, e *cli.Env) error {
 			return err
 		}
 		if (test.Vocabulary == nil) != (docs.Vocabulary == nil) {
-			return fmt.Errorf("-in %s and -test %s cannot be combined: one contains text, the other vectors", c.Source,
-				c.test)
+			return fmt.Errorf("-in %s and -test %s cannot be combined: one contains text, the other vectors", c.Source, c.test)
 		}
 		r.Test = new(source.NewSummary(test))
 	}
 	if n := docs.Documents.Rows(); n < 2 {
-		return fmt.Errorf("%s has %s, but at least 2 are required", docs.Source,
-			report.FormatDocuments(n))
+		return fmt.Errorf("%s has %s, but at least 2 are required", docs.Source, report.FormatDocuments(n))
 	}
 	if r.Corpus.TermCount == 0 {
-		return fmt.Errorf("%s: all %s are empty", docs.Source,
-			report.FormatDocuments(docs.Documents.Rows()))
+		return fmt.Errorf("%s: all %s are empty", docs.Source, report.FormatDocuments(docs.Documents.Rows()))
 	}
 	begin := time.Now()
 	held := backend.RuntimeBytes + docs.Documents.Bytes()

@@ -34,8 +34,7 @@ type (
 func checkRows(n int, rows []int, columns [][2]int, dst [][]float32) (length int, err error) {
 	for _, r := range columns {
 		if r[0] < 0 || r[1] < r[0] || r[1] > n {
-			return 0, fmt.Errorf("engine: column range must be within [0, %d), got [%d, %d)",
-				n, r[0], r[1])
+			return 0, fmt.Errorf("engine: column range must be within [0, %d), got [%d, %d)", n, r[0], r[1])
 		}
 		length += r[1] - r[0]
 	}

@@ -133,8 +133,7 @@ func checkJSONPositive(ts *testscript.TestScript, _ bool, args []string) {
 	for i, row := range report.Rows {
 		for _, key := range args[1:] {
 			if v, ok := row[key].(float64); !ok || !(v > 0 && v < math.MaxFloat64) {
-				ts.Fatalf("row %d (%v %v): %s must be a positive number, got %v", i, row["isa"], row["kernel"], key,
-					row[key])
+				ts.Fatalf("row %d (%v %v): %s must be a positive number, got %v", i, row["isa"], row["kernel"], key, row[key])
 			}
 		}
 	}

@@ -32,7 +32,7 @@ type Settings struct {
 	// Uniform gives each neighbour one vote instead of its kernel value. Kernels such as ngd need
 	// Uniform, because their values are negative or 0, and only positive values are counted as
 	// votes.
-	Uniform bool `param:"uniform" help:"equal weights for all neighbours"`
+	Uniform bool `param:"uniform" help:"weight all neighbours equally"`
 
 	// Scheme is solver.MultiLabel for independent labels: a document gets all labels with more than
 	// half of the votes. Otherwise it gets the class with the most votes. Ties are broken by the

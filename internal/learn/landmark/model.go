@@ -65,10 +65,11 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("landmarks: %w", err)
 	}
 	n := m.Landmarks.Rows()
-	if n == 0 || len(m.Classes) == 0 || m.Vocabulary != nil && m.Landmarks.Cols > len(m.Vocabulary) {
-		return fmt.Errorf("model requires landmarks, classes and a term per column, got %d landmarks, %d columns, "+
-			"%d classes, %d terms",
-			n, m.Landmarks.Cols, len(m.Classes), len(m.Vocabulary))
+	if n == 0 || len(m.Classes) == 0 {
+		return fmt.Errorf("model requires landmarks and classes, got %d and %d", n, len(m.Classes))
+	}
+	if m.Vocabulary != nil && m.Landmarks.Cols > len(m.Vocabulary) {
+		return fmt.Errorf("landmarks have %d columns, but the vocabulary has %d terms", m.Landmarks.Cols, len(m.Vocabulary))
 	}
 	for c, machine := range m.Functions {
 		if err := archive.CheckFinite(machine.Coefficients); err != nil {

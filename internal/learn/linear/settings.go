@@ -41,7 +41,7 @@ type Settings struct {
 	// InterceptScaling is B, the value of an additional term of every document. b is the term's
 	// weight times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
 	InterceptScaling float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
-	NoBias           bool    `param:"origin" help:"fit no intercept"` // b = 0, as with LIBLINEAR -B -1
+	NoBias           bool    `param:"origin" help:"omit the intercept"` // b = 0, as with LIBLINEAR -B -1
 
 	// Tolerance stops training when the duality gap P - D is at most Tolerance times P, see the
 	// package documentation.

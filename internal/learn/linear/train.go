@@ -41,8 +41,7 @@ func TrainPath(
 		heaviest *= slices.Max(c.Weights)
 	}
 	if most := cValues[len(cValues)-1]; !(most*heaviest <= maxC) {
-		return nil, fmt.Errorf("linear: C times the largest weight must be at most %v, got %v * %v", maxC, most,
-			heaviest)
+		return nil, fmt.Errorf("linear: C times the largest weight must be at most %v, got %v * %v", maxC, most, heaviest)
 	}
 	s.Weights, s.Balanced = nil, false
 	f := corpus.Fit(e, c)
@@ -59,8 +58,7 @@ func TrainPath(
 		return nil, err
 	}
 	if sum := p.maxSquaredNorm(); !(sum*maxC*float64(p.rows()) < 1e300) {
-		return nil, fmt.Errorf("linear: the squared norm of a document of %s is too large: %v",
-			c.Source, sum)
+		return nil, fmt.Errorf("linear: the squared norm of a document of %s is too large: %v", c.Source, sum)
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var models []*Model

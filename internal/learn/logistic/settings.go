@@ -21,7 +21,7 @@ type Settings struct {
 	Balanced bool               `param:"balanced" flag:""`
 
 	// NoBias sets b = 0.
-	NoBias bool `param:"origin" help:"fit no intercept"`
+	NoBias bool `param:"origin" help:"omit the intercept"`
 
 	// Tolerance stops training when the gradient norm is at most Tolerance times the norm at w = 0.
 	// If C is finite, the duality gap must also be at most Tolerance times the objective.

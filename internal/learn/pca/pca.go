@@ -48,7 +48,7 @@ type Options struct {
 
 func (o Options) lanczosOptions(n int) (spectrum.Options, error) {
 	if o.NumComponents < 0 || o.MemoryBytes < 0 {
-		return spectrum.Options{}, fmt.Errorf("pca: NumComponents and MemoryBytes must not be negative, got %d and %d",
+		return spectrum.Options{}, fmt.Errorf("pca: NumComponents and MemoryBytes must be nonnegative, got %d and %d",
 			o.NumComponents, o.MemoryBytes)
 	}
 	if o.NumComponents == 0 {

@@ -58,8 +58,7 @@ func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []i
 	if s.Calibrated && p.canCalibrate(&s) {
 		groups, err := p.groups(&s)
 		if err == nil && !slices.Equal(groups[0], slices.Sorted(slices.Values(machines))) {
-			err = fmt.Errorf("svm: calibration requires all binary classifiers, got %d of %d", len(machines),
-				len(groups[0]))
+			err = fmt.Errorf("svm: calibration requires all binary classifiers, got %d of %d", len(machines), len(groups[0]))
 		}
 		if err != nil {
 			return nil, err
@@ -88,8 +87,7 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 	}
 	for i, part := range parts {
 		if part == nil || part.Scheme != whole.Scheme || part.Classes != whole.Classes {
-			return nil, nil, fmt.Errorf("svm: part %d must have %d classes and scheme %s", i, whole.Classes,
-				whole.Scheme)
+			return nil, nil, fmt.Errorf("svm: part %d must have %d classes and scheme %s", i, whole.Classes, whole.Scheme)
 		}
 		if whole.Functions == nil {
 			whole.Functions = make([]*solver.DecisionFunction, len(part.Functions))

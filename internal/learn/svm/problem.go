@@ -223,8 +223,7 @@ func (p *Problem) targets() ([]float64, error) {
 	for c, name := range p.corpus.Classes {
 		v, err := strconv.ParseFloat(name, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("svm: regression requires finite numbers as labels, got %q in %s",
-				name, p.corpus.Source)
+			return nil, fmt.Errorf("svm: regression requires finite numbers as labels, got %q in %s", name, p.corpus.Source)
 		}
 		values[c] = v
 	}

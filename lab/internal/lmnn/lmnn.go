@@ -35,8 +35,8 @@ const maxTransform = 1e100
 
 // Settings holds the parameters of a metric. The zero value selects the defaults.
 type Settings struct {
-	K         int     `param:"k" default:"3" min:"1" max:"100" help:"target neighbours"`
-	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight of the margins, μ"`
+	K         int     `param:"k" default:"3" min:"1" max:"100" help:"number of target neighbours per document"`
+	Push      float64 `param:"push" default:"0.5" above:"0" below:"1" help:"weight μ of margin violations"`
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" help:"minimum relative gain of an iteration"`
 
 	// Iterations is the maximum number of iterations. If it is set to auto, it is selected on

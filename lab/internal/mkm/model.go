@@ -71,9 +71,11 @@ func (m *Model) Validate() error {
 	case m.Columns == nil && (!s.KeepAllFeatures || len(m.Layers) == 0) || m.NumDocuments < 1:
 		return fmt.Errorf("mkm: the model has no columns or no documents (%d documents)", m.NumDocuments)
 	}
-	if name, twice := archive.FindDuplicate(m.Classes); twice || len(m.Classes) < 2 {
-		return fmt.Errorf("mkm: at least two classes with unique names are required, got %d (repeated name %q)",
-			len(m.Classes), name)
+	if len(m.Classes) < 2 {
+		return fmt.Errorf("mkm: at least two classes are required, got %d", len(m.Classes))
+	}
+	if name, twice := archive.FindDuplicate(m.Classes); twice {
+		return fmt.Errorf("mkm: class names must be unique, but %q is repeated", name)
 	}
 	seen := map[uint32]bool{}
 	for _, c := range m.Columns {
@@ -124,9 +126,11 @@ func (m *Model) validateClassifier(s Settings) error {
 		classes, columns = m.SVM.Classes, m.SVM.Support.Cols
 	case FinalKNN:
 		q := m.KNN
-		if q.K < 1 || q.K > maxNeighbours || len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
-			return fmt.Errorf("mkm: number of neighbours must be between 1 and %d, got %d; %d documents need %d values, got %d",
-				maxNeighbours, q.K, len(q.Labels), w*len(q.Labels), len(q.Features))
+		if q.K < 1 || q.K > maxNeighbours {
+			return fmt.Errorf("mkm: number of neighbours must be between 1 and %d, got %d", maxNeighbours, q.K)
+		}
+		if len(q.Labels) == 0 || len(q.Features) != w*len(q.Labels) {
+			return fmt.Errorf("mkm: got %d values for %d documents with %d features", len(q.Features), len(q.Labels), w)
 		}
 		for i, y := range q.Labels {
 			if y < 0 || int(y) >= len(m.Classes) {

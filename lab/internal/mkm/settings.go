@@ -57,8 +57,8 @@ type Settings struct {
 	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (default: arccos:n=1)"`
 	// Steps is the number of iterations of FinalLMNN. If it is 0, [lmnn.ChooseIterations] selects
 	// it.
-	Steps  int     `param:"steps" min:"1" auto:"0" help:"iterations of final=lmnn"`
-	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"neighbours of final=knn"`
+	Steps  int     `param:"steps" min:"1" auto:"0" help:"number of iterations of final=lmnn"`
+	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"number of neighbours of final=knn"`
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of FinalSVM
 	C      float64 `param:"c" above:"0" auto:"0" help:"C of final=svm"`
 

@@ -37,8 +37,8 @@ type settings struct {
 	CorpusName string        `param:"set" help:"corpus"`
 	Stride     int           `param:"every" min:"1" help:"use every Nth document"`
 	Kernels    repro.Kernels `param:"kernels" help:"kernels, separated by semicolons"`
-	LogN       repro.Floats  `param:"ln-n" wants:"positive numbers" help:"ln n of covering numbers"`
-	R          repro.Floats  `param:"r" wants:"positive numbers" help:"mean squared radii of Rademacher averages"`
+	LogN       repro.Floats  `param:"ln-n" wants:"positive numbers" help:"values of ln n for the covering numbers"`
+	R          repro.Floats  `param:"r" wants:"positive numbers" help:"mean squared radii for the Rademacher averages"`
 	repro.TermSettings
 }
 

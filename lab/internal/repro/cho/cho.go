@@ -59,20 +59,20 @@ error on a validation set; then all documents train. C is in multiples of 1 / me
 1 / mean |x|², biases and σ of the mean norm. Printed errors are of the thesis' own sets.`
 
 type settings struct {
-	Sets       repro.Words  `param:"sets" wants:"names of sets" help:"sets"`
-	Kernels    repro.Words  `param:"kernels" wants:"names of families" help:"families of kernels"`
-	Degrees    repro.Words  `param:"degrees" wants:"degrees of 0,1,2" help:"degrees of layers and factors"`
+	Sets       repro.Words  `param:"sets" wants:"names of sets" help:"names of data sets"`
+	Kernels    repro.Words  `param:"kernels" wants:"names of families" help:"names of kernel families"`
+	Degrees    repro.Words  `param:"degrees" wants:"degrees of 0,1,2" help:"degrees of arc-cosine layers and factors"`
 	MaxLayers  int          `param:"layers" min:"1" max:"32" help:"maximum number of layers"`
 	MaxFactors int          `param:"factors" min:"1" max:"32" help:"maximum number of factors"`
 	Fractions  repro.Floats `param:"fractions" wants:"positive numbers" help:"fractional degrees"`
-	Biases     repro.Floats `param:"biases" wants:"positive numbers" help:"biases of thresholds"`
-	Sigmas     repro.Floats `param:"sigmas" wants:"positive numbers" help:"σ of smoothed thresholds"`
-	Gammas     repro.Floats `param:"gammas" wants:"positive numbers" help:"gammas of the Gaussian kernel"`
+	Biases     repro.Floats `param:"biases" wants:"positive numbers" help:"values of bias"`
+	Sigmas     repro.Floats `param:"sigmas" wants:"positive numbers" help:"values of σ of smoothed thresholds"`
+	Gammas     repro.Floats `param:"gammas" wants:"positive numbers" help:"values of γ of the Gaussian kernel"`
 	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C"`
-	TrainCount int          `param:"train" min:"0" help:"training documents; 0 = all"`
-	TestCount  int          `param:"test" min:"0" help:"test documents; 0 = all"`
-	Slanted    bool         `param:"slanted" help:"keep the slant of digits for the families of chapter 4"`
-	Embed      string       `param:"embed" help:"embedding of texts"`
+	TrainCount int          `param:"train" min:"0" help:"number of training documents; 0 = all"`
+	TestCount  int          `param:"test" min:"0" help:"number of test documents; 0 = all"`
+	Slanted    bool         `param:"slanted" help:"do not deskew the digits for kernel families of chapter 4"`
+	Embed      string       `param:"embed" help:"embedding of text documents"`
 	repro.TermSettings
 }
 

@@ -35,14 +35,14 @@ Figures 5.4 and 5.5 print 6.13 to 7.69 % for mnist-rand and 17.91 to 23.50 % for
 }
 
 type networkSettings struct {
-	Sets          repro.Words `param:"sets" wants:"names of sets of images" help:"sets"`
+	Sets          repro.Words `param:"sets" wants:"names of sets of images" help:"names of data sets"`
 	Networks      repro.Words `param:"networks" wants:"layer degrees" help:"layer degrees; a leading + keeps all features"`
 	MaxComponents int         `param:"components" min:"1" help:"maximum number of components per layer"`
 	BaseSize      int         `param:"base" min:"1" help:"number of documents for computing components"`
-	Steps         int         `param:"steps" min:"0" help:"iterations of lmnn; 0 = automatic"`
-	RunCount      int         `param:"runs" min:"1" help:"runs"`
-	TrainCount    int         `param:"train" min:"0" help:"training documents; 0 = all"`
-	TestCount     int         `param:"test" min:"0" help:"test documents; 0 = all"`
+	Steps         int         `param:"steps" min:"0" help:"number of LMNN iterations; 0 = automatic"`
+	RunCount      int         `param:"runs" min:"1" help:"number of runs"`
+	TrainCount    int         `param:"train" min:"0" help:"number of training documents; 0 = all"`
+	TestCount     int         `param:"test" min:"0" help:"number of test documents; 0 = all"`
 }
 
 // network is a sequence of layers. The experiment measures all prefixes of the sequence.

@@ -49,17 +49,17 @@ var (
 )
 
 type settings struct {
-	Tables     repro.Words  `param:"tables" wants:"numbers of tables" help:"tables"`
+	Tables     repro.Words  `param:"tables" wants:"numbers of tables" help:"tables to reproduce"`
 	Features   repro.Words  `param:"features" wants:"tf, tfidf" help:"features of Tables 1 to 4"`
 	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C"`
 	Scales     repro.Floats `param:"scales" wants:"positive numbers" help:"scales √2σ and 2√t"`
-	Sizes      repro.Ints   `param:"sizes" wants:"positive integers" help:"sizes of training sets; default: the paper's"`
-	SplitCount int          `param:"splits" min:"1" help:"random splits of each task"`
-	FoldCount  int          `param:"folds" min:"2" help:"folds of the cross-validation"`
+	Sizes      repro.Ints   `param:"sizes" wants:"positive integers" help:"training set sizes (default: as in the paper)"`
+	SplitCount int          `param:"splits" min:"1" help:"number of random splits per task"`
+	FoldCount  int          `param:"folds" min:"2" help:"number of cross-validation folds"`
 	// With balanced, half of each training set is positive. With equal, half of each test set is
 	// positive too. With natural, the proportion of positive documents is the same as in the
 	// corpus.
-	ClassBalance string `param:"training" help:"proportion of positive documents: balanced, equal or natural"`
+	ClassBalance string `param:"training" help:"class balance of the training sets: balanced, equal or natural"`
 	repro.TermSettings
 }
 

@@ -40,10 +40,10 @@ compare each method with spherical margins. -report draws the curves.`,
 
 type settings struct {
 	Sets       repro.Words  `param:"sets" wants:"names of corpora" help:"corpora"`
-	Sizes      repro.Ints   `param:"sizes" wants:"positive integers" help:"sizes of training sets"`
-	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C, chosen by cross-validation"`
-	SplitCount int          `param:"splits" min:"2" help:"random splits of each task"`
-	FoldCount  int          `param:"folds" min:"2" help:"folds of the cross-validation"`
+	Sizes      repro.Ints   `param:"sizes" wants:"positive integers" help:"training set sizes"`
+	C          repro.Floats `param:"c" wants:"positive numbers" help:"values of C to select from by cross-validation"`
+	SplitCount int          `param:"splits" min:"2" help:"number of random splits per task"`
+	FoldCount  int          `param:"folds" min:"2" help:"number of cross-validation folds"`
 	repro.TermSettings
 }
 

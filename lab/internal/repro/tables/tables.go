@@ -36,7 +36,7 @@ rows of a CSV file and, if it has only numbers, on vectors. Seeds are 0, 1 and s
 
 type settings struct {
 	Files      string `param:"files" help:"pattern of file names in the data folder"`
-	SplitCount int    `param:"splits" min:"2" help:"random splits of each table"`
+	SplitCount int    `param:"splits" min:"2" help:"number of random splits per table"`
 }
 
 // Run implements repro.Settings.
