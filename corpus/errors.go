@@ -39,7 +39,7 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 		s += fmt.Sprintf(" (%s %s)", option(e.Option), e.Remedy)
 	}
 	if e.GuessedFormat != "" {
-		s += fmt.Sprintf(" (the format was guessed: %s; %s names another)", e.GuessedFormat, option("Format"))
+		s += fmt.Sprintf(" (the format was guessed: %s; %s sets another format)", e.GuessedFormat, option("Format"))
 	}
 	return s
 }

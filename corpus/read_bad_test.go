@@ -123,11 +123,11 @@ func TestBadInput(t *testing.T) {
 		{"a.svm", gzipped("1 1:1\n") + "tail of a file", Options{}, ":2: damaged gzip data, or other data after them",
 			"an undamaged gzip file"},
 		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`,
-			"index:value (the format was guessed: svmlight from line 2; Options.Format names another)"},
+			"index:value (the format was guessed: svmlight from line 2; Options.Format sets another format)"},
 		{"a.txt", "1\t1:1 2:x\n", Options{}, `:1: index 2: value "x"`, finite +
-			" (the format was guessed: svmlight from line 1; Options.Format names another)"},
+			" (the format was guessed: svmlight from line 1; Options.Format sets another format)"},
 		{"a.txt", "spam\t1:30 meeting\nx\n", Options{}, `:2: "x" has no TAB`,
-			"label<TAB>text (the format was guessed: tsv from line 1; Options.Format names another)"},
+			"label<TAB>text (the format was guessed: tsv from line 1; Options.Format sets another format)"},
 		{"a.svm", flip(gzipped("1 1:1\n"), -5), Options{}, ":2: the gzip checksum does not match",
 			"an undamaged gzip file"},
 	} {

@@ -182,7 +182,7 @@ func (p *problem) newDual(m *checkedMatrix, heldOut func(t int) bool) (*dual, er
 		if heldOut != nil {
 			return nil, nil
 		}
-		return nil, userError("cannot train with %d documents of class %s against %d of %s; both need at least one",
+		return nil, userError("cannot train with %d documents of class %s against %d of %s; each class needs a document",
 			count[0], p.className(0), count[1], p.className(1))
 	case nu > 0:
 		most := 2 * min(sum[0], sum[1]) / (sum[0] + sum[1])

@@ -236,7 +236,7 @@ func (d *dual) rho() float64 {
 func (d *dual) checkFinite() error {
 	for t, s := range d.score[:len(d.sign)] {
 		if s += float64(d.diag[t]); math.IsNaN(s) || math.IsInf(s, 0) {
-			return userError("a kernel value of document %d, or of a document trained with it, is not finite",
+			return userError("document %d, or a document trained together with it, has a kernel value that is not finite",
 				d.docs[t%len(d.docs)])
 		}
 	}

@@ -282,7 +282,7 @@ func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	case t.LabelSets != nil:
 		c.Scheme = MultiLabel
 	case t.Scheme == MultiLabel:
-		return nil, userError("scheme %q does not apply to documents with one class each", t.Scheme)
+		return nil, userError("scheme %q requires LabelSets", t.Scheme)
 	}
 	if _, err := c.Scheme.functionCount(c.Classes); err != nil {
 		return nil, err

@@ -71,9 +71,9 @@ func checkDiffusion(v []float64) (int, string) {
 	printed := heat.Form(v[heatForm]) == heat.FormPrinted
 	switch {
 	case v[heatN] > 0 && !dependsOnN(v):
-		return heatN, "n only with order or constant=full (the leading exponential does not depend on n)"
+		return heatN, "order or constant=full with n (the leading exponential does not depend on n)"
 	case printed && !psi:
-		return heatForm, "form=printed only with order=0 (the leading exponential has no ψ₀)"
+		return heatForm, "order=0 with form=printed (the leading exponential has no ψ₀)"
 	case printed && v[heatOrder] > 0:
 		return heatOrder, "order=0 with form=printed (with this ψ₀, no further function makes the residual of the " +
 			"heat equation vanish)"

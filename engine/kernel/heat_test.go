@@ -101,8 +101,8 @@ func TestParametrixRefused(t *testing.T) {
 		column          int
 		found, expected string
 	}{
-		"diffusion:n=5":                               {11, "n=5", "n only with order or constant=full"},
-		"diffusion:form=printed":                      {11, "form=printed", "form=printed only with order=0"},
+		"diffusion:n=5":                               {11, "n=5", "order or constant=full with n"},
+		"diffusion:form=printed":                      {11, "form=printed", "order=0 with form=printed"},
 		"diffusion:order=0,form=printed":              {19, "form=printed", "a cutoff of at most pi"},
 		"diffusion:order=0,form=printed,cutoff=3.2":   {19, "form=printed", "infinite at d = π"},
 		"diffusion:order=1,form=printed,cutoff=3":     {11, "order=1", "order=0 with form=printed"},

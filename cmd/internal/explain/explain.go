@@ -77,7 +77,7 @@ func (r *explainFlags) check() error {
 	case r.f.IsSet("text") && r.document != 0:
 		return cli.Usagef("-text and -document cannot be combined")
 	case (r.document != 0) != (r.Source != ""):
-		return cli.Usagef("-document N and -in SOURCE require each other")
+		return cli.Usagef("-document and -in must be set together")
 	case r.document < 0:
 		return cli.Usagef("-document must be at least 1, got %d", r.document)
 	case (r.document > 0 || r.f.IsSet("text")) && (r.class != "" || r.plot != ""):
@@ -146,7 +146,7 @@ func (x *modelReport) Describe(d *report.Document) {
 	d.AddLinef("%s: %s", x.Model, x.Description)
 	what := x.valueName()
 	if x.DocumentCount > 0 {
-		d.AddLinef("mean effect = change of the decision value when the term is removed, averaged over %s of the %s "+
+		d.AddLinef("mean effect = decision value minus the value without the term, averaged over %s of the %s "+
 			"training documents in the model", report.FormatCount(x.DocumentCount), report.FormatCount(x.StoredDocumentCount))
 	}
 	for _, r := range x.Functions {

@@ -152,7 +152,7 @@ func (r *soakReport) writeDifferences(d *report.Document) {
 			strconv.Itoa(x.SameCoreRepeats), fmt.Sprintf("%d on %d", x.OtherCoreRepeats, x.OtherCoreID))
 	}
 	d.AddTable("Differences", report.FormatCountOf(r.DifferenceCount, "difference", "differences")+
-		"; again, elsewhere: number of 3 retries that differ on the same core and on another core", t)
+		"; again = differing retries (of 3) on the same core, elsewhere = on another core", t)
 }
 
 // setCores parses the list of CPUs in -cores, such as 0-3,8.

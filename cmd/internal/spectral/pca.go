@@ -98,7 +98,7 @@ func (c *pcaFlags) check() error {
 	case !(c.tolerance > 0):
 		return cli.Usagef("-tolerance must be positive, got %v", c.tolerance)
 	case (c.test == "") != (c.testOut == ""):
-		return cli.Usagef("-test and -test-o require each other")
+		return cli.Usagef("-test and -test-o must be set together")
 	case c.out == "" && c.plot == "" && c.testOut == "" && c.f.ReportPath == "":
 		return cli.Usagef("-o FILE, -test-o FILE, -plot FILE or -report FILE is required")
 	}

@@ -37,8 +37,8 @@ func Lookup(name string) (Charset, error) {
 	}
 	e, err := htmlindex.Get(name)
 	if err != nil || e == encoding.Replacement {
-		return Charset{}, fmt.Errorf("unknown encoding %q; valid are auto, utf-8, utf-16, latin-1, windows-1252 and other "+
-			"names of the Encoding Standard (encoding.spec.whatwg.org)", name)
+		return Charset{}, fmt.Errorf("unknown encoding %q; valid encodings are auto, utf-8, utf-16, latin-1, windows-1252 "+
+			"and other names of the Encoding Standard (encoding.spec.whatwg.org)", name)
 	}
 	return Charset{codec: e}, nil
 }

@@ -35,7 +35,7 @@ const MaxLandmarks = 1 << 17
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
 	Landmarks int           `param:"m" default:"4096" min:"1" max:"131072" help:"number of landmarks"`
-	Loss      Loss          `param:"loss" max:"2" help:"loss function; logistic supports probabilities"`
+	Loss      Loss          `param:"loss" max:"2" help:"loss; logistic gives probabilities"`
 	Kernel    string        `param:"kernel" default:"diffusion:t=0.5" flag:""` // specification for kernel.Parse
 	C         float64       `param:"c" default:"1" above:"0" flag:""`          // regularization parameter
 	Scheme    solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`

@@ -251,11 +251,11 @@ func TestLandmarksRefused(t *testing.T) {
 		return func() error { _, err := FitNystrom(ctx, s.eng, s.z, k, docs, opt); return err }
 	}
 	for want, f := range map[string]func() error{
-		"":                     call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
-		"the limit is":         call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
-		"only conditionally":   call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
-		"must not be negative": call(t.Context(), s.k, s.csr, Options{NumComponents: -1}),
-		"context canceled":     call(gone, s.k, s.csr, Options{}),
+		"":                    call(t.Context(), s.k, s.csr, Options{MemoryBytes: need}),
+		"the limit is":        call(t.Context(), s.k, s.csr, Options{MemoryBytes: need - 1}),
+		"only conditionally":  call(t.Context(), kernel.MustParse("ngd"), s.csr, Options{}),
+		"must be nonnegative": call(t.Context(), s.k, s.csr, Options{NumComponents: -1}),
+		"context canceled":    call(gone, s.k, s.csr, Options{}),
 		"Options.DocumentProgress panicked: no": call(t.Context(), s.k, s.csr,
 			Options{DocumentProgress: func(int, int) { panic("no") }}),
 	} {

@@ -31,7 +31,7 @@ var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}
 	Reuters = Source{"reuters-modapte", []string{"train.tsv.gz", "test.tsv.gz"}, corpus.FormatTSV,
-		"a line topics<TAB>text for each story of Reuters-21578, ModApte split; topics separated by commas, - for none"}
+		"a line topics<TAB>text for each story of Reuters-21578, ModApte split; topics are separated by commas, - means none"}
 	Newsgroups = Source{"20news-bydate", []string{"train.tsv.gz", "test.tsv.gz"}, corpus.FormatTSV,
 		"a line newsgroup<TAB>text for each article of 20 Newsgroups, split by date"}
 	MNIST = Source{"mnist", []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
