@@ -297,7 +297,8 @@ func (s *singleSMO) runRound(ctx context.Context, d *dual, gap float64, maxSteps
 	}
 	in := s.subproblem
 	in.load(d, s.columns, set, s.selector.changedSlots, s.rowByVariable)
-	steps := in.solve(max(subproblemGapFactor*gap, s.opt.Tolerance), min(subproblemStepFactor*len(s.selector.set), maxSteps))
+	steps := in.solve(max(subproblemGapFactor*gap, s.opt.Tolerance),
+		min(subproblemStepFactor*len(s.selector.set), maxSteps))
 	if s.m.onDemand {
 		in.extrapolate(d, set)
 	}
