@@ -120,7 +120,7 @@ func compare(ctx context.Context, folders []string, w io.Writer) ([]result, erro
 		return nil, fmt.Errorf("too few source files in %v", folders)
 	}
 	begin := time.Now()
-	c, err := gram.Texts(ctx, training.texts, training.languages, gram.ReadOptions{})
+	c, err := gram.FromTexts(ctx, training.texts, training.languages, gram.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
