@@ -120,7 +120,7 @@ func TestBadInput(t *testing.T) {
 		{"a.svm.zst", packed("1 1:1\n2 2:2" + incompressible())[:3000], Options{}, ":1: the zstd data end early",
 			"a complete zstd file"},
 		{"empty.zst", packed(""), Options{}, ": an empty file", "documents"},
-		{"a.svm", gzipped("1 1:1\n") + "tail of a file", Options{}, ":2: damaged gzip data, or other data after them",
+		{"a.svm", gzipped("1 1:1\n") + "tail of a file", Options{}, ":2: damaged gzip data, or extra data at the end",
 			"an undamaged gzip file"},
 		{"a.txt", "\nspam\t1:30\nham\t1:30 meeting\n", Options{}, `:3: "meeting" has no colon`,
 			"index:value (the format was guessed: svmlight from line 2; Options.Format sets another format)"},

@@ -301,11 +301,11 @@ func TestProbabilityArguments(t *testing.T) {
 			(&Classifier{Classes: 3, Functions: []*DecisionFunction{sure(), sure(), nil}}).Validate},
 		{"no function", "all decision functions are missing for 2",
 			(&Classifier{Classes: 2, Functions: []*DecisionFunction{nil}}).Validate},
-		{"temperature", "got 0 and scheme one-vs-rest",
+		{"temperature", "temperature must be positive and finite, got 0",
 			(&Classifier{
 				Scheme: OneVsRest, Classes: 1, Functions: []*DecisionFunction{sure()}, Temperature: &Temperature{T: 0},
 			}).Validate},
-		{"temperature of labels", "got 1 and scheme labels",
+		{"temperature of labels", "Temperature and Rejection require one class per document, got scheme labels",
 			(&Classifier{Scheme: MultiLabel, Classes: 1, Functions: []*DecisionFunction{sure()},
 				Temperature: &Temperature{T: 1}}).Validate},
 

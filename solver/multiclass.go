@@ -234,13 +234,14 @@ func (c *Classifier) Validate() error {
 		return userError("%s with %d classes needs %d decision functions, got %d", c.Scheme, c.Classes, want,
 			len(c.Functions))
 	}
-	if t := c.Temperature; t != nil && (!(t.T > 0) || !isFinite(t.T) || c.Scheme == MultiLabel) {
-		return userError("temperature must be positive and requires one class per document, got %v and scheme %s", t.T,
-			c.Scheme)
+	if (c.Temperature != nil || c.Rejection != nil) && c.Scheme == MultiLabel {
+		return userError("Temperature and Rejection require one class per document, got scheme %s", c.Scheme)
 	}
-	if r := c.Rejection; r != nil && (!(r.MinProbability >= 0 && r.MinProbability <= 1) || c.Scheme == MultiLabel) {
-		return userError("MinProbability must be in [0, 1] and requires one class per document, got %v and scheme %s",
-			r.MinProbability, c.Scheme)
+	if t := c.Temperature; t != nil && (!(t.T > 0) || !isFinite(t.T)) {
+		return userError("temperature must be positive and finite, got %v", t.T)
+	}
+	if r := c.Rejection; r != nil && !(r.MinProbability >= 0 && r.MinProbability <= 1) {
+		return userError("MinProbability must be in [0, 1], got %v", r.MinProbability)
 	}
 	if c.Scheme != OneVsOne {
 		if i := slices.Index(c.Functions, nil); i >= 0 {

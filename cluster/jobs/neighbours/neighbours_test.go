@@ -70,7 +70,7 @@ func TestOther(t *testing.T) { jobtest.CheckBlocksRejected(t, Kind, "near.tsv") 
 func TestDecode(t *testing.T) {
 	lists := [][]engine.Neighbour{{{Document: 7, Value: 0.5}, {Document: 3, Value: 0.25}}, {}}
 	b := encodeLists(lists)
-	musttest.WantError(decodeLists(b, 2, 0, 1, false))(t, "long lists", "cannot have 2 neighbours: the maximum is 1")
+	musttest.WantError(decodeLists(b, 2, 0, 1, false))(t, "long lists", "has 2 neighbours; the maximum is 1")
 	musttest.WantError(decodeLists(b, 3, 0, 2, false))(t, "few lists", "result ends in list 2")
 	musttest.WantError(decodeLists(b[:13], 2, 0, 2, false))(t, "a short list", "only 9 bytes are left")
 	musttest.WantError(decodeLists(b, 1, 0, 2, false))(t, "many lists", "4 extra bytes after the last list")

@@ -37,9 +37,11 @@ func decodeLists(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.N
 		}
 		count := uint64(binary.LittleEndian.Uint32(b))
 		b = b[4:]
-		if count > uint64(k) || 8*count > uint64(len(b)) {
-			return nil, fmt.Errorf("list %d cannot have %d neighbours: the maximum is %d, and only %d bytes are left",
-				at, count, k, len(b))
+		if count > uint64(k) {
+			return nil, fmt.Errorf("list %d has %d neighbours; the maximum is %d", at, count, k)
+		}
+		if 8*count > uint64(len(b)) {
+			return nil, fmt.Errorf("list %d has %d neighbours, but only %d bytes are left", at, count, len(b))
 		}
 		if (at >= rows) == wantColumns {
 			list := make([]engine.Neighbour, count)

@@ -67,7 +67,7 @@ type planner struct {
 func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.model, "model", "", "model `FILE`, which is copied to the store")
-	f.StringVar(&p.output, "output", outputLabels, "write `OUTPUT`: labels, probabilities or decisions")
+	f.StringVar(&p.output, "output", outputLabels, "predict `WHAT`: labels, probabilities or decisions")
 	f.BoolVar(&p.includeNames, "names", false, "prefix each line with the document's file name or number and a TAB")
 	f.IntVar(&p.documentsPerTask, "documents", 10000, "number of documents `N` per task")
 	return p

@@ -123,7 +123,7 @@ func zstdError(err error, window int64) *DataError {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Found, f.Expected = "the zstd data end early", "a complete zstd file"
 	case errors.Is(err, zstd.ErrMagicMismatch):
-		f.Found, f.Expected = "other data after the zstd data", "the end of the file"
+		f.Found, f.Expected = "extra data after the zstd data", "the end of the file"
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		f.Found = "the zstd checksum does not match"
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
@@ -141,7 +141,7 @@ func gzipError(err error) *DataError {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		f.Found, f.Expected = "the gzip data end early", "a complete gzip file"
 	case errors.Is(err, gzip.ErrHeader):
-		f.Found = "damaged gzip data, or other data after them"
+		f.Found = "damaged gzip data, or extra data at the end"
 	case errors.Is(err, gzip.ErrChecksum):
 		f.Found = "the gzip checksum does not match"
 	}

@@ -86,16 +86,16 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	for _, q := range []struct{ data, found, expected string }{
-		{packed(t, text) + "tail", "other data after the zstd data", "the end of the file"},
+		{packed(t, text) + "tail", "extra data after the zstd data", "the end of the file"},
 		{packed(t, text) + "x", "the zstd data end early", "a complete zstd file"},
 		{strings.Replace(packed(t, text), "quick", "quack", 1), "the zstd checksum does not match", "an undamaged zstd file"},
 		{"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "zstd data", ""},
 		{packed(t, text, zstd.WithEncoderDictRaw(7, []byte(text))), "zstd data that need a dictionary", "data without one"},
-		{zipped(text) + "tail of something", "damaged gzip data, or other data after them", "an undamaged gzip file"},
+		{zipped(text) + "tail of something", "damaged gzip data, or extra data at the end", "an undamaged gzip file"},
 		{zipped(text) + "tail", "the gzip data end early", "a complete gzip file"},
 		{zipped(text) + "\x1f", "the gzip data end early", "a complete gzip file"},
 		{"\x1f\x8b", "the gzip data end early", "a complete gzip file"},
-		{"\x1f\x8babcdefghijklm", "damaged gzip data, or other data after them", "an undamaged gzip file"},
+		{"\x1f\x8babcdefghijklm", "damaged gzip data, or extra data at the end", "an undamaged gzip file"},
 	} {
 		_, err := read(strings.NewReader(q.data), 0)
 		var fault *DataError
