@@ -1,5 +1,5 @@
-// Package commands lists the commands of gram, for the main program of gram and for gramlab, which
-// adds learners.
+// Package commands lists the commands of the programs gram and gramlab. gramlab registers more
+// learners.
 package commands
 
 import (

@@ -1,5 +1,5 @@
-// Command gram trains kernel machines on sparse documents. It evaluates and explains models, and
-// predicts documents. It also finds neighbours and duplicates, and writes Gram matrices.
+// Command gram trains, evaluates and explains models of documents, and predicts the documents'
+// labels. It also finds neighbours and duplicates, and writes Gram matrices.
 //
 //	gram COMMAND [flags]
 //

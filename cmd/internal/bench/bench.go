@@ -82,7 +82,7 @@ type bench struct {
 	corpus    *corpus.Corpus
 	embedded  map[sparse.Embedding]*sparse.Embedded
 	engines   map[engineConfig]*engine.Engine
-	heldBytes int64 // memory of documents, engines and the matrix, in bytes
+	heldBytes int64 // estimated memory in use, in bytes
 }
 
 type engineConfig struct {
@@ -122,7 +122,7 @@ func (h header) Describe(d *report.Document) {
 	d.AddLinef("%s\n", h.line())
 }
 
-// check returns usage errors before documents are read.
+// check parses the kernels, and returns a usage error if flags are invalid or can't be combined.
 func (b *bench) check() (err error) {
 	if err := b.checkSuite(); err != nil || b.suite.size != "" {
 		return err
@@ -240,7 +240,7 @@ func (b *bench) fastestISA() asm.ISA {
 	return asm.BestKernels().ISA
 }
 
-// engine returns the engine and the embedded documents for s. The first call creates them.
+// engine returns the engine and the embedded documents for s. It creates them if needed.
 func (b *bench) engine(ctx context.Context, s engineConfig) (e *engine.Engine, x *sparse.Embedded, err error) {
 	if x = b.embedded[s.embedding]; x == nil {
 		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
@@ -301,7 +301,7 @@ func (l *workerList) Set(s string) error {
 			n = runtime.GOMAXPROCS(0)
 		}
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
-			continue // "all" stands for a number that is already in the list
+			continue // "all" may stand for a number that is in the list already
 		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q contains %d twice", s, n)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// pairsReport is the output of grambench bench for pairs of documents.
+// pairsReport is the report of grambench bench without -explain and -suite.
 type pairsReport struct {
 	header
 	Memory []memoryRow `json:"memory"`
@@ -58,13 +58,13 @@ type pairsRow struct {
 	NumInserted   int64   `json:"entered,omitempty"` // number of insertions into neighbour lists
 
 	run         func(ctx context.Context) error
-	engine      *engine.Engine // engine; nil for the baseline
+	engine      *engine.Engine // nil for the baseline
 	kernels     *asm.Kernels   // instruction set; nil for the baseline and the GPU
 	usefulMadds int64          // number of multiply-adds of the head for terms in both documents
 	numValues   int64          // number of stored values
 	mapped      bool           // true if a kernel function is applied to c
 
-	fewestWorkers, merge *pairsRow // rows to compare with: same kernel with the first number of workers, and baseline
+	fewestWorkers, merge *pairsRow // rows for ratios: the same kernel with the first number of workers; the baseline
 	memory               *memoryRow
 	rounds               []pairsRound
 }
@@ -94,7 +94,7 @@ type pairsRound struct {
 // allRows returns the baseline and the rows in the order of measurement.
 func (r *pairsReport) allRows() []*pairsRow { return append([]*pairsRow{r.Merge}, r.Rows...) }
 
-// measurePairs measures pairs per second, for bench without -explain.
+// measurePairs measures pairs per second for each kernel, instruction set and number of workers.
 func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, error) {
 	r := &pairsReport{header: head, numKernels: len(b.specs)}
 	for _, w := range b.workers {
@@ -127,7 +127,7 @@ func (b *bench) measurePairs(ctx context.Context, head header) (report.Report, e
 
 func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe, error) {
 	n := b.corpus.Documents.Rows()
-	// The memory bandwidth is measured in the memory of the matrix if the matrix is large enough.
+	// The matrix and the measurement of memory bandwidth share one buffer.
 	what, floats := "measuring memory bandwidth", instrument.BufferLen()
 	if slices.ContainsFunc(b.specs, func(s spec) bool { return s.pass == nil }) {
 		what, floats = "a Gram matrix of "+report.FormatDocuments(n), max(n*n, floats)

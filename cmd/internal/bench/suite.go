@@ -59,7 +59,7 @@ func (s *suite) declare(f *cli.Flags) {
 	f.OutputVar(&s.out, "o", "write the results of -suite to `FILE` in the format of benchstat")
 }
 
-// checkSuite returns a usage error if -suite is combined with flags that don't apply to -suite.
+// checkSuite returns a usage error for -o without -suite, or for flags that don't apply to -suite.
 func (b *bench) checkSuite() error {
 	switch {
 	case b.suite.size == "" && b.suite.out != "":
@@ -140,8 +140,8 @@ func (s *suiteReport) Describe(d *report.Document) {
 		report.FormatCountOf(len(s.Rows), "interval", "intervals"))
 }
 
-// expandRanges replaces "..." between two numbers with doublings of the first number, up to the
-// second.
+// expandRanges splits s at commas. It replaces "..." between two numbers with repeated doublings of
+// the first number that are below the second.
 func expandRanges(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {

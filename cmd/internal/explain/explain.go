@@ -86,7 +86,7 @@ func (r *explainFlags) check() error {
 	return nil
 }
 
-// modelReport reports the terms with the largest weights in a model.
+// modelReport lists the terms with the largest weights or mean effects in a model.
 type modelReport struct {
 	Model string `json:"model"`
 	*learn.Explanation

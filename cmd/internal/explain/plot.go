@@ -9,7 +9,8 @@ import (
 // maxPanels is the maximum number of decision functions in a plot.
 const maxPanels = 8
 
-// draw plots the weights as bars, largest at the top, with a panel per decision function.
+// draw plots weights or mean effects as bars, one panel for each of the first maxPanels decision
+// functions. The largest value is at the top of its panel.
 func (x *modelReport) draw(path string) error {
 	var panels []*chart.Chart
 	longest := 1

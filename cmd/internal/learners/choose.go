@@ -73,6 +73,7 @@ func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []s
 }
 
 // vocabularyFlags returns the flags that set the chosen tokenizer and minimum document frequency.
+// It returns nil if the corpus's own tokenizer was chosen.
 func vocabularyFlags(found *learn.SearchResult) []string {
 	if found.Choice.Tokenizer == 0 || found.Tokenizers == nil {
 		return nil
@@ -100,8 +101,8 @@ func (r *choiceReport) addLinearHint(v *learn.Validation, termFlags []string) {
 		v.Measure, v.Measure.Format(v.Mean), strings.Join(words, " "))
 }
 
-// newChoiceReport reports an automatic selection. ngrams has an n-gram range per tokenizer, or is
-// nil.
+// newChoiceReport returns the report on an automatic selection. ngrams has an n-gram range per
+// tokenizer, or is nil.
 func (m *trainingFlags) newChoiceReport(found *learn.SearchResult, ngrams []string) *choiceReport {
 	if c := found.Choice; c != nil && c.Reason != "" {
 		return &choiceReport{Reason: c.Reason}

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// trainingFlags holds the flags of commands that train: documents, kernel, problem and computation.
+// trainingFlags holds the flags of commands that train models.
 type trainingFlags struct {
 	source.Documents
 	source.Kernels
@@ -26,7 +26,7 @@ type trainingFlags struct {
 	f *cli.Flags
 
 	learnerType    string              // value of -type or -s
-	assigned       []assigned          // parameters set by flags other than -kernel, -embed and -scale
+	assigned       []assigned          // parameters set by -type, -set and the flags in parameterFlags
 	assignedByName map[string]assigned // explicitly set parameters, indexed by name
 	seed           uint64
 	libsvmFlags
@@ -135,7 +135,8 @@ func (m *trainingFlags) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	return kernels[0], nil
 }
 
-// options returns a learner's options, adapted to c. During flag checks, c is nil.
+// options returns the learner's options. It also adapts the trainer to c. During flag checks, c is
+// nil.
 func (m *trainingFlags) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, WorkBudget: m.chooseTime, VectorDefaults: m.vectors}
 	if m.f.IsSet("s", "t", "g", "d", "r", "n", "p") {

@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// search runs the search. If a model is to be trained, it returns the corpus as kept.
+// search runs the search. With -o, it also returns the corpus, for training.
 func (g *grid) search(
 	ctx context.Context, j *trainingJob, points *learn.Grid,
 ) (_ *learn.SearchResult, kept *corpus.Corpus, err error) {

@@ -260,7 +260,7 @@ func (r *gridReport) Describe(d *report.Document) {
 		r.Seconds, report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 
-// writeSearch adds the lines for a search without lists.
+// writeSearch adds the lines for a search on samples.
 func (r *gridReport) writeSearch(d *report.Document) {
 	d.AddLine(r.Corpus)
 	d.AddLine(r.format(fmt.Sprintf("seed %d", r.Seed)))

@@ -45,7 +45,7 @@ func (r *predictReport) setComputation(run *predict, p learn.Predictor) {
 		}
 		return
 	}
-	r.ISA = string(asm.Generic) // there are no kernel values to compute
+	r.ISA = string(asm.Generic) // default if no engine is needed
 	if e := own.Engine(); e != nil {
 		r.ISA, r.Workers, r.BackendReason = e.Info().Backend, e.Info().Workers, run.Reason()
 		r.DotProducts = e.Stats().Pairs

@@ -112,8 +112,8 @@ func (s assignmentFlag) Set(text string) error {
 	return nil
 }
 
-// collectAssigned records which flag sets each parameter. It fails if two flags set different
-// values.
+// collectAssigned adds the parameters in -type, and records which flag sets each parameter. It
+// fails if a parameter is set to two different values.
 func (m *trainingFlags) collectAssigned() error {
 	_, list, _ := strings.Cut(m.learnerType, ":")
 	own, err := params.Split(list)

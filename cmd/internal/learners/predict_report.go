@@ -161,7 +161,7 @@ func (r *predictReport) fill(of *learn.About, run *predict, p learn.Predictor) {
 	r.PeakBytes = backend.PeakBytes()
 }
 
-// maxMatrixClasses is the maximum number of classes for a confusion matrix in the text report.
+// maxMatrixClasses is the maximum number of classes in a table of the text report.
 const maxMatrixClasses = 20
 
 func (r *predictReport) Describe(d *report.Document) {

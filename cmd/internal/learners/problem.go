@@ -27,7 +27,7 @@ type trainingJob struct {
 	corpusLine source.Summary // description of the corpus before training
 	begin      time.Time
 
-	problem *svm.Problem // SVM problem prepared last
+	problem *svm.Problem // latest SVM problem
 	// times for reading and for preparing the documents, in seconds
 	readSeconds, prepareSeconds float64
 }

@@ -31,7 +31,7 @@ type settingsLine struct {
 	Workers       int    `json:"workers"`
 }
 
-// newSettingsLine describes a model, with the values of -isa and -workers.
+// newSettingsLine returns the settings of a model, with the values of -isa and -workers.
 func (m *trainingFlags) newSettingsLine(a *learn.About) settingsLine {
 	l := settingsLine{Type: a.Type, Kernel: a.Kernel, Embedding: a.Embedding, Regularization: a.Regularization,
 		ISA: cmp.Or(m.ISA, string(asm.BestKernels().ISA)), Workers: m.NumWorkers()}
@@ -47,8 +47,7 @@ func (l *settingsLine) setBackend(m interface{ Reason() string }, j *trainingJob
 	l.ISA, l.BackendReason, l.Workers = e.Info().Backend, m.Reason(), e.Info().Workers
 }
 
-// format describes the model in one line. It inserts the given texts before the engine's
-// description.
+// format describes the model in one line. It inserts others before the back end.
 func (l *settingsLine) format(others ...string) string {
 	what := l.Type
 	switch {
@@ -66,7 +65,7 @@ func (l *settingsLine) format(others ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// solverLine holds the times and counts of the computation of kernel values for SVMs.
+// solverLine describes the computation of an SVM's kernel values.
 type solverLine struct {
 	SecondsPrepare float64           `json:"seconds_prepare"` // time for embedding the documents and creating the engine
 	SecondsGram    float64           `json:"seconds_gram"`

@@ -86,7 +86,8 @@ func defaultModel(source string) string {
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
-// checkKernel checks that there is one kernel and, with -to libsvm, that LIBSVM supports it.
+// checkKernel checks that there is one kernel and, with -to libsvm, that LIBSVM supports the kernel
+// and its embedding.
 func (t *train) checkKernel() error {
 	if t.learner.Type == "" {
 		return nil

@@ -39,8 +39,7 @@ type trainReport struct {
 	detailLines []string // report lines for learners other than SVMs
 }
 
-// functionRow describes a decision function. Class is empty if the model has only one decision
-// function.
+// functionRow describes a decision function. Class is empty if the model isn't a classifier.
 type functionRow struct {
 	Class      string  `json:"class,omitempty"`
 	OtherClass string  `json:"against,omitempty"` // other class in one-vs-one

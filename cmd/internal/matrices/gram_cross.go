@@ -43,8 +43,8 @@ func (g *gramFlags) readTest(
 	return test, nil
 }
 
-// newMatrixFile returns the description of the matrix. If -o-labels is set, it writes the label
-// file.
+// newMatrixFile returns the description of the matrix. It fails if disk space is insufficient. If
+// -o-labels is set, it writes the label file.
 func (g *gramFlags) newMatrixFile(e *cli.Env, k kernel.Kernel, train, test *corpus.Corpus) (*matrixFile, error) {
 	f := &matrixFile{test: test, header: matrixio.Header{Rows: train.Documents.Rows(),
 		Comment: fmt.Sprintf("%s of %s", k, filepath.Base(train.Source))}}
@@ -103,8 +103,7 @@ func (g *gramFlags) writeCross(
 	})
 }
 
-// testBytes estimates the memory in bytes for kernel values of a panel of test documents, before
-// the engine exists.
+// testBytes estimates the memory in bytes for the kernel values of one panel of test documents.
 func testBytes(docs, others *sparse.CSR) int64 {
 	const rows = 64 // maximum size of a panel
 	values := rows * int64(docs.MaxRowLen())

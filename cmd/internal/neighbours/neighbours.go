@@ -253,7 +253,7 @@ func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents i
 	}
 	var columns []uint32
 	var values []float32
-	row := func(i int) ([]uint32, []float32) { // columns must be increasing
+	row := func(i int) ([]uint32, []float32) { // WriteNPZ requires increasing columns
 		columns, values = columns[:0], values[:0]
 		byNumber := func(a, b engine.Neighbour) int { return cmp.Compare(a.Document, b.Document) }
 		for _, near := range slices.SortedFunc(slices.Values(r.result.List(i)), byNumber) {

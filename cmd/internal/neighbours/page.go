@@ -86,7 +86,8 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// firstGroups returns a section with the first groups. Without -texts the section has no groups.
+// firstGroups returns a section with the first groups. The section has no groups unless -report and
+// -texts are set.
 func (d *duplicates) firstGroups(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}
