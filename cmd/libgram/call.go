@@ -251,8 +251,8 @@ func (c *call) callBack(callback func()) {
 	}
 }
 
-// progress reports p to the caller. It repeats the report at intervals of repeatInterval until
-// progress is called again.
+// progress reports p to the caller. It repeats the report at intervals of repeatInterval until the
+// next report or the end of the call.
 func (c *call) progress(p gram.Progress) {
 	if c.in.progress == nil {
 		return

@@ -21,8 +21,8 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// maxTexts limits the number of texts in a request. maxN limits the parameter n. maxExplained
-// limits the size in bytes of a text to explain.
+// maxTexts limits the number of texts or rows in a request. maxN limits the parameter n.
+// maxExplained limits the size in bytes of a text to explain.
 const maxTexts, maxN, maxExplained = 1000, 1000, 64 << 10
 
 // request is the decoded body of a request.

@@ -198,9 +198,9 @@ func (w *watcher) recordState() {
 	w.lastInfo = w.readInfo
 }
 
-// isReplaced reports whether the file has been replaced since it was read, and is complete. A file
-// counts as complete if it hasn't changed since the previous call. For a pipe, isReplaced returns
-// false.
+// isReplaced reports whether the file has been replaced or removed since it was read, and is
+// complete. A file counts as complete if it hasn't changed since the previous call. For a pipe,
+// isReplaced returns false.
 func (w *watcher) isReplaced() bool {
 	now, _ := os.Stat(w.file)
 	settled := sameFile(now, w.lastInfo)

@@ -146,7 +146,7 @@ type componentRow struct {
 	CumulativeRatio        float64 `json:"explained_so_far"`
 }
 
-// maxShown is the maximum number of leading components in the text report.
+// maxShown is the maximum number of leading components in the table. The last component follows.
 const maxShown = 10
 
 func (r *componentsReport) Describe(d *report.Document) {
@@ -309,7 +309,7 @@ func (c *pcaFlags) find(
 	return f, nil
 }
 
-// requiredBytes returns an upper bound of the memory for the components of a corpus, in bytes.
+// requiredBytes estimates the memory in bytes for a corpus and its components.
 func (c *pcaFlags) requiredBytes(s corpus.Size) int64 {
 	opt := pca.Options{NumComponents: c.numComponents, Tolerance: c.tolerance, Seed: c.seed}
 	n, documents := s.Documents, s.Bytes()

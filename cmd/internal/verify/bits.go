@@ -34,9 +34,9 @@ const (
 	crossDocuments         = 300
 )
 
-// spacedDocuments returns at most limit evenly spaced documents of m, but at least 2. The documents
-// have at most maxSameBitsValues values, and comparing their matrices takes at most room bytes. If
-// room is 0, memory is unlimited.
+// spacedDocuments returns up to limit evenly spaced documents of m. It reduces their number, down
+// to 2, until they have at most maxSameBitsValues values, and comparing their matrices takes at
+// most room bytes. If room is 0, memory is unlimited.
 func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -56,9 +56,8 @@ func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// checkSameBits checks, on up to limit documents, that the matrix of c is the same bit for bit for
-// any number of workers. It also checks that stripes, single rows, and test documents give the same
-// bits.
+// checkSameBits checks, on up to limit documents, that the matrix of c has the same bits from 1, 2
+// and 7 workers. It also checks that stripes, single rows, and test documents give the same bits.
 func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.StartStage("workers, " + emb.String())
@@ -99,7 +98,8 @@ func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int
 }
 
 // compareWorkers computes the matrix with 1, 2 and 7 workers. differ lists the numbers of workers
-// that give different bits. The caller must close the returned engine, which has 7 workers.
+// that give other bits than 1 worker. The caller must close the returned engine, which has 7
+// workers.
 func (v *verifier) compareWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
@@ -144,8 +144,9 @@ func (v *verifier) compareWorkers(
 	return eng, differ, nil
 }
 
-// compareMethods computes the matrix again, as stripes, by single rows, and for test documents.
-// differ lists the methods whose results differ from first.
+// compareMethods computes the matrix again in stripes, four of its rows by index, and up to
+// crossDocuments of its rows from test documents. differ lists the methods whose results differ
+// from first.
 func compareMethods(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,

@@ -69,7 +69,7 @@ func (l *closestPairList) trim() {
 	}
 }
 
-// sortedPairs returns the identical pairs, then the other pairs, both in ascending order of c.
+// sortedPairs returns the identical pairs, then the other pairs in ascending order of c.
 func (l *closestPairList) sortedPairs() []closePair {
 	l.trim()
 	all := append(slices.Clone(l.identical), l.pairs...)

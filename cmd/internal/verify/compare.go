@@ -228,7 +228,7 @@ func (f *comparison) finish(v *verifier, x *sparse.Embedded, s *sample, isa asm.
 		NumFailures: f.result.numFailures, Passed: f.result.numFailures == 0, Digest: hex.EncodeToString(f.hash.Sum(nil)),
 	}
 	to := &f.row
-	// Relative errors stay -1 if all reference values are 0.
+	// The largest relative errors are -1 if no pair has a meaningful relative error.
 	worst := f.result.maxErrors
 	to.MaxAbsErr, to.MaxAbsErrAt = max(worst[absoluteError].err, 0), where(worst[absoluteError])
 	to.MaxRelErr, to.MaxULP = max(worst[relativeError].err, 0), max(worst[ulpError].err, 0)

@@ -126,8 +126,8 @@ func (r *verifyReport) Describe(d *report.Document) {
 		r.NumFailed, r.Seconds)
 }
 
-// writeChecks prints each check once, with the number of instruction sets and embeddings that
-// passed. It also prints each failure.
+// writeChecks prints each check once, with the number of pairs of instruction set and embedding
+// that passed. It also prints each failure.
 func (r *verifyReport) writeChecks(d *report.Document) {
 	var order []string
 	passed, all := map[string]int{}, map[string]int{}
@@ -152,8 +152,8 @@ func (r *verifyReport) writeChecks(d *report.Document) {
 	}
 }
 
-// writeMaxErrors prints the pair with the largest error relative to its tolerance. For each failed
-// row it also prints the first value out of tolerance.
+// writeMaxErrors prints the first value out of tolerance of each failed row. From the rows' largest
+// absolute errors, it prints the error that is largest relative to its tolerance.
 func (r *verifyReport) writeMaxErrors(d *report.Document) {
 	var nearest kernelRow
 	share := -1.0

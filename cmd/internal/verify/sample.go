@@ -21,7 +21,7 @@ import (
 const (
 	allPairsUpTo    = 2000      // maximum number of documents for comparing all pairs
 	numSamplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
-	numClosestPairs = 1000      // number of closest pairs, which every sample includes
+	numClosestPairs = 1000      // number of closest pairs in the sample
 	numClosestFewer = 250       // number of closest pairs for further embeddings
 )
 
@@ -132,7 +132,7 @@ func chooseRows(n int, closest []closePair, pairs int, seed uint64) []sampleRow 
 }
 
 // subsample returns a sample with every step-th whole row, and the closest pairs of the other rows.
-// If the sample contains all pairs, subsample returns s.
+// If the sample contains all pairs, or if step is 1, subsample returns s.
 func (s *sample) subsample(step int) *sample {
 	if s.n <= allPairsUpTo || step == 1 {
 		return s
@@ -269,7 +269,7 @@ func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	return n + max(reference, 20*min(chunkRows, rows)*int64(s.n)+4*rows*rows*int64(isas))
 }
 
-// numMirrored returns the number of pairs for which the sample contains both (i, j) and (j, i).
+// numMirrored returns the number of pairs i < j for which both (i, j) and (j, i) are computed.
 func (s *sample) numMirrored() int64 { return int64(len(s.rows)) * int64(len(s.rows)-1) / 2 }
 
 func (s *sample) describe(x *sparse.Embedded) embeddingLine {

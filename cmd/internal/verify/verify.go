@@ -84,7 +84,7 @@ type verifier struct {
 	heldBytes  int64           // memory in use in bytes: program, corpus, embedded documents and engines
 }
 
-// defaultRowStep is the value of rowStep if -kernel isn't set.
+// defaultRowStep is the step between compared whole rows if -kernel isn't set.
 const defaultRowStep = 8
 
 // reducedKernels returns the kernels that are compared on one eighth of the rows: the variants, and
