@@ -28,8 +28,8 @@ var parsers = map[reflect.Type]func(string) (any, error){
 // including the fields of embedded structs. A null value leaves an option unset. Fields without a
 // JSON form, such as functions, have no key.
 //
-// It fails if a key is unknown or repeated, if a value has the wrong type, or if text isn't a JSON
-// object. Errors name the key, what was found and what is allowed.
+// It fails if a key is unknown or repeated, if a value has the wrong type, or if text is neither
+// blank nor a JSON object. Errors name the key, what was found and what is allowed.
 func decode(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil

@@ -34,7 +34,7 @@ type Limits struct {
 
 	NonGoBytes int64 // memory in bytes that the Go runtime doesn't count; 0 means defaultNonGoBytes
 
-	systemLimits func() (all, process run.MemoryLimit) // memory limits, read once before the command uses memory
+	systemLimits func() (all, process run.MemoryLimit) // memory limits, read at the first call
 }
 
 // DeclareMemory declares -m.
@@ -122,9 +122,9 @@ func (l *Limits) memoryLimit() (int64, string) {
 	return limit, what + " (use -m to override)"
 }
 
-// Budget returns the command's memory limit in bytes: -m or, by default, three quarters of the
-// memory that the host, the control groups and the process limits leave at the first call. The
-// limit is 0 if this memory is unknown.
+// Budget returns the command's memory limit in bytes. It is -m, reduced to the limits of the
+// process, or by default three quarters of the memory that the host, the control groups and the
+// process limits leave at the first call. Without -m, the limit is 0 if this memory is unknown.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.memoryLimit()
 	return limit
@@ -136,8 +136,8 @@ func (l *Limits) BudgetSource() string {
 	return what
 }
 
-// SetMemoryLimit sets the runtime's memory limit to the budget, and returns the budget. Package cli
-// restores the limit when the command ends.
+// SetMemoryLimit sets the runtime's memory limit to the budget minus NonGoBytes, but at least to
+// half the budget. It returns the budget. Package cli restores the limit when the command ends.
 func (l *Limits) SetMemoryLimit() int64 {
 	limit := l.Budget()
 	if limit > 0 {

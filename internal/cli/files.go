@@ -158,8 +158,8 @@ func commonFile(a, b []existingFile) (x, y existingFile, ok bool) {
 }
 
 // checkFiles checks that no output is an input or another output, even through a symbolic or hard
-// link, and that outputs can be written. It is called before any file is opened for writing. It
-// also decides whether reports go to standard output or standard error.
+// link, and that outputs can be written. It must be called before any file is opened for writing.
+// It also sets the writer for reports.
 func (f *Flags) checkFiles(ctx context.Context, e *Env) error {
 	e.reportWriter = e.Stdout
 	var outputs []*output
@@ -286,7 +286,7 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 		some = some || len(files[i]) > 0
 	}
 	for _, in := range f.inputs {
-		if !some || *in.value == "" { // a missing file isn't an input
+		if !some || *in.value == "" { // without existing output files, no input can be overwritten
 			continue
 		}
 		read := existingFiles(in.files(ctx)...)

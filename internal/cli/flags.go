@@ -34,7 +34,7 @@ type Flags struct {
 	positional  []Argument                            // see SetArguments
 	RewriteArgs func(args []string) ([]string, error) // converts arguments in other programs' syntax; nil for none
 
-	Usage, Help, Examples string // texts that depend on the arguments; default the command's texts
+	Usage, Help, Examples string // texts that depend on the arguments; "" for the command's text
 
 	groups       []*group
 	currentGroup *group // group of the flags that are declared next

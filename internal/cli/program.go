@@ -46,7 +46,7 @@ type Command struct {
 	Summary   string // one line for the list of commands
 	ArgsUsage string // arguments after the flags, for the usage line
 	Help      string // description in a few lines
-	Examples  string // three examples, one line each
+	Examples  string // examples, one line each
 	// Setup declares the flags and returns the work, which runs after they are parsed and checked.
 	Setup func(f *Flags) RunFunc
 
@@ -79,7 +79,8 @@ type Env struct {
 // there, standard error. Quiet commands have no report if -o writes the result.
 func (e *Env) ReportWriter() io.Writer { return cmp.Or(e.reportWriter, e.Stdout) }
 
-// Infof prints a message on standard error. It prints the same message only once.
+// Infof prints a message on standard error unless Quiet is set. It prints the same message only
+// once.
 func (e *Env) Infof(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +101,7 @@ func (e *Env) printf(format string, args ...any) {
 	_, _ = io.WriteString(e.Stderr, text) // a write error can't be reported
 }
 
-// Warnf prints a warning on standard error. It prints the same warning only once.
+// Warnf is like Infof, for a warning.
 func (e *Env) Warnf(format string, args ...any) { e.Infof("warning: "+format, args...) }
 
 // UsageError is an error in the arguments of the command line.

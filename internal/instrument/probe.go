@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Probe measures the computer's peak rates, for comparison with kernels. Each measurement takes
-// some milliseconds per worker. Workers run concurrently, and their rates are added.
+// Probe measures the computer's peak rates, for comparison with kernels. Each measurement runs for
+// at least minProbeTime. Workers run concurrently, and their rates are added.
 type Probe struct {
 	BestKernels *asm.Kernels // kernels that read fastest; they measure bandwidth for all instruction sets
 	Buffer      []float32    // buffer of length BufferLen, with every page touched
@@ -22,8 +22,8 @@ const (
 	peakRounds   = 2000                  // rounds of multiply-adds between two checks of the clock
 )
 
-// BufferLen returns the length of a buffer that is four times the last-level cache, so that at most
-// a quarter of the buffer is cached.
+// BufferLen returns the length of a buffer with four times the size of the last-level cache, but at
+// least 16 MiB and at most 256 MiB.
 func BufferLen() int {
 	l3 := cpuid.CPU.Cache.L3
 	if l3 <= 0 {
@@ -83,7 +83,7 @@ func (m *Probe) Bandwidth(workers int) Bandwidth {
 		})
 	}
 	return Bandwidth{
-		Read: read(1, memory), // a single pass already takes longer than minProbeTime
+		Read: read(1, memory), // one pass between two checks of the clock
 		Copy: measureRate(workers, func(w int) func() float64 {
 			s := memory(w)
 			half := len(s) / 2

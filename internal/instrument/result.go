@@ -71,7 +71,7 @@ func (r *Result) Write(w io.Writer) error {
 const confidenceLevel = 0.95
 
 // Median is a sample median with its confidence interval, which contains the true median with a
-// probability of at least 95%.
+// probability of at least 95% if there are at least 6 values.
 type Median struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"low"`

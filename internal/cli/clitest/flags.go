@@ -32,7 +32,7 @@ func CheckFileFlags(t *testing.T, command string, f *cli.Flags) (seen int) {
 	return seen
 }
 
-// MustOutput returns the standard output of a call, which must succeed.
+// MustOutput returns the standard output of a call, which must succeed without messages.
 func MustOutput(t *testing.T, run func(args []string, stdout, stderr io.Writer) int, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
