@@ -31,7 +31,7 @@ type Row struct {
 	Unit           string      `json:"unit"`
 	UnitCount      float64     `json:"units"` // number of units of work per pass
 	Digest         string      `json:"digest"`
-	HasKnownDigest bool        `json:"digest_known"` // the digest equals the known digest for the instruction set
+	HasKnownDigest bool        `json:"digest_known"` // the digest with ReferenceCaches is the known digest
 	Error          SampleError `json:"error"`
 
 	Seconds   []float64 `json:"seconds"` // time of each pass, in the order of the rounds

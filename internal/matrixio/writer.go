@@ -15,7 +15,7 @@ type Writer interface {
 	WriteRow(row []float32) error
 }
 
-// Header holds the values that a format's header needs.
+// Header describes a matrix to write.
 type Header struct {
 	Rows    int
 	Cols    int      // number of columns; 0 for a symmetric matrix

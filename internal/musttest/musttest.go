@@ -17,7 +17,7 @@ func Get[T any](value T, err error) func(t testing.TB) T {
 	}
 }
 
-// NoError ends the test with an error that isn't nil.
+// NoError ends the test if err isn't nil.
 func NoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

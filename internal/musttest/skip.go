@@ -14,8 +14,8 @@ func SkipRace(t testing.TB) {
 	}
 }
 
-// SkipEmulated skips a slow test on an emulated arm64 processor (with -short) if it tests code
-// without floating-point arithmetic.
+// SkipEmulated skips a slow test of code without floating-point arithmetic on arm64 with -short,
+// because this processor is emulated.
 func SkipEmulated(t testing.TB) {
 	t.Helper()
 	if testing.Short() && runtime.GOARCH == "arm64" {

@@ -92,7 +92,8 @@ func Names(of any) (names []string) {
 }
 
 // Set sets a parameter of the struct *to, and adds the parameter to the struct's [Record], if there
-// is one. It fails if the parameter is unknown, or with a [*ValueError] if the value isn't allowed.
+// is one. It fails if the parameter is unknown. If the value isn't allowed, it fails with a
+// [*ValueError] or the error of UnmarshalText.
 func Set(to any, name, text string) error {
 	if err := SetUnrecorded(to, name, text); err != nil {
 		return err

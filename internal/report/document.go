@@ -118,7 +118,7 @@ func (d *Document) String() string {
 }
 
 // Sections returns the sections of the HTML page, and sets an empty Intro to the first line. The
-// first section contains the other lines and the facts.
+// first section contains the other lines and the facts, if any.
 func (d *Document) Sections() []*Section {
 	summary, all := &Section{Title: "Summary"}, []*Section(nil)
 	lead := d.Intro == ""

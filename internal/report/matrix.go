@@ -126,7 +126,7 @@ func (m *ConfusionMatrix) shownDocuments() []CellDocument {
 	return out
 }
 
-// Truncate shortens a name or cell to the length of an excerpt.
+// Truncate replaces a text of more than maxExcerptLength bytes by an excerpt.
 func Truncate(text string) string {
 	if len(text) <= maxExcerptLength {
 		return text

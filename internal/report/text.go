@@ -103,7 +103,8 @@ func FormatPeakMemory(peak, limit int64) string {
 	return text
 }
 
-// TruncateStart shortens s to its last n runes, because the end of a path is more specific.
+// TruncateStart shortens s to n runes: an ellipsis and the end of s, because the end of a path is
+// more specific.
 func TruncateStart(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

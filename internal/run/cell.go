@@ -6,7 +6,7 @@ import (
 )
 
 // EscapeCell returns a cell that no spreadsheet interprets as a formula. It inserts an apostrophe
-// before a leading =, +, -, @, TAB or CR, unless the cell is a number.
+// before a leading =, +, -, @, TAB or CR, unless the cell is a number or "-".
 func EscapeCell(s string) string {
 	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return s

@@ -242,7 +242,8 @@ func (s *state) runTask(ctx context.Context, c *core, t *task) {
 	}
 }
 
-// recordDifference records a difference, and repeats the task on the same core and on another core.
+// recordDifference counts a difference. It also lists each of the first maxListedDifferences
+// differences, and repeats its task on the same core and on another core.
 func (s *state) recordDifference(ctx context.Context, c *core, t *task, d Difference) {
 	c.DifferenceCount++
 	s.mu.Lock()

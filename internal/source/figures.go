@@ -40,7 +40,8 @@ func NewMetrics(s *score.Score, regression, labels bool) (f Metrics) {
 	return f
 }
 
-// DescribeAll adds the metrics over all documents, except the accuracy, to a report.
+// DescribeAll adds F1 scores and losses over all documents to a report. The micro F1 is only for
+// label sets.
 func (f *Metrics) DescribeAll(d *report.Document) {
 	text := f.FormatLosses()
 	if f.HammingLoss != nil {

@@ -27,7 +27,7 @@ func (k *Kernels) Declare(f *cli.Flags, fallback string) {
 	k.DeclareEmbedding(f, "embed documents with `EMBEDDING`, such as tfidf-l2 (default: the kernel's own)")
 }
 
-// DeclareEmbedding only declares -embed.
+// DeclareEmbedding declares only -embed.
 func (k *Kernels) DeclareEmbedding(f *cli.Flags, usage string) {
 	f.StringVar(&k.Embedding, "embed", "", usage)
 	f.AddCheck(func() error {

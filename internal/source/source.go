@@ -271,11 +271,12 @@ func nameFlags(err error) error {
 	return err
 }
 
-// minReadBytes is the number of bytes to read before the memory for the whole source is estimated.
+// minReadBytes is the minimum of ReadLimitBytes. It suffices to read the data from which the memory
+// for the whole source is estimated.
 const minReadBytes = 1 << 20
 
-// ReadLimitBytes returns the memory limit for reading: the budget minus the memory of the program;
-// 0 for none.
+// ReadLimitBytes returns the memory limit for reading: the budget minus RuntimeBytes and
+// OtherBytes, but at least minReadBytes. It returns 0 if the budget is 0.
 func (d *Documents) ReadLimitBytes() int64 {
 	limit := d.limits.Budget()
 	if limit == 0 {
@@ -307,7 +308,7 @@ type Summary struct {
 	TargetRange     string          `json:"targets,omitempty"` // range of regression targets, such as 25 to 346
 }
 
-// NewSummary describes a corpus.
+// NewSummary returns the summary of a corpus.
 func NewSummary(c *corpus.Corpus) Summary {
 	d := c.Digest()
 	terms, _ := c.Documents.TermFrequencies()
@@ -406,7 +407,7 @@ func EmbedTogether(
 	return s, x, y, nil
 }
 
-// WarnEmptyDocuments warns about documents that have no terms after embedding.
+// WarnEmptyDocuments warns about documents that lose all their terms when they are embedded.
 func WarnEmptyDocuments(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	if n := x.EmptyCount() - c.Documents.EmptyRowCount(); n > 0 {
 		e.Warnf("%s leaves %s without terms; they are orthogonal to all other documents", x.Embedder,

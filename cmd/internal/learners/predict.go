@@ -103,7 +103,7 @@ func (r *predict) requireInputs(what string) error {
 	return nil
 }
 
-// keepTexts limits the memory of texts to a quarter of -m.
+// keepTexts limits the memory of texts to a quarter of the memory for reading.
 func (r *predict) keepTexts() { r.KeepTexts = cmp.Or(r.ReadLimitBytes()/4, math.MaxInt64) }
 
 var outputValues = []string{"labels", "probabilities", "decisions"}
