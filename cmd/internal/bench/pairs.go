@@ -54,7 +54,7 @@ type pairsRow struct {
 	CopyShare     float64 `json:"copy_bandwidth_share"`
 	PeakBytes     int64   `json:"peak_bytes"` // peak memory of the process
 	NumRecomputed int64   `json:"recomputed_pairs"`
-	NumBelowLimit int64   `json:"found,omitempty"`   // number of candidates for neighbour lists
+	NumBelowLimit int64   `json:"found,omitempty"`   // number of values below the limit of a neighbour list
 	NumInserted   int64   `json:"entered,omitempty"` // number of insertions into neighbour lists
 
 	run         func(ctx context.Context) error
