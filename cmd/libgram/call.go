@@ -21,7 +21,6 @@ import (
 	"github.com/gramengine/gram/corpus"
 )
 
-// code is a return code of the C functions.
 type code int32
 
 // The codes are defined in gram.h.

@@ -111,7 +111,6 @@ func refitIndex(c *call, a *arguments, _ *gram.Options) (object, error) {
 	return nil, x.Refit(c.ctx)
 }
 
-// indexMagic is the magic number of index files.
 const indexMagic = "gram index "
 
 func load(c *call, a *arguments, _ *gram.Options) (object, error) {

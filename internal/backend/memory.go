@@ -130,7 +130,7 @@ func (l *Limits) Budget() int64 {
 	return limit
 }
 
-// BudgetSource describes the source of the budget.
+// BudgetSource describes the budget, as in "-m allows 60 MiB".
 func (l *Limits) BudgetSource() string {
 	_, what := l.memoryLimit()
 	return what

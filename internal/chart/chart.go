@@ -34,7 +34,7 @@ type Point struct{ X, Y float64 }
 // Color is an RGB colour in hexadecimal digits, such as #440154.
 type Color string
 
-// Palette are the colours of curves, repeated if there are more curves.
+// Palette lists the colours of curves. Further curves repeat the colours.
 var Palette = []Color{"#1f77b4", "#c43c1a", "#2c8a3c", "#8c56b0", "#d68b00", "#179ca8", "#7f5a4b", "#333333"}
 
 // Gray is the colour of reference lines and labels. Red is the colour of the best point.

@@ -1,5 +1,5 @@
 // Package flagtext formats errors that name flags. For Go programs, the same errors name fields of
-// options instead. Format arguments, such as file names, are unchanged.
+// options instead. Other text in the errors, such as file names, is unchanged.
 package flagtext
 
 import (

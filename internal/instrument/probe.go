@@ -51,7 +51,7 @@ func (m *Probe) PeakMaddRate(k *asm.Kernels, workers int) float64 {
 	})
 }
 
-// Bandwidth is the sum of the workers' read or copy rates, in bytes per second. A copied byte
+// Bandwidth holds read and copy rates in bytes per second, summed over the workers. A copied byte
 // counts twice.
 type Bandwidth struct {
 	Read float64 `json:"read_bytes_per_s"`

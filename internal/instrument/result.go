@@ -39,7 +39,7 @@ type Row struct {
 	IsPrecise bool      `json:"precise"` // the confidence interval of the median is within 2% of the median
 }
 
-// String returns the name of the row.
+// String returns the workload, its version and the number of workers.
 func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.FormatCountOf(r.Workers, "worker", "workers"))
 }

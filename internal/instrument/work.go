@@ -35,7 +35,7 @@ type OperationCounts struct {
 	HeadMadds       int64 `json:"head_madds"`        // multiply-adds with values of the head, including zeros of the panel
 	HeadUsefulMadds int64 `json:"head_useful_madds"` // multiply-adds with values of the head that a pair i < j needs
 	TailMadds       int64 `json:"tail_madds"`
-	MovedBytes      int64 `json:"moved_bytes"` // memory traffic, calculated with the constants above
+	MovedBytes      int64 `json:"moved_bytes"` // memory traffic in bytes, calculated rather than measured
 }
 
 // NewOperationCounts returns the operation counts of a computation with statistics s. width is the

@@ -48,7 +48,7 @@ type SampleError struct {
 	ToleranceRatio float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
 }
 
-// add adds a value with its error and tolerance. NaN is treated as an infinite error.
+// add adds a value with its error and tolerance.
 func (e *SampleError) add(off, tolerance float64) {
 	e.ValueCount++
 	part := 0.0

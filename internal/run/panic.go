@@ -50,7 +50,8 @@ func (e *PanicError) Unwrap() error {
 
 const taskFunction = "run: a task"
 
-// CatchPanic calls a callback and returns its error, or a [PanicError] with the callback's name.
+// CatchPanic calls a callback and returns its error. If the callback panics, CatchPanic returns a
+// [PanicError] with the callback's name.
 func CatchPanic(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

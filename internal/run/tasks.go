@@ -68,7 +68,6 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 	return context.Cause(ctx)
 }
 
-// workerHookKey is the context key of WithWorkerHook.
 type workerHookKey struct{}
 
 // WithWorkerHook returns a context for [Tasks]: each worker's goroutine calls begin before its

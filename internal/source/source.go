@@ -370,7 +370,7 @@ func DisplayName(c *corpus.Corpus, i int) string {
 	return cmp.Or(DocumentName(c, i), strconv.Itoa(i+1))
 }
 
-// ClassNamesOf returns the names of the classes of document i.
+// ClassNamesOf returns the names of document i's classes.
 func ClassNamesOf(c *corpus.Corpus, i int) []string {
 	labels := []string{}
 	for _, id := range c.Labels.Classes(i) {

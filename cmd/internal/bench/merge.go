@@ -27,8 +27,8 @@ func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64
 	return sum
 }
 
-// mergeRow returns the report row of the baseline. The baseline computes c between 512 random
-// documents and up to 512 consecutive documents each, as in rows of a matrix.
+// mergeRow returns the report row of the baseline, which computes c between each of 512 random
+// documents and up to 512 consecutive documents.
 func mergeRow(x *sparse.Embedded, seed uint64) *pairsRow {
 	const rows, run = 512, 512
 	n := x.Rows()

@@ -259,7 +259,7 @@ func (r *evaluateReport) importanceSection() report.Section {
 	return s
 }
 
-// mistakesSection returns the worst mistakes with the words that had the largest effects.
+// mistakesSection returns the worst mistakes with the effects of words or columns.
 func (r *evaluateReport) mistakesSection() report.Section {
 	texts := r.trainingTexts()
 	s := report.Section{Title: "Worst mistakes", Text: "The most confident wrong predictions. "}

@@ -104,8 +104,9 @@ func (m *trainingFlags) requireSource() error {
 	return nil
 }
 
-// kernelsOf returns the kernels set by flags, or a default kernel. With -t, the default gamma is 1
-// divided by the number of columns of c, as in svm-train. c may be nil during flag checks.
+// kernelsOf returns the kernels set by flags, or a default kernel. With -t, the default gamma for
+// vectors is 1 divided by the number of columns of c, as in svm-train. c may be nil during flag
+// checks.
 func (m *trainingFlags) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	if m.isPrecomputed() {
 		return []kernel.Kernel{kernel.Precomputed()}, nil

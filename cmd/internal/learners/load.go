@@ -148,5 +148,4 @@ func (r *predict) device(
 	return r.LoadDocuments(ctx, support)
 }
 
-// errTextForVectors is returned for a source of text if the model was trained on vectors.
 var errTextForVectors = errors.New("the model was trained on vectors, not on text")

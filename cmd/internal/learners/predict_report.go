@@ -28,7 +28,7 @@ type predictReport struct {
 	BackendReason string         `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
 	Workers       int            `json:"workers"`
 
-	NumScored  int `json:"documents_scored"` // number of scored documents
+	NumScored  int `json:"documents_scored"`
 	NumCorrect int `json:"documents_correct"`
 	source.Metrics
 	Regression       *score.Regression `json:"regression,omitempty"`

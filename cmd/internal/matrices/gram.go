@@ -189,7 +189,7 @@ func (g *gramFlags) run(ctx context.Context, e *cli.Env) error {
 	return g.PrintReport(e, g.f, r)
 }
 
-// requiredBytes returns an upper bound of the memory for the Gram matrix of a corpus, in bytes.
+// requiredBytes returns an upper bound on the memory in bytes for a corpus's Gram matrix.
 func (g *gramFlags) requiredBytes(s corpus.Size) int64 {
 	_, inEngine := source.ScratchBytes(s)
 	return max(inEngine, source.EngineBytes(s, g.NumWorkers())+partsBytes(64, s.Documents))

@@ -111,7 +111,7 @@ func testBytes(docs, others *sparse.CSR) int64 {
 		2*4*rows*int64(others.Rows())
 }
 
-// crossBytes returns an upper bound of the memory in bytes for a part of the matrix: the embedded
+// crossBytes returns an upper bound on the memory in bytes for a part of the matrix: the embedded
 // test documents of the part, the engine's copy of these documents, and two parts of the matrix.
 func crossBytes(eng *engine.Engine, docs *sparse.CSR, rows int) int64 {
 	most := int64(0)

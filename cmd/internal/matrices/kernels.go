@@ -43,7 +43,7 @@ gram kernels '0.5*diffusion:t=0.5 + 0.5*linear' -json`,
 	},
 }
 
-// embeddingsHelp is printed after the list of kernels.
+// embeddingsHelp is the help text below the list of kernels.
 const embeddingsHelp = `
 c = 1 - cosine. Parameters are KEY=DEFAULT: meaning; range. Sums may also be written as
 0.5*diffusion:t=0.5 + 0.5*linear. All kernels of a sum share the embedding of the first kernel by

@@ -364,7 +364,7 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	return append(b, "}\n"...)
 }
 
-// groupBytes returns an upper bound of the memory for finding groups, in bytes.
+// groupBytes returns an upper bound on the memory in bytes for finding groups.
 func groupBytes(s corpus.Size) int64 {
 	embedded, _ := source.ScratchBytes(s)
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))

@@ -268,7 +268,7 @@ func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents i
 	return err
 }
 
-// requiredBytes returns an upper bound of the memory for neighbours within one corpus, in bytes.
+// requiredBytes returns an upper bound on the memory in bytes for neighbours within one corpus.
 func (n *neighbours) requiredBytes(s corpus.Size) int64 {
 	embedded, inEngine := source.ScratchBytes(s)
 	return max(s.Bytes()+embedded, inEngine+engine.NeighboursBytes(s.Documents, min(n.k, s.Documents)))

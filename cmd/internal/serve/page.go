@@ -37,7 +37,6 @@ type pageContent struct {
 	Answers                  []pageSection
 }
 
-// field is a form field for a column.
 type field struct {
 	Name, Kind, Value string
 	Values            []string // values of a categorical column, except the empty value
@@ -75,7 +74,6 @@ type pageSection struct {
 	Table       *report.Table
 }
 
-// formType is the content type of the page's form.
 const formType = "application/x-www-form-urlencoded"
 
 // page handles GET with an empty form, and POST with the prediction for the submitted form.

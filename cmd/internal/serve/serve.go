@@ -186,7 +186,6 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 // pollInterval is the interval for checking whether the model file was replaced.
 const pollInterval = 500 * time.Millisecond
 
-// watcher detects that a file was replaced.
 type watcher struct {
 	file               string
 	readInfo, lastInfo os.FileInfo // state of the file when it was read, and at the last check; nil if there is no file

@@ -86,7 +86,6 @@ func (s *service) countReload(result string) {
 	s.metricSet.GetOrCreateCounter(reloadMetric(result)).Inc()
 }
 
-// statusError is an error with its HTTP status.
 type statusError struct {
 	status int
 	text   string

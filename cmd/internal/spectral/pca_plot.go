@@ -13,8 +13,8 @@ const plotWidth = 15 // width of a plot in centimetres
 // maxPlotPoints is the maximum number of documents in a plot. More points would overlap.
 const maxPlotPoints = 5000
 
-// draw returns two charts: documents by their first two components, coloured by class, and the
-// explained variance.
+// draw returns two charts. The first shows documents by their first two components, coloured by
+// class. The second shows the explained variance.
 func (r *componentsReport) draw(
 	ctx context.Context, c *corpus.Corpus, of coordinatesFunc,
 ) ([]*chart.Chart, error) {

@@ -40,7 +40,7 @@ func (l *closestPairList) addRow(i int, c []float32) {
 	}
 }
 
-// addRows adds the values right of the diagonal, of every step-th row.
+// addRows adds the values right of the diagonal in every step-th row.
 func (l *closestPairList) addRows(ctx context.Context, eng *engine.Engine, c kernel.Kernel, step int) error {
 	var rows []int
 	for i := 0; i < eng.Len(); i += step {

@@ -67,7 +67,7 @@ type rowResult struct {
 	firstFailure maxError // first value outside its tolerance
 	numFailures  int64
 	numIdentical int64 // number of compared pairs of identical documents, including (i, i)
-	numNonzero   int64 // number of these pairs with a nonzero value
+	numNonzero   int64 // number of compared pairs of identical documents with a nonzero value
 }
 
 func newRowResult() rowResult {

@@ -263,8 +263,8 @@ func (v *verifier) verifyEmbedding(ctx context.Context, kernels []kernel.Kernel)
 	return nil
 }
 
-// newBackends creates an engine for each back end. Each engine takes at most the given number of
-// bytes. If memory suffices, it creates engines concurrently, because most of the work for an
+// newBackends creates an engine for each back end. bytes is an upper bound on the memory of each
+// engine. If memory suffices, it creates engines concurrently, because most of the work for an
 // engine uses one CPU. On an error it also returns the engines created so far.
 func (v *verifier) newBackends(ctx context.Context, x *sparse.Embedded, bytes int64) ([]*backendRun, error) {
 	var list []*backendRun
