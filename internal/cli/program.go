@@ -79,8 +79,7 @@ type Env struct {
 // there, standard error. Quiet commands have no report if -o writes the result.
 func (e *Env) ReportWriter() io.Writer { return cmp.Or(e.reportWriter, e.Stdout) }
 
-// Infof prints a message on standard error unless Quiet is set. It prints the same message only
-// once.
+// Infof prints a message on standard error unless Quiet is set. It omits repeated messages.
 func (e *Env) Infof(format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

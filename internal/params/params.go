@@ -91,9 +91,8 @@ func Names(of any) (names []string) {
 	return names
 }
 
-// Set sets a parameter of the struct *to, and adds the parameter to the struct's [Record], if there
-// is one. It fails if the parameter is unknown. If the value isn't allowed, it fails with a
-// [*ValueError] or the error of UnmarshalText.
+// Set sets a parameter of *to, and adds it to the [Record] of *to, if any. An unknown parameter is
+// an error. For an invalid value, the error is a [*ValueError] or from UnmarshalText.
 func Set(to any, name, text string) error {
 	if err := SetUnrecorded(to, name, text); err != nil {
 		return err

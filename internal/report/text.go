@@ -103,8 +103,7 @@ func FormatPeakMemory(peak, limit int64) string {
 	return text
 }
 
-// TruncateStart shortens s to n runes: an ellipsis and the end of s, because the end of a path is
-// more specific.
+// TruncateStart shortens s to n runes at the start, because the end of a path is more specific.
 func TruncateStart(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -50,8 +50,7 @@ func (e *PanicError) Unwrap() error {
 
 const taskFunction = "run: a task"
 
-// CatchPanic calls a callback and returns its error. If the callback panics, CatchPanic returns a
-// [PanicError] with the callback's name.
+// CatchPanic calls f. It returns f's error, or a [PanicError] with the given name if f panics.
 func CatchPanic(name string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

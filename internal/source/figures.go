@@ -40,8 +40,7 @@ func NewMetrics(s *score.Score, regression, labels bool) (f Metrics) {
 	return f
 }
 
-// DescribeAll adds F1 scores and losses over all documents to a report. The micro F1 is only for
-// label sets.
+// DescribeAll adds the macro F1, the losses and, for label sets, the micro F1 to a report.
 func (f *Metrics) DescribeAll(d *report.Document) {
 	text := f.FormatLosses()
 	if f.HammingLoss != nil {

@@ -9,8 +9,7 @@ import (
 // maxPanels is the maximum number of decision functions in a plot.
 const maxPanels = 8
 
-// draw plots weights or mean effects as bars, one panel for each of the first maxPanels decision
-// functions. The largest value is at the top of its panel.
+// draw plots weights or mean effects as bars, largest at the top, in up to maxPanels panels.
 func (x *modelReport) draw(path string) error {
 	var panels []*chart.Chart
 	longest := 1

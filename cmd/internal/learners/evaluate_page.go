@@ -313,8 +313,7 @@ func (r *evaluateReport) predictedLabels(m *learn.Mistake) string {
 	return labelsOrNone(m.Prediction)
 }
 
-// markedParts splits the first maxText bytes of a mistake's text at the boundaries of the marked
-// words.
+// markedParts splits the first maxText bytes of a mistake's text at the marked words.
 func markedParts(m *learn.Mistake) (out []report.Span) {
 	end := len(m.Text)
 	if end > maxText {
@@ -341,8 +340,7 @@ func markedParts(m *learn.Mistake) (out []report.Span) {
 }
 
 // trainingTexts returns the texts of -training, which support vectors refer to by index. It returns
-// nil without -training, if the model has no support vectors, or if it was trained on other
-// documents.
+// nil unless the model has support vectors and was trained on these documents.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.predictions.model.About()
 	if c := r.training; a.SupportVectorCount > 0 && c != nil && a.NumDocuments == c.Documents.Rows() &&

@@ -136,8 +136,7 @@ func (m *trainingFlags) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	return kernels[0], nil
 }
 
-// options returns the learner's options. It also adapts the trainer to c. During flag checks, c is
-// nil.
+// options returns the learner's options, and adapts the trainer to c. During flag checks, c is nil.
 func (m *trainingFlags) options(c *corpus.Corpus) (o learn.Options, err error) {
 	o = learn.Options{Seed: m.seed, ISA: m.ISA, Workers: m.Workers, WorkBudget: m.chooseTime, VectorDefaults: m.vectors}
 	if m.f.IsSet("s", "t", "g", "d", "r", "n", "p") {

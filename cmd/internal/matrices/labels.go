@@ -41,8 +41,7 @@ func classNumbers(names []string, e *cli.Env) []string {
 }
 
 // numbersOfDocuments returns the number of each document's class. For an unlabelled document it
-// returns missing, or fails if missing is "". It also fails if a document has several classes. If c
-// has no classes, it returns nil.
+// returns missing, or fails if missing is "". It also fails if a document has several classes.
 func numbersOfDocuments(c *corpus.Corpus, numbers []string, missing string) ([]string, error) {
 	if len(c.Classes) == 0 {
 		return nil, nil

@@ -86,8 +86,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// firstGroups returns a section with the first groups. The section has no groups unless -report and
-// -texts are set.
+// firstGroups returns a section, with the first groups if -report and -texts are set.
 func (d *duplicates) firstGroups(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}

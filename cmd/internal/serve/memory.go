@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// memoryCounter counts bytes of connections and requests. Requests that would exceed the limit get
-// status 503.
+// memoryCounter counts bytes of connections and requests. Requests beyond the limit get status 503.
 type memoryCounter struct{ used, limit atomic.Int64 }
 
 // memoryShare is the memory held by one request.
