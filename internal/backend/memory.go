@@ -137,7 +137,8 @@ func (l *Limits) BudgetSource() string {
 }
 
 // SetMemoryLimit sets the runtime's memory limit to the budget minus NonGoBytes, but at least to
-// half the budget. It returns the budget. Package cli restores the limit when the command ends.
+// half the budget. If the budget is 0, it sets no limit. It returns the budget. Package cli
+// restores the limit when the command ends.
 func (l *Limits) SetMemoryLimit() int64 {
 	limit := l.Budget()
 	if limit > 0 {

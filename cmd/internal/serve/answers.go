@@ -222,7 +222,7 @@ type predictionObject struct {
 	Labels        []string `json:"labels"`
 	Probability   *float64 `json:"probability,omitempty"` // probability of the first label
 	Value         *float64 `json:"value,omitempty"`       // estimate of a regression
-	Margin        *float64 `json:"margin,omitempty"`      // decision value for the prediction against SecondClass
+	Margin        *float64 `json:"margin,omitempty"`      // decision value for the prediction against SecondClass, if any
 	SecondClass   string   `json:"second,omitempty"`
 	NumKnownWords int      `json:"words_known"`
 	NumWords      int      `json:"words"`
