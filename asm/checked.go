@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// withChecks returns a table whose kernels check the lengths of their arguments in constant time,
-// before any memory access. If a slice or a stride is too small, or if a count is negative, the
+// withChecks returns a table whose kernels check their arguments before any memory access. Checks
+// take constant time, or constant time per row in AddRows and Prefetch. If a check fails, the
 // kernel panics with the names of the kernel and the argument. Kernels in assembly check nothing.
 //
 // The package documentation states what isn't checked.

@@ -10,9 +10,10 @@
 //
 // # What is checked
 //
-// A kernel of a table checks its counts, its strides and the lengths of its slices in constant
-// time. If a check fails, the kernel panics before any memory access, with a message such as "asm:
-// Exp: dst has 4 values, but x has 3".
+// A kernel of a table checks its counts, its strides and the lengths of its slices. Checks take
+// constant time, or constant time per row in AddRows and Prefetch. If a check fails, the kernel
+// panics before any memory access, with a message such as "asm: Exp: dst has 4 values, but x has
+// 3".
 //
 // Indices stored in slices, such as offsets into a panel and entries of posting lists, are not
 // checked, because checking them would take as long as the kernel. A wrong index may cause a read
@@ -38,8 +39,8 @@
 //
 // # Experiments with dot products
 //
-// The experiments computed dot products and c for half of the symmetric matrix of the Go source
-// files (7,711 documents), with AVX2 on one core of an AMD Zen 3. Percentages are the head's speed
+// The experiments computed dot products and c for one triangle of the matrix of the Go source files
+// (7,711 documents), with AVX2 on one core of an AMD Zen 3. Percentages are the head's speed
 // divided by the peak rate of fused multiply-adds, measured in the same run.
 //
 //   - Panels of R = 32 documents reach 50% with one document at a time and 52% with two. R = 48

@@ -7,14 +7,12 @@ import "math"
 //
 //	m = min c[i*stride+j],  g*group <= i < min((g+1)*group, lines), 0 <= j < places
 //
-// minGeneric inserts m into the smallest minima so far, which are in ascending order, and drops the
-// largest minimum:
+// For each j, least[q*places+j], 0 <= q < levels, lists the smallest minima so far in ascending
+// order. minGeneric inserts m into this list and drops the largest value. NaN is never inserted.
 //
-//	least[q*places+j],  0 <= q < levels
-//
-// If least is initially +Inf, then afterwards at least levels values with index j are at most
-// least[(levels-1)*places+j]. NaN is never a minimum, and least contains no NaN. levels >= 1, group
-// >= 1, stride >= places.
+// If least is initially +Inf and least[(levels-1)*places+j] is finite afterwards, at least levels
+// values with index j are at most least[(levels-1)*places+j]. levels >= 1, group >= 1, stride >=
+// places.
 func minGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {

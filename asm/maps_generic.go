@@ -8,9 +8,9 @@ import (
 
 // The following holds for every map. The inputs are at least as long as dst. dst may be the same
 // slice as an input. Any other overlap is forbidden. The bits of an element depend neither on its
-// index nor on the length. c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or
-// results are unspecified. NaN gives NaN. Calls may run concurrently if no destination overlaps
-// memory that another call accesses. An ulp is the spacing of float32 numbers at the exact result.
+// index nor on len(dst). c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or results
+// are unspecified. NaN gives NaN. Calls may run concurrently if no destination overlaps memory that
+// another call accesses. An ulp is the spacing of float32 numbers at the exact result.
 
 // addGeneric adds two slices,
 //
@@ -100,9 +100,9 @@ func ngdExpGeneric(dst, c []float32, invT float32) {
 //	dst[j] = exp(-gamma·((x-y[j])² + 2·x·y[j]·c[j])),  0 <= j < len(dst)
 //
 // This is exp(-gamma‖a-b‖²) without the cancellation of ‖a‖² + ‖b‖² - 2⟨a, b⟩, because neither term
-// is negative. x, y[j] >= 0 have finite squares; gamma >= 0 is finite. The relative error is
-// 5·2^-24 for the exponent, hence 5 ulp times (1 + exponent) for the result. The result is exactly
-// 1 if x = y[j] and c[j] = 0.
+// is negative. x, y[j] >= 0 have finite squares; gamma >= 0 is finite. The relative error is at
+// most 5·2^-24 for the exponent, hence 5 ulp times (1 + |exponent|) for the result. The result is
+// exactly 1 if x = y[j] and c[j] = 0.
 func gaussianGeneric(dst, c, y []float32, x, gamma float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {

@@ -33,14 +33,15 @@ const (
 )
 
 // PiecewiseRows returns the number of rows of a table with 2^bits intervals per power of two. The
-// last row is for c out of range, and holds NaN. It panics if bits is above 12.
+// last row is for NaN and negative c, and must hold NaN. It panics if bits is above 12.
 func PiecewiseRows(bits uint) int {
 	checkBits("PiecewiseRows", bits)
 	return PiecewiseOctaves<<bits + 1
 }
 
 // PiecewiseRow returns the row index of c and the variable t of its polynomial. If c is NaN or
-// outside [0, 2], row is the last row. It panics if bits is above 12.
+// negative, row is the last row. If c > 2, row and t are the same as for c = 2. It panics if bits
+// is above 12.
 func PiecewiseRow(c float32, bits uint) (row int, t float32) {
 	checkBits("PiecewiseRow", bits)
 	var fold uint32
@@ -65,8 +66,8 @@ func piecewiseT(b uint32, bits uint) float32 {
 //
 //	dst[j] = Σ_k rows[row(c[j])][k] t(c[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
 //
-// rows has PiecewiseRows(bits) elements, and bits is at most 12. NaN and values outside [0, 2] use
-// the last row.
+// rows has PiecewiseRows(bits) elements, and bits is at most 12. NaN and negative values use the
+// last row.
 //
 // Accuracy: in Horner's rule in float32, the term in tᵏ has a relative rounding error of at most
 // 2k·2⁻²⁴. The result is also rounded.

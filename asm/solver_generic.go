@@ -7,18 +7,19 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// The solver's kernels for scores and rows of the matrix. Rows are float32; sums and comparisons
-// are float64. Each function documents its rounding. Generic and assembly versions give the same
-// bits, so training gives the same result on every processor if the matrix is the same.
+// The solver's kernels work on scores and matrix rows. Rows are float32; sums and comparisons are
+// float64. Each function documents its rounding. Generic and assembly versions give the same bits,
+// so training gives the same result on every processor if the matrix is the same.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
 // s[t] = -y[t]·∇f(α)[t]. I_up is the set of variables for which y[t]·α[t] may increase, and I_low
 // the set for which it may decrease. A mask has a bit for each set. Source: Fan, Chen and Lin, JMLR
 // 6 (2005), §2.
 //
-// The number of scores is a multiple of ScanBlock; masks are 0 in the padding. All slices are at
-// least as long as g; bit is a single bit of a mask. Nothing is allocated or retained. Calls may
-// run concurrently if no destination overlaps memory that another call accesses.
+// Kernels with scores g require a multiple of ScanBlock scores, and other slices at least as long
+// as g. Masks are 0 in the padding, and bit is a single bit of a mask. Nothing is allocated or
+// retained. Calls may run concurrently if no destination overlaps memory that another call
+// accesses.
 
 // The number of scores of Extremes, Step, ArgGain and Beyond must be a multiple of ScanBlock.
 const ScanBlock = layout.ScanBlock
@@ -76,8 +77,9 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 // diagonal.
 //
 // at is the index of the maximum, with ties broken by index, or -1 (and gain 0) if there is no
-// gain. low is the minimum score with the bit, or +Inf. The solver stops on the duality gap gmax -
-// low. NaN is skipped. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
+// gain. low is the minimum score whose mask has the bit, or +Inf. The solver stops on the duality
+// gap gmax - low. NaN is skipped. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set
+// selection 3.
 func argGainGeneric(
 	g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
 ) (at int, gain, low float64) {
@@ -110,7 +112,7 @@ func argGainGeneric(
 //
 //	mask[t] & bit != 0 and way·g[t] > above,  0 <= t < len(g)
 //
-// way is 1 or -1. index has at least len(g) elements; elements from n on are overwritten.
+// way is 1 or -1. index has at least len(g) elements; elements from n on may be overwritten.
 func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above float64) (n int) {
 	mask = mask[:len(g)]
 	for t, v := range g {

@@ -96,7 +96,7 @@ func transposeGeneric(dst []float32, dstStride int, src []float32, srcStride, ro
 //	c[i] = min(max(1 - c[i], 0), 2)
 //
 // It writes the indices of results below limit to index, in ascending order, and returns their
-// number. index must be at least as long as c, and its remaining elements are overwritten. NaN
+// number. index must be at least as long as c, and its remaining elements may be overwritten. NaN
 // stays NaN and isn't below limit.
 //
 // Accuracy: half an ulp of the result, plus the error of the cosine, which is at least 2⁻²⁵ near 1.

@@ -96,8 +96,9 @@ func tanhGeneric(dst []float32, v []float64) {
 }
 
 // oneMinusExp64 is 1-e^x for x <= 0. With n the integer nearest to x/ln 2 and r = x - n ln 2, 1-e^x
-// is (1-2^n) - 2^n·(e^r-1). The first term is 0, or at least twice the magnitude of the second term
-// if that is negative, so nothing cancels. The error of r is 2^-47 for n < 0; for n = 0 r is exact.
+// is (1-2^n) - 2^n·(e^r-1). For n = 0 the first term is 0, and r is exact. For n < 0 nothing
+// cancels, because the first term is at least twice the magnitude of a negative second term, and
+// the error of r is at most 2^-47.
 func oneMinusExp64(x float64) float64 {
 	if x < coeff.Expm1Min {
 		x = coeff.Expm1Min

@@ -19,7 +19,7 @@ type (
 // Head describes the dense terms. TermCount is the number of dense terms, which are the most
 // frequent terms. SegmentCount is the number of segments of the head. DenseOperand determines
 // whether rows or columns are dense. PredictedTime is the estimated time for the dot products of
-// half of the Gram matrix on one core.
+// one triangle of the Gram matrix on one core.
 type Head = panel.Head
 
 // With DenseRows, each panel of rows is stored densely and multiplied by all columns. With
@@ -37,7 +37,7 @@ type Info struct {
 	Kernels *asm.Kernels // kernels of the instruction set
 	Workers int          // number of goroutines
 	Bytes   int64        // memory of the documents and the back end
-	Head    Head         // head of the CPU back end; zero if a device computes c
+	Head    Head         // head of the CPU back end, without PredictedTime; zero if a device computes c
 	Heads   []Head       // heads that the cost model compared, in order of TermCount; nil if a device computes c
 
 	// Recommended rows per call of [Engine.EachTile] with test documents, number of concurrent
@@ -67,7 +67,7 @@ func (e *Engine) planBatches() (rows, atOnce, workers int) {
 // Stats returns the counts of all completed computations.
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
-// Close releases the device, if there is one. No computation may be running. Computations after
+// Close frees the resources of the back end. No computation may be running. Computations after
 // Close fail. Close is idempotent, and does nothing for a nil engine.
 func (e *Engine) Close() error {
 	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {

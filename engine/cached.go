@@ -212,11 +212,11 @@ type InMemoryMatrix struct {
 
 // Materialise computes the whole matrix of k without storing c. For a single training run this is
 // faster than [Matrix.Rows], which applies the kernel at each read. Materialise returns nil if the
-// matrix doesn't fit into CacheBytes, or if c is already stored.
+// matrix doesn't fit into CacheBytes, or if c or another such matrix is stored. 
 //
-// Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Only one such
-// matrix exists at a time. Materialise waits for a running Build. If the cache is used in the
-// meantime, CacheStats.Bytes may exceed CacheBytes.
+// Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Materialise
+// waits for a running Build. If the cache is used in the meantime, CacheStats.Bytes may exceed
+// CacheBytes.
 func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	c := m.c
 	if err := c.e.checkOpen(); err != nil {

@@ -12,8 +12,8 @@ import (
 
 // Digest returns a checksum of the Gram matrix of k: the sum of [device.HashValue] of k(xᵢ, xⱼ)
 // over all i <= j, modulo 2^64. Equal matrices have equal digests. Different matrices have equal
-// digests with probability 2⁻⁶⁴, unless the values were chosen to make digests equal. The matrix is
-// neither stored nor copied from a device.
+// digests with probability 2⁻⁶⁴, unless the values were chosen to make digests equal. The matrix
+// isn't stored. A [device.Reducer] that supports k computes the digest on the device.
 func (e *Engine) Digest(ctx context.Context, k kernel.Kernel) (digest uint64, err error) {
 	if k, err = e.bind(k); err != nil {
 		return 0, err

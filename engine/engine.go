@@ -35,8 +35,9 @@ type Options struct {
 // Engine computes kernel values of a set of documents in float32.
 //
 // The error of c is at most [device.ErrorBound], and c of identical documents is 0. With a given
-// instruction set, values are the same bit for bit for any number of workers, for (i, j) and (j,
-// i), and whether a join or tiles compute them. An Engine may be used concurrently.
+// instruction set and given [asm.Caches], values are the same bit for bit for any number of
+// workers, for (i, j) and (j, i), and whether a join or tiles compute them. An Engine may be used
+// concurrently.
 type Engine struct {
 	c           *compute.Computer
 	memoryLimit int64
@@ -78,9 +79,9 @@ func (o Options) resolveWorkers() (int, error) {
 // Tests of bit-for-bit equality use more documents, so that there are several blocks.
 const MinTailBlockDocuments = panel.MinTailBlockDocs
 
-// New makes an engine for the documents x, which must stay unchanged. It copies the documents into
-// head and tail, which takes about as much memory as x. It fails if an option is invalid, if
-// x.Validate or Options.Device fails, or if memory is too small (with a [MemoryError]).
+// New makes an engine for the documents x, which must stay unchanged. Without a device, it copies
+// the documents into head and tail, which takes about as much memory as x. It fails if an option is
+// invalid, if x.Validate or Options.Device fails, or if memory is too small (with a [MemoryError]).
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }
@@ -132,7 +133,8 @@ func newWithoutPanels(ctx context.Context, x *sparse.Embedded, opt Options) (*En
 	return e, nil
 }
 
-// checkMemory is called before the documents are copied.
+// checkMemory returns an error if the engine would exceed the memory limit. It must be called
+// before the documents are copied.
 func (e *Engine) checkMemory() error {
 	return compute.CheckLimit(newOperation, MaxEngineBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memoryLimit)
 }
@@ -184,7 +186,7 @@ func (e *Engine) bind(k kernel.Kernel) (kernel.Kernel, error) {
 	return kernel.Resolve(k, len(e.c.X.Embedder.Terms)), nil
 }
 
-// checkNorms returns an error unless the square of each document's norm is finite in float32.
+// checkNorms returns an error unless each document has a norm whose square is finite in float32.
 func checkNorms(x *sparse.Embedded) error {
 	if n := len(x.Norms); n != x.Rows() {
 		return fmt.Errorf("%d norms, but %d documents", n, x.Rows())

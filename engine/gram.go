@@ -42,7 +42,8 @@ func (e *Engine) Gram(ctx context.Context, k kernel.Kernel, dst *Symmetric) (_ *
 
 // Rows returns the values that q selects, with one matrix row per row of q. The values are from the
 // cross matrix if q.TestDocuments is set, otherwise from the Gram matrix. Rows writes to dst, or to
-// a new matrix if dst is nil. Errors are as for [Engine.Gram].
+// a new matrix if dst is nil. It fails if q is invalid, if q.OmitSymmetric is set, or for the same
+// reasons as [Engine.Gram].
 func (e *Engine) Rows(ctx context.Context, k kernel.Kernel, q Request, dst *Dense) (_ *Dense, err error) {
 	if k, err = e.resolve(k, &q); err != nil {
 		return nil, err

@@ -73,9 +73,9 @@ func (k *Deduplicator) settle() {
 	k.pairs, k.full = k.pairs[:0], false
 }
 
-// Groups returns a group for each selected document that other documents are near to. A group lists
-// the selected document and the dropped documents, in ascending order. A dropped document belongs
-// to the first selected document near to it.
+// Groups returns a group for each selected document with dropped documents. A group lists the
+// selected document and its dropped documents, in ascending order. A dropped document belongs to
+// the first selected document near to it.
 func (k *Deduplicator) Groups() [][]int32 {
 	for at, p := range k.pairs {
 		i, j := k.firstCopy[p[0]], k.firstCopy[p[1]]

@@ -26,8 +26,8 @@ type GroupsResult struct {
 }
 
 // GroupsWithin finds all pairs whose c is at most a bound, and groups documents with
-// [Deduplicator]. It takes at least [GroupsBytes] of memory. If the pairs don't fit in memory, it
-// finds all pairs again, until the undecided pairs fit.
+// [Deduplicator]. It takes at least [GroupsBytes] of memory. It stores only a limited number of
+// undecided pairs. If there are more, it finds all pairs again.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*GroupsResult, error) {
 	kept, out := NewDeduplicator(x.Rows()), &GroupsResult{}
 	kept.maxPairs = pairsPerRow*x.Rows() + 1<<12

@@ -35,8 +35,8 @@ type Match struct {
 }
 
 // NewIndex makes an index of x, which must stay unchanged. It stores dense panels of up to
-// opt.DenseCopyBytes (default no limit) if memory allows. It fails if opt.Device is set, or if
-// [New] fails.
+// opt.DenseCopyBytes (default no limit) if memory allows. It fails if opt.Device is set, if [New]
+// fails, or if the posting lists don't fit in memory.
 func NewIndex(ctx context.Context, x *sparse.Embedded, opt Options) (*Index, error) {
 	if opt.Device != nil {
 		return nil, errors.New("engine: an index supports only the CPU, but Device is set")
@@ -101,7 +101,8 @@ func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32,
 
 // Nearest returns the k documents with the smallest c to document i of q, in ascending order of c,
 // with ties broken by document index. If allowed isn't nil, only documents that it accepts are
-// returned. It fails if k is below 1, if q is empty or has another embedder, or if ctx is done.
+// returned. It fails if k is below 1, if q is invalid or has another embedder, if i is out of
+// range, or if ctx is done.
 func (x *Index) Nearest(
 	ctx context.Context, q *sparse.Embedded, i, k int, allowed func(doc int) bool,
 ) ([]Match, error) {
@@ -117,7 +118,7 @@ func (x *Index) Nearest(
 		return nil, err
 	}
 	const rounding = 2*device.MaxError + 0x1p-22 // twice the error of c from tiles, plus float32 rounding
-	// limit is the k-th smallest c so far. It is updated whenever some holds 2k values.
+	// limit is the k-th smallest c so far. It is updated whenever the slice some has 2k values.
 	limit, some := float32(math.Inf(1)), make([]float32, 0, 2*min(k, x.Len()))
 	full := func() {
 		if slices.Sort(some); len(some) >= k {

@@ -28,7 +28,7 @@ func main() {
 }
 
 func run() error {
-	// Go programs open /dev/null for child processes, and read the huge page size from /proc.
+	// Go programs open /dev/null for child processes. Tests may also use /proc and /tmp.
 	for _, fs := range []struct{ kind, at string }{{"devtmpfs", "/dev"}, {"proc", "/proc"}, {"tmpfs", "/tmp"}} {
 		if err := os.MkdirAll(fs.at, 0o755); err != nil {
 			return err

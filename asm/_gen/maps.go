@@ -108,7 +108,7 @@ func maps(f file) {
 	}
 }
 
-// write generates a map:
+// write generates a map in three parts:
 //
 //	block: a block of registers, repeated while a full block has only elements up to limit
 //	single: a single register, then a jump to block

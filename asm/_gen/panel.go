@@ -82,7 +82,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.Store(g.base("index"), g.ReturnIndex(0)) // the result holds the address of the next index until the kernel ends
 	}
 
-	// take moves a stream to the values of the next document.
+	// take sets s.n to the number of values of document slot, and first to the end of the values.
 	take := func(s stream, slot int) {
 		last := g.GP64()
 		g.MOVQ(Mem{Base: start, Disp: 8 * (slot + 1)}, last)
@@ -133,7 +133,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			addTerms(d, o)
 		}
 	}
-	// loop adds the terms of the last n > 0 values of each stream to the sums of document d, d+1,
+	// loop adds the terms of the last n > 0 values of each stream to the sums of documents d, d+1,
 	// …. The streams have equal lengths. loop overwrites n.
 	loop := func(n Register, d int, streams ...stream) {
 		top, single, done := g.label("four"), g.label("value"), g.label("through")

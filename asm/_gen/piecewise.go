@@ -78,7 +78,7 @@ func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	g.VPOR(l.half, mid, mid)
 	g.VSUBPS(mid, t, t)
 
-	// Horner's rule, from the highest coefficient down. The coefficients of t⁴ and t⁵ are in the
+	// Horner's rule starts at the highest coefficient. The coefficients of t⁴ and t⁵ are in the
 	// second half of a row.
 	at := g.offsets(row)
 	q := g.halves(l.rows, at, 16)

@@ -63,8 +63,8 @@ type multiplication struct {
 	c, at, stride, lines, by, byStride, sum, apart GPVirtual
 }
 
-// product multiplies wide registers of columns by count vectors, adds the products to the sums, and
-// advances m.sum to the next vector.
+// product multiplies a block of columns, which fill wide registers, by count vectors. It adds the
+// products to the sums, and advances m.sum to the next vector.
 func (g *gen) product(some some, wide, count int, m multiplication) {
 	first := g.GP64()
 	g.MOVQ(m.sum, first)

@@ -50,9 +50,9 @@ func (g *gen) prefetch() {
 	g.RET()
 }
 
-// addRows generates the assembly of addRowsGeneric. Sums stay in registers during the pass over the
-// rows. A block of columns uses all spare registers. For the remaining columns the block size is
-// halved repeatedly, and the last columns use a mask. An element takes one widening load and one
+// addRows generates the assembly of addRowsGeneric. During the pass over the rows, the sums of a
+// block of columns stay in registers. For the remaining columns the block size is halved
+// repeatedly, and the last columns use a mask. An element takes one widening load and one
 // multiply-add.
 func (g *gen) addRows() {
 	g.begin("addRows", "func(sum []float64, rows [][]float32, from int, by []float64)", "is addRowsGeneric.")

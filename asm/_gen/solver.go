@@ -8,9 +8,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// These kernels process a multiple of sixteen elements, two registers at a time. Each lane keeps
-// its best value and the index of that value. The lanes are combined at the end. Indices are stored
-// as float64 (exact up to 2⁵³), because AVX2 has a minimum for float64 but not for 64-bit integers.
+// These kernels process a multiple of sixteen elements, two registers at a time. Except in beyond,
+// each lane keeps its best value and the index of that value's block, and the lanes are combined at
+// the end. Indices are stored as float64 (exact up to 2⁵³), because AVX2 has a minimum for float64
+// but not for 64-bit integers.
 
 func solver(f file) {
 	for _, set := range isas {
@@ -25,7 +26,7 @@ func solver(f file) {
 // A scan holds the registers that all scan kernels use.
 type scan struct {
 	values, mask, n, at GPVirtual
-	block, step         VecVirtual // indices of the current elements, and increment
+	block, step         VecVirtual // index of the current block in every lane, and its increment
 }
 
 // registers is the number of registers that a scan processes at a time.

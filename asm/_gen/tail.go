@@ -24,7 +24,7 @@ func tails(f file) {
 	g.transpose("tailStore8", "func(dst []float32, dstStride int, src []int32, srcStride, rows, cols int)", true)
 }
 
-// tailSignature is the signature of tailAddGeneric. avo can't parse the type Visit.
+// tailSignature returns the signature of tailAddGeneric. avo can't parse the type Visit.
 func tailSignature() *gotypes.Signature {
 	pkg := types.NewPackage("asm", "asm")
 	visit := types.NewTypeName(token.NoPos, pkg, "Visit", nil)

@@ -219,7 +219,7 @@ func (g *gen) constSub(x float32, a vec) vec { return g.apply(g.VSUBPS, a, g.con
 // scale multiplies each register of a by r.
 func (g *gen) scale(a vec, r VecVirtual) vec { return g.apply(g.VMULPS, a, r) }
 
-// min returns the element of b if either element is NaN.
+// min returns the smaller elements, or the element of b if either element is NaN.
 func (g *gen) min(a, b vec) vec { return g.apply(g.VMINPS, b, a) }
 
 // clampLow returns max(a, x), and clampHigh min(a, x); NaN is preserved.

@@ -133,7 +133,7 @@ func (g *gen) halfLine() {
 		g.VORPD(middle, mid, mid)
 		g.VSUBPD(mid, t, t)
 
-		// Horner's rule, with two coefficients loaded at a time. A register holds rows i and i+2.
+		// Horner's rule loads two coefficients at a time. A register holds rows i and i+2.
 		var p VecVirtual
 		for pair := 2; pair >= 0; pair-- {
 			var two [2]VecVirtual

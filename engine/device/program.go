@@ -90,8 +90,8 @@ var stackEffects = [numOps][2]int{
 	OpDeficit: {1, 1}, OpTable: {1, 1}, OpClamp: {1, 1}, OpSelect: {3, 1},
 }
 
-// Validate returns an error if the program reads a missing operand, doesn't leave exactly one
-// number on the stack, or exceeds the limits.
+// Validate returns an error if an instruction, attribute or table is invalid, if an operand is
+// missing, if the stack doesn't end with exactly one number, or if a limit is exceeded.
 func (p *Program) Validate() error {
 	if len(p.Instructions) > MaxCode {
 		return fmt.Errorf("device: program has %d instructions; the maximum is %d", len(p.Instructions), MaxCode)

@@ -48,7 +48,7 @@ const minWorkerValues = 1 << 16
 // TransposeByRank returns the transpose of m with rows in the order of ranks. Row r holds the
 // documents that have the column of rank r, in ascending order, and the values. TransposeByRank
 // reuses the memory of t, which may be nil and must not share memory with m. rank is a permutation
-// of the columns. It fails if ctx is done.
+// of the columns. TransposeByRank fails if ctx is done.
 //
 // Each worker counts the values of a range of rows, and then stores them.
 func TransposeByRank(ctx context.Context, t, m *sparse.CSR, rank []uint32, workers int) (*sparse.CSR, error) {

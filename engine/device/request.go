@@ -31,8 +31,8 @@ type Request struct {
 	// ascending order, and Lo must be 0.
 	UpperOnly bool
 
-	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that later
-	// rows take less time.
+	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that the
+	// remaining rows take less time.
 	LastFirst bool
 
 	// Workers is the number of goroutines that may compute and call visit; 0 means 1.
@@ -50,8 +50,8 @@ type Tile struct {
 	Values               []float32
 	RowStride, ColStride int
 
-	// PaddingValid reports that, with a RowStride of 1, padding between columns also holds numbers
-	// from 0 to 2. A kernel may then be applied to the whole slice.
+	// PaddingValid reports whether the padding between columns holds numbers from 0 to 2. It
+	// requires column-major values (RowStride 1). A kernel may then be applied to the whole slice.
 	PaddingValid bool
 }
 

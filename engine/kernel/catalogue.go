@@ -174,8 +174,8 @@ func rangeParam(key, summary string, initial, most float64) param {
 	return numberParam(key, summary, initial, minParam, most, allowed)
 }
 
-// baseKernelOf returns k if k is a base kernel, else nil. i is the index of the numeric parameter
-// with the given key or alias, or -1.
+// baseKernelOf returns k if k is a base kernel in [Catalogue], else nil. i is the index of the
+// numeric parameter with the given key or alias, or -1.
 func baseKernelOf(k Kernel, key string) (of *kernel, i int) {
 	if of, _ = k.(*kernel); of == nil || of.hasCustom || len(of.parts) > 0 {
 		return nil, -1
@@ -186,7 +186,8 @@ func baseKernelOf(k Kernel, key string) (of *kernel, i int) {
 	return of, i
 }
 
-// FamilyName returns the name of a base kernel as in [Catalogue], or "" for a combination.
+// FamilyName returns the name of a base kernel as in [Catalogue], or "" for a combination or a
+// user-defined kernel.
 func FamilyName(k Kernel) string {
 	if of, _ := baseKernelOf(k, ""); of != nil {
 		return of.family.Name
@@ -207,8 +208,8 @@ func OpenEmbedder(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Emb
 	return &open
 }
 
-// ParamOf returns the value of a numeric parameter of a base kernel. ok is false if k is a
-// combination or lacks the parameter.
+// ParamOf returns the value of a numeric parameter of a base kernel. ok is false if k has no such
+// parameter, or if the parameter has a default value that specifications omit.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	of, i := baseKernelOf(k, key)
 	if i < 0 {

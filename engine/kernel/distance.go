@@ -6,10 +6,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Negative powers and logarithms of distances. They are conditionally positive definite, because
-// the geodesic distance on a sphere and the squared Euclidean distance are conditionally negative
-// definite, and so are their logarithms and their powers with exponents up to 1. Source:
-// Schoenberg; Berg, Christensen and Ressel, ch. 3.
+// These kernels are negative powers and negative logarithms of distances. They are conditionally
+// positive definite, because the geodesic distance on a sphere and the squared Euclidean distance
+// are conditionally negative definite, and so are their logarithms and their powers with exponents
+// up to 1. Source: Schoenberg; Berg, Christensen and Ressel, ch. 3.
 func init() {
 	beta := func(initial, most float64) []param { return []param{rangeParam("beta", "the power", initial, most)} }
 	register(family{

@@ -222,8 +222,8 @@ var errNil = errors.New("engine: kernel is nil")
 // nonnegative. Results for other values are unspecified.
 //
 // If the lengths don't match, Apply fails and leaves dst unchanged. It returns a [PanicError] if a
-// user-defined kernel panics. Values are NaN if a gamma isn't resolved. Apply may be called
-// concurrently.
+// user-defined kernel panics. Values are NaN if a parameter that depends on the documents isn't
+// resolved. Apply may be called concurrently.
 func Apply(k Kernel, table *asm.Kernels, dst, c, x, y []float32) (err error) {
 	if k == nil {
 		return errNil

@@ -6,7 +6,8 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// Functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c), with LIBSVM's parameters.
+// These kernels are functions of the inner product ⟨x, y⟩ = ‖x‖‖y‖(1-c) and the norms, with
+// LIBSVM's parameters.
 func init() {
 	register(family{
 		Name: "linear", Summary: "⟨x,y⟩ = ‖x‖‖y‖(1-c)",
@@ -40,7 +41,7 @@ func init() {
 	})
 }
 
-// gammaParam and offsetParam are LIBSVM's gamma and coef0. A gamma of 0 means unset.
+// gammaParam and offsetParam return LIBSVM's parameters gamma and coef0. A gamma of 0 means unset.
 func gammaParam() param {
 	q := positiveParam("gamma", "factor of the inner product or the squared distance", 0)
 	q.Default, q.hidden = "1/terms", true

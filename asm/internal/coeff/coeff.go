@@ -90,7 +90,7 @@ const (
 	InvPi float32 = 0x1.45f306p-2
 )
 
-// Range reduction of exp: x = n ln 2 + r. Ln2Hi has ten significant bits, so n·Ln2Hi is exact for
+// Range reduction of exp: x = n ln 2 + r. Ln2Hi has nine significant bits, so n·Ln2Hi is exact for
 // all possible n. Adding Round to x/ln 2 rounds to the nearest integer n and leaves n+254 in the
 // low nine bits of the sum: Round is 1.5·2^23 + 254. RoundPlain is 1.5·2^23. exp(x) is 0 below
 // ExpMin, and +Inf above ExpMax.
@@ -109,8 +109,7 @@ const (
 const CurvatureFloor = 1e-12
 
 // Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0. Q is the upper tail of the
-// normal distribution. M interpolates at ten Chebyshev nodes, with relative error 2^-22.2; t is set
-// to 1 for z below 2^-23.
+// normal distribution. M interpolates at ten Chebyshev nodes, with relative error 2^-22.2.
 const (
 	Mills0 float32 = 0x1.82b4bcp-3
 	Mills1 float32 = 0x1.373e38p-3

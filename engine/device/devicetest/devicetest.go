@@ -12,7 +12,7 @@ import (
 // Backend computes c from its definition, in a single tile per request. It doesn't run programs.
 type Backend struct{ Columns *sparse.Embedded }
 
-// New makes a Backend. It can be used as engine.Options.Device.
+// New makes a Backend, and can be used as engine.Options.Device.
 func New(_ context.Context, x *sparse.Embedded) (device.Backend, error) { return Backend{x}, nil }
 
 func (b Backend) Name() string     { return "devicetest" }

@@ -13,7 +13,7 @@ import "math"
 //
 //	w_j = (u_j/v_j - 1)/ε,   L = (1 - x^(-ε))/ε
 //
-// The logarithm of u_j/v_j divided by ε has a formula without cancellation:
+// ln(u_j/v_j)/ε is computed without cancellation from
 //
 //	ln(u_0/v_0) = ln [Γ(1-ε) Γ(m+2-ε) sin(πε) / (ε (m+1)! Γ(½-ε)²)]
 //	ln(u_{j+1}/v_{j+1}) - ln(u_j/v_j) = 2 ln(1 + ε/(j+½)) + ln(1 - ε/(m+2+j)) - ln(1 + ε/(j+1))

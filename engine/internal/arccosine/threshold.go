@@ -49,7 +49,7 @@ func BiasedSquaredDistance(c, x, y, b float64) float64 {
 }
 
 // Cotangents returns the cotangents of the angles at x and y in the triangle 0, x, y. They are 0 if
-// x and y are equal, and infinite if a side is 0.
+// the vectors x and y are equal, and infinite if x and y are parallel but not equal.
 func Cotangents(c, x, y float64) (atX, atY float64) {
 	s := math.Sqrt(c * (2 - c))
 	if p := (x - y) + float64(y*c); p != 0 {

@@ -120,11 +120,12 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 }
 
 // CanReserve reports whether a matrix may use the cache's memory. All values must fit, and must not
-// be computed yet.
+// all be computed yet.
 func (c *Cache) CanReserve() bool { return c.full != nil && !c.full.complete.Load() }
 
 // Reserve reserves the cache's memory for a matrix until [Cache.Release] is called. CanReserve must
-// be true. Reserve waits for a running Build, and returns false if the memory is already reserved.
+// be true. Reserve waits for a running Build, and returns false if c or another matrix already uses
+// the memory.
 func (c *Cache) Reserve(ctx context.Context, bytes int64) (bool, error) {
 	w := c.full
 	if err := w.acquire(ctx); err != nil {

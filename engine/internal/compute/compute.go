@@ -43,7 +43,7 @@ func (c *Computer) Bytes() int64 {
 	return bytes
 }
 
-// Stats returns the counts of all computations that have ended or released a worker.
+// Stats returns the counts of completed computations, and some counts of running computations.
 func (c *Computer) Stats() device.Stats {
 	s := device.Stats{
 		Pairs:               c.pairs.Load(),
@@ -118,7 +118,8 @@ type programCache struct {
 const maxPrograms = 16
 
 // Program returns the program of a kernel, or nil if no program is valid for the documents. It also
-// returns nil for inner products of integer counts, because devices don't round the products.
+// returns nil for kernels of inner products or distances of integer counts, because devices don't
+// round inner products.
 func (c *Computer) Program(k kernel.Kernel, from *sparse.Embedded) (p *device.Program, err error) {
 	if kernel.VariableOf(k) != kernel.VariableAll && c.hasIntegerCounts() {
 		return nil, nil

@@ -11,8 +11,7 @@ import (
 	"github.com/gramengine/gram/engine/kernel"
 )
 
-// FirstNonFinite returns the index of the first value that is NaN or infinite, or -1. Engines check
-// all returned values with FirstNonFinite.
+// FirstNonFinite returns the index of the first value that is NaN or infinite, or -1.
 func FirstNonFinite(v []float32) int {
 	if allFinite(v) {
 		return -1

@@ -16,8 +16,9 @@ import (
 // then ‖x-y‖² = ‖x‖² + ‖y‖² - 2⟨x, y⟩ is exact, too. The error is small enough if the product of
 // the norms is at most 1.9·10⁵. For small c the product may be larger.
 
-// variableOf returns the variable that is computed in float64. It is VariableAll if embedded
-// vectors have norm 1, and for inner products of fractional values.
+// variableOf returns the variable that is computed in float64. It returns VariableAll for distances
+// of vectors with norm 1, for inner products of fractional values, and for kernels of c and both
+// norms.
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding
@@ -41,9 +42,9 @@ func (c *Computer) hasIntegerCounts() bool {
 	return c.allIntegers
 }
 
-// hasIntegerRow reports whether document i has integer raw counts and a norm whose square is finite
-// in float64. unseen allows a fractional value in the last column of an open embedder, which holds
-// √Σv² of unknown columns.
+// hasIntegerRow reports whether document i has unweighted integer counts and a norm below 2²⁵, so
+// that sums of two squared norms are exact. unseen allows a fractional value in the last column of
+// an open embedder, which holds √Σv² of unknown columns.
 func hasIntegerRow(x *sparse.Embedded, i int, unseen bool) bool {
 	f := x.Embedder
 	if f.Embedding != (sparse.Embedding{}) || f.Weights != nil || f.Views != nil || !(x.Norms[i] < 1<<25) {

@@ -103,7 +103,7 @@ func EmbedRows(t testing.TB, e sparse.Embedding, rows [][]float32) *sparse.Embed
 }
 
 // SampleRows returns rows of counts: random rows of different density, near duplicates at many
-// distances, a duplicate, a multiple, rows without common terms, and empty rows.
+// distances, a duplicate, a multiple, a row without common terms, and empty rows.
 func SampleRows() [][]float32 {
 	r := rand.New(rand.NewPCG(7, 1))
 	const terms = 200

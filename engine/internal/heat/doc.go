@@ -27,10 +27,10 @@
 // The solution without a pole at 0 is w_k = x^(-k) ∫₀^x s^(k-1) L w_{k-1} ds. This is equation (4)
 // of the source, with ψ_{k-1} for the misprint φ_{k-1}. The source also prints ψ₀ = (sin d/d)^(-a),
 // see [FormPrinted]. On the source's sphere of radius 2 the heat equation requires sin(d/2)/(d/2).
-// Only with this factor does the residual vanish like t^m. Tests here cover three more misprints.
-// The image of the simplex has Σ θ² = 4, not 2 (§3.2). The heat kernel of the circle sums exp(-j²t)
-// cos jθ over all j, not only j >= 0 (§2.1). For close points exp(-αD) of the Kullback-Leibler
-// divergence D is exp(-αd²/2), not exp(-2αd²) (§6).
+// Only with this factor does the residual vanish like t^m. The tests of this package cover three
+// more misprints. The image of the simplex has Σ θ² = 4, not 2 (§3.2). The heat kernel of the
+// circle sums exp(-j²t) cos jθ over all j, not only j >= 0 (§2.1). For close points exp(-αD) of the
+// Kullback-Leibler divergence D is exp(-αd²/2), not exp(-2αd²) (§6).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1, equations (3) and (4); Rosenberg, The
 // Laplacian on a Riemannian Manifold (1997), §3.2.

@@ -36,9 +36,9 @@ func (k *Kernel) Log(c float64) (logarithm, sign float64) {
 	return sum - x*x/k.Time + cut + k.LogFactor, sign
 }
 
-// LogRatio returns ln(k(c)/k(0)), or NaN if k(c) or k(0) isn't positive. For large c it is the
-// difference of logarithms. For small c it uses a formula without cancellation, which is accurate
-// down to c = 0.
+// LogRatio returns ln(k(c)/k(0)), or NaN if k(c) is negative or k(0) isn't positive. For large c it
+// is the difference of logarithms. For small c it uses a formula without cancellation, which is
+// accurate down to c = 0.
 func (k *Kernel) LogRatio(c float64) float64 {
 	x, y, rest := seriesArguments(c)
 	if y > 1./16 || LogCutoff(k.Cutoff, 2*x) != 0 {

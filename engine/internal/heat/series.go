@@ -121,8 +121,8 @@ func regularCoefficients(w []*big.Float, p int, square *big.Float) []float64 {
 	return out
 }
 
-// logSineSeries holds the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, …, y = x²/π²,
-// enough for y <= ¼.
+// logSineSeries holds the coefficients of ln(x/sin x) = Σ ζ(2j)/j y^j, j = 1, 2, …, y = x²/π². The
+// coefficients suffice for y <= ¼.
 var logSineSeries = func() []float64 {
 	const terms = 28
 	s := make([]float64, terms+1)

@@ -74,9 +74,10 @@ func (s *Sphere) coefficients(k int, y float64) []float64 {
 // for 0 <= c <= 2. The sign is -1, 0 or 1. A truncated sum may be negative for large t or near the
 // antipode. At c = 2 the logarithm is +Inf unless n = 1, with the sign of the pole.
 //
-// Accuracy: a few float64 ulp of ln ψ₀, and for each term about 10 float64 ulp of the largest term
-// of its series in arccos²(1-c), relative to the sum of absolute values. For c <= 1 the largest
-// term is at most a few times ψ_k/ψ₀ at c = 0.
+// Accuracy: ln ψ₀ has an error of a few float64 ulp. Each ψ_k/ψ₀ is computed from a power series in
+// arccos²(1-c), with an error of about 10 float64 ulp of the largest term of the series. The error
+// of the sum is relative to Σ |ψ_k t^k/ψ₀|, so it grows if terms cancel. For c <= 1 the largest
+// term of a series is at most a few times ψ_k/ψ₀ at c = 0.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	_, y, rest := seriesArguments(c)
 	// closer to the antipode, 2-c is inaccurate, and only the pole of highest order matters

@@ -54,7 +54,7 @@ type Join struct {
 	bound           float64 // bound on c
 	workers         int
 	rank            []uint32 // rank of each column, rare columns first
-	frequency       []int32  // per rank: number of distinct column documents that have the column
+	frequency       []int32  // per rank: number of distinct documents that have the column
 	minFrequency    int32    // minimum frequency of an indexed column: 2, or 1 after EnableQueries
 	sketchHashLimit uint32   // a column is in sketches if its hash is at most sketchHashLimit
 	stripes         [][2]int // ranges of ranks whose lists are in memory at the same time

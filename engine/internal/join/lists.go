@@ -200,8 +200,8 @@ func (w *worker) compareRows(l *lists, r, first, end int) error {
 
 // Query calls visit once for each distinct document whose c to document i of x may be within the
 // bound. The join must be of a single set, and Build must have made all lists in one stripe. bound
-// must be at most the bound passed to New. x must have the same embedder. Query may be called
-// concurrently.
+// must be at most the bound passed to New. x must have the embedder of the join's documents. Query
+// may be called concurrently.
 func (j *Join) Query(x *sparse.Embedded, i int, bound float64, visit func(doc int)) {
 	one := &docSet{x: x, distinct: []uint32{uint32(i)}}
 	q := *j

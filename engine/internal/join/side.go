@@ -27,7 +27,7 @@ func (s *docSet) copies(doc uint32) []uint32 {
 
 const prefixBlockDocs = 1 << 10
 
-// prefixBlock holds the prefixes of prefixBlockDocs documents, each sorted by rank.
+// prefixBlock holds the prefixes of up to prefixBlockDocs documents, each sorted by rank.
 type prefixBlock struct {
 	offsets []uint32
 	ranks   []uint32

@@ -3,8 +3,8 @@
 // Terms are divided by document frequency (see head.go). Values of frequent terms (the head) are
 // multiplied by a dense panel of documents. Values of rare terms (the tail) are multiplied through
 // posting lists. c follows from the sums, and c of close pairs is recomputed in float64. From the
-// outside in, the loops are: panels, divided among workers ([Backend.ComputeRows]); blocks of 4,096
-// documents for the tail, and tiles of 512 documents (panel.run); segments of the head
+// outside in, the loops are: panels, divided among workers ([Backend.ComputeRows]); blocks of at
+// least 4,096 documents for the tail, and tiles of 512 documents (panel.run); segments of the head
 // (panel.addHeadDots); documents of the panel, in registers (package asm).
 //
 // Package engine applies kernels and stores results.
@@ -58,7 +58,7 @@ type rowDocs struct {
 	side   docSet
 }
 
-// maxReusedBytes is the maximum memory of row documents that is kept for the next batch, in bytes.
+// maxReusedBytes is the maximum size in bytes of a rowDocs that is kept for the next batch.
 const maxReusedBytes = 8 << 20
 
 // maxAccurateTail is the maximum number of shared tail terms for which tail sums are accurate

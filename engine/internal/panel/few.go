@@ -46,7 +46,8 @@ func (k *denseCopy) bytes() int64 {
 
 // densePanels returns the columns as dense panels. It returns nil if the request has more than
 // maxSingleRows rows, omits columns, or has column documents as rows. Unless columns are always
-// dense, it also returns nil for the first other request, or if the panels don't fit.
+// dense, it also returns nil if the panels exceed the limit, and for the first request that could
+// use them.
 func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	own := b.columns.x
 	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||

@@ -31,7 +31,7 @@ import (
 // scaling and products, 2u·s for conversion to float32, and 8u for up to maxAccurateTail products
 // rounded to integers. Without fused multiply-adds, products of the head add u·s. For histograms
 // m_j is multiplied by a_j, because √(a_j b_j) bounds a term. Rounding of terms adds 4u for χ² and
-// 8u for Jensen-Shannon. The total is below device.MaxError, 44u.
+// 8u for Jensen-Shannon. The total is at most device.MaxError, 44u.
 const (
 	roundingsDot           = 28
 	roundingsChiSquare     = 20
@@ -47,11 +47,11 @@ type Head struct {
 	DenseOperand  DenseOperand  // DenseRows or DenseColumns
 	TermCount     int           // number of terms, which are the most frequent terms
 	SegmentCount  int           // expected number of segments
-	PredictedTime time.Duration // time for the dot products of half of the Gram matrix on one core
+	PredictedTime time.Duration // time for the dot products of one triangle of the Gram matrix on one core
 }
 
-// planHead predicts the time of dot products for heads of 16 terms, 20 terms, and so on by factors
-// of 1.25, with segments of about valuesPerSegment values per document.
+// planHead predicts the time of dot products for no head, and for heads of 16 terms, 20 terms, and
+// so on by factors of 1.25, with segments of about valuesPerSegment values per document.
 //
 // With n documents, panels of R, and document frequencies f in descending order, of which the first
 // H are in the head,
@@ -61,13 +61,13 @@ type Head struct {
 //	tail = Σ_{r≥H} f_r² · TailMatch + Σ_{r≥H} f_r · n/MinTailBlockDocs · TailVisit
 //
 // A rank r is far if it is outside the part of its segment that fits in half of the L1 cache. If
-// the dense panel exceeds the L2 cache, it is read from L3 once per block of documents. If the
-// columns are dense, with one segment,
+// the dense panel exceeds half of the L2 cache, it is read from L3 once per block of documents. If
+// the columns are dense, with one segment,
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
 //
-// Half of the Gram matrix takes half of this time. If most is positive, it limits the number of
-// terms.
+// One triangle of the Gram matrix takes half of this time. If most is positive, it limits the
+// number of terms.
 func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles DenseOperand) (heads []Head) {
 	n, width := float64(byRank.Cols), float64(k.PanelWidth)
 	caches := asm.CurrentCaches()
@@ -99,7 +99,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 	}
 	add(0, 0, 0, 0)
 
-	near := caches.L1 / 2 / (4 * k.PanelWidth) // terms of a segment that fit in the L1 cache
+	near := caches.L1 / 2 / (4 * k.PanelWidth) // terms of a segment that fit in half of the L1 cache
 	var values, far, mean float64              // values in the head, in its far terms, and per document in this segment
 	next, first, segments := 16.0, 0, 1
 	for r := range limit {
@@ -296,7 +296,7 @@ func (b *Backend) chooseLayout(
 }
 
 // Heads returns the chosen head and the predictions for all candidates, sorted by number of terms.
-// The fastest candidate is chosen unless Options.HeadTerms is set.
+// chosen.PredictedTime is 0. The fastest candidate is chosen unless Options.HeadTerms is set.
 func (b *Backend) Heads() (chosen Head, all []Head) {
 	chosen = Head{DenseOperand: DenseRows, TermCount: b.layout.headTerms(), SegmentCount: len(b.columns.head)}
 	if b.denseColumns {

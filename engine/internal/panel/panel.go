@@ -286,9 +286,9 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 }
 
 // computeDots fills a tile with c, column by column, and returns the indices of close pairs.
-// p.tail[r*stride+at] is the tail sum of panel document r and document lo <= t.Lo. Segments of the
-// head are added from the rarest to the most frequent terms. The last segment converts sums to c.
-// own is set if the tile begins with the panel's own documents.
+// p.tail[r*stride+at] is the tail sum of panel document r and document lo, which is at most t.Lo.
+// Segments of the head are added from the rarest to the most frequent terms. If possible, the last
+// segment also converts sums to c. own is set if the tile begins with the panel's own documents.
 func (p *panel) computeDots(t *device.Tile, lo, at int, own bool) []uint32 {
 	b, k, segments, hi := p.b, p.b.kernels, len(p.b.columns.head), t.Hi
 	tile := p.tile[:(hi-lo)*k.PanelWidth]
@@ -372,8 +372,8 @@ func (p *panel) toggleMarks(terms []uint32) {
 	}
 }
 
-// addHeadDots adds the dot products over segments first <= s < last of the head to the tile of
-// documents lo <= j < hi, the last segment first.
+// addHeadDots adds dot products of the head to the tile of documents lo <= j < hi. It adds segments
+// first <= s < last in descending order.
 //
 // Equal sums of many segments would all be rounded in the same direction. So more than
 // directSegments segments are summed in groups, each in its own tile. Groups of groups are one

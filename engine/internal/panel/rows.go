@@ -8,11 +8,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// For short documents the roles are swapped. 64 column documents at a time are expanded to dense
-// vectors, and each document of the panel is multiplied by these vectors. The tail sums of a
-// document are already in its row, so nothing is transposed. Short documents have a small head, so
-// the dense vectors are short. Sums have the same terms in the same order, so they are
-// bit-identical to panel.computeDots.
+// For short documents the roles are swapped. All column documents are stored as dense panels, and
+// each document of a panel of rows is multiplied by the dense panels. The tail sums of a document
+// are already in its row, so nothing is transposed. Short documents have a small head, so the dense
+// panels are small. Sums have the same terms in the same order, so they are bit-identical to
+// panel.computeDots.
 
 // DenseOperand selects the documents that are dense. The other documents are multiplied by the
 // dense documents.
