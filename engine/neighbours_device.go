@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Maximum rows per batch, and maximum number of neighbours per document on a device. For each
-// neighbour in the list, the device scans part of the row again.
+// Maximum number of rows per batch, and maximum number of neighbours per document on a device. For
+// each neighbour in the list, the device scans part of the row again.
 const (
 	reducedRows     = 2048
 	maxReducedCount = 64
@@ -19,7 +19,7 @@ const (
 
 // fillListsOnDevice fills the lists with up to count neighbours per document, which the device
 // selects. done reports whether the device supports the request. The device computes each pair
-// twice, because that is faster than copying half of the matrix.
+// twice, because that is faster than copying one triangle of the matrix.
 func (s *search) fillListsOnDevice(
 	ctx context.Context, lists *nearest.Lists, r *device.Request, count int, report *run.Reporter,
 ) (done bool, err error) {

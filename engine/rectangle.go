@@ -37,8 +37,8 @@ type preparedRows struct {
 	prepared  device.Prepared // nil before the first product
 }
 
-// crossBlockRows is the number of rows per block. Sums over the rows of a block are added in the
-// order of blocks.
+// crossBlockRows is the minimum number of rows per block. Sums over the rows of a block are added
+// in the order of blocks.
 const crossBlockRows = 512
 
 // sumsPerWorker is the number of block sums in memory per worker. With more than one, workers
@@ -46,9 +46,10 @@ const crossBlockRows = 512
 const sumsPerWorker = 4
 
 // CrossMatrix returns the kernel matrix of test documents and the engine's documents. The first
-// product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. For the other
-// rows, documents are stored as prepared by the back end. A prepared document takes about 100 bytes
-// plus 8 bytes per value. The test documents must have the engine's embedder.
+// product stores up to keep bytes. A stored row takes a little more than 4·Len bytes. Remaining
+// memory is used for documents of other rows, as prepared by a [device.Preparer]. A prepared
+// document takes about 100 bytes plus 8 bytes per value. The test documents must have the engine's
+// embedder.
 func (e *Engine) CrossMatrix(k kernel.Kernel, test *sparse.Embedded, keep int64) (*CrossMatrix, error) {
 	k, err := e.bind(k)
 	if err == nil {

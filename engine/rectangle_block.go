@@ -116,7 +116,8 @@ func (b *crossBlock) multiply(at, column int, c []float32, width, rows, cols int
 		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
 }
 
-// complete calls b.transform with count complete rows of K V, from row first of the block on.
+// complete calls b.transform with count complete rows of K V, from row first of the block on. It
+// adds Kᵀ f(K V) of these rows to b.sum.
 func (b *crossBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.rowSums = resize(b.rowSums, count*p)

@@ -121,8 +121,8 @@ func (r *Reference) Resolve(k kernel.Kernel) kernel.Kernel {
 	return kernel.Resolve(k, len(r.x.Embedder.Terms))
 }
 
-// Row writes c of document i and each document j to dst[j]. dst must have Len() values. It returns
-// ctx.Err() if ctx is done earlier.
+// Row writes c of document i and each document j to dst[j]. dst must have Len() values. If ctx is
+// done, Row returns ctx.Err().
 //
 // The identity
 //
@@ -206,7 +206,7 @@ func (w *rowLookup) matches(terms []uint32) []int32 {
 // terms. Source: Neumaier, ZAMM 54 (1974), in the branch-free form (Knuth's two-sum).
 type compensatedSum struct{ total, correction float64 }
 
-// addSquare returns the sum with v² added. sum is passed by value, so that it stays in registers.
+// addSquare returns the sum with v² added. s is passed by value, so that it stays in registers.
 func (s compensatedSum) addSquare(v float64) compensatedSum {
 	v = float64(v * v)
 	t := s.total + v

@@ -43,7 +43,7 @@ import (
 // [Parse] and [New] make kernels.
 type Kernel interface {
 	// String returns the specification for [Parse]. It includes the embedding if that isn't the
-	// kernel's default. It omits a gamma that isn't resolved (see [Resolve]).
+	// kernel's default. It omits parameters that aren't resolved (see [Resolve]).
 	String() string
 
 	// Embedding returns the embedding of the documents.
@@ -51,7 +51,7 @@ type Kernel interface {
 
 	// Eval returns the kernel's value in float64 for c in [0, 2] and the norms x and y of the two
 	// documents. It is the reference: accurate to a few float64 ulp of the largest term of the
-	// formula, for small and large c. It is NaN while a gamma is not resolved.
+	// formula, for small and large c. It is NaN while a parameter isn't resolved.
 	Eval(c, x, y float64) float64
 
 	// Error bounds the absolute error of a value that [Apply] computes from exact float32 c, x and
@@ -65,7 +65,7 @@ type Kernel interface {
 }
 
 // Resolve sets the parameters of k that depend on the data. An omitted gamma becomes 1/terms, as in
-// svm-train. terms is the number of columns of the embedded documents.
+// svm-train. terms is the number of terms of the embedder.
 func Resolve(k Kernel, terms int) Kernel {
 	if k == nil {
 		return nil
@@ -74,7 +74,7 @@ func Resolve(k Kernel, terms int) Kernel {
 }
 
 // Key returns a comparable value that is the same for equal kernels: the specification, or the
-// kernel itself if it is from [New].
+// kernel itself if it is or contains a kernel from [New].
 func Key(k Kernel) any {
 	if of, ok := k.(*kernel); ok && !of.hasCustom {
 		return of.text

@@ -29,9 +29,10 @@ import (
 // sparse.ParseEmbedding. All parts of a kernel share an embedding, by default the default embedding
 // of the first part. If several parts name an embedding, it must be the same.
 //
-// Parse(k.String()) returns a kernel equal to k. An invalid specification is a [*SpecError]. A
-// specification may name kernels of [New] that are passed as own, such as sum(mine,linear). Parse
-// fails if a kernel in own is nil, or if two kernels in own have the same name.
+// If k contains no user-defined kernel, Parse(k.String()) returns a kernel equal to k. An invalid
+// specification is a [*SpecError]. A specification may name kernels of [New] that are passed as
+// own, such as sum(mine,linear). Parse fails if a kernel in own is nil, or if two kernels in own
+// have the same name.
 func Parse(spec string, own ...Kernel) (Kernel, error) { return parseKernel(spec, nil, own) }
 
 // ParseIn is [Parse] with the default embedding e.

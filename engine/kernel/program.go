@@ -2,9 +2,9 @@ package kernel
 
 import "github.com/gramengine/gram/engine/device"
 
-// ProgramOf translates a resolved kernel into a program for a back end. It returns nil if the
-// kernel contains a user-defined kernel of norms, a biased threshold, or the feature space of a
-// smoothed threshold, or if the program would be longer than [device.MaxCode].
+// ProgramOf translates a kernel into a program for a back end. It returns nil if the kernel isn't
+// resolved, if it calls a Go function for each pair, if programs don't support one of its
+// functions, if a table is inaccurate, or if the program exceeds a limit of package device.
 func ProgramOf(k Kernel) *device.Program {
 	of := k.(*kernel)
 	if of.dependsOnData {

@@ -126,9 +126,9 @@ func cosineFunction(g, deficit func(c float64) float64, known Properties) formul
 	}
 }
 
-// Kernels of the χ² and Jensen-Shannon distances of histograms θ and θ′, see sparse.Pairing. c is 1
-// minus a positive definite similarity. So exponentials of -c times a positive factor are positive
-// definite by Schoenberg's theorem.
+// These kernels use the χ² and Jensen-Shannon distances of histograms θ and θ′ (see
+// sparse.Pairing). c is 1 minus a positive definite similarity. So exponentials of -c times a
+// positive factor are positive definite by Schoenberg's theorem.
 func init() {
 	register(family{
 		Name: "chi2", Summary: "exp(-gamma Σ (θ-θ′)²/(θ+θ′)) = exp(-2 gamma c)",

@@ -20,8 +20,8 @@ import (
 //
 // Eigenvalues reduces a copy of the matrix to tridiagonal form by blocks of reflections. It takes
 // EigenvaluesBytes of memory, and time proportional to n³. A single goroutine reads the values on
-// and below the diagonal once. It returns an error if ctx is done, if a value isn't finite, or if a
-// method of a panics.
+// and below the diagonal once. It returns an error if ctx is done, if a value isn't finite, if a
+// method of a panics, or if the QR algorithm doesn't converge.
 func Eigenvalues(ctx context.Context, a mat.Symmetric, workers int) ([]float64, error) {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -78,7 +78,7 @@ func pack(ctx context.Context, a mat.Symmetric) (*packedMatrix, error) {
 }
 
 // EigenvaluesBytes returns the memory that Eigenvalues takes for n rows in bytes, excluding the
-// matrix. The memory holds a float64 copy of half of the matrix, and vectors.
+// matrix. The memory holds a float64 copy of one triangle of the matrix, and vectors.
 func EigenvaluesBytes(n int) int64 {
 	return 4*int64(n)*int64(n+1) + valuesPerRow*8*int64(n)
 }

@@ -26,7 +26,7 @@ type krylovSpace struct {
 	scale        float64 // lower bound on the matrix norm
 }
 
-// addRandom is called at the start and when the Krylov space is exhausted.
+// addRandom adds a block of up to width random directions to the basis.
 func (s *krylovSpace) addRandom(width int) error {
 	width = min(width, s.maxVectors-s.count)
 	w := mat.NewDense(width, s.n, nil)

@@ -18,7 +18,7 @@ type Operator interface {
 	// Len returns the number of rows.
 	Len() int
 	// Apply writes A·src to dst. Both have Len rows and the same number of columns, and share no
-	// memory. It returns within a second after ctx is done.
+	// memory. Apply returns within a second after ctx is done.
 	Apply(ctx context.Context, dst, src *mat.Dense) error
 }
 
@@ -88,8 +88,8 @@ func (o Options) wantedCount() int {
 }
 
 // LanczosBytes returns the memory that Lanczos takes for n rows in bytes, or the largest int64 on
-// overflow. The memory holds the basis, the products of the matrix with the basis, and the blocks
-// of one product.
+// overflow. The memory holds the basis, T and its eigenvectors, the returned eigenvectors, and the
+// blocks of one product.
 func LanczosBytes(n int, opt Options) int64 {
 	opt, _ = opt.resolve(n)
 	vectors := int64(opt.MaxVectors)
@@ -110,14 +110,15 @@ type Eigenpairs struct {
 // Lanczos returns the largest and smallest eigenvalues of a by the block Lanczos method. It builds
 // an orthonormal basis Q of the Krylov space that BlockSize random vectors span with A, A², …, and
 // returns eigenpairs of T = Qᵀ A Q, with residuals ‖A y - θ y‖. Each new block is orthogonalised
-// twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, or
-// when the dimension of the space reaches MaxVectors or the matrix dimension.
+// twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, when
+// the basis has MaxVectors vectors, or when the space is invariant.
 //
 // If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
 // orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, and the i-th
 // smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above
 // BlockSize may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails,
-// if ctx is done, if a product isn't finite, or if a number in opt is negative.
+// if ctx is done, if a product isn't finite, if a number in opt is negative, or if free memory is
+// too small.
 //
 // With BlockSize 1 and a gap g in a spectrum of width w, about √(w/g) products divide the error by
 // e⁴.

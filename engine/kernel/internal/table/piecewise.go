@@ -12,8 +12,7 @@ import (
 	"github.com/gramengine/gram/engine/internal/interpolate"
 )
 
-// Rounding errors of float32: half a unit in the last place relative to the value, and a constant
-// for subnormal numbers.
+// Bounds on rounding errors of float32.
 const (
 	UnitRoundoff   = 1.0 / (1 << 24) // largest relative error of rounding a normal number to float32
 	UnderflowError = 0x1p-149        // twice the largest absolute error of rounding a subnormal number to float32
@@ -21,7 +20,7 @@ const (
 
 // Piecewise approximates a function g of c in [0, 2] by a piecewise polynomial in float32; see
 // asm.Kernels.Piecewise. If g is positive and spans too many orders of magnitude for a polynomial,
-// the table holds log g. It is immutable.
+// the table holds log g. A Piecewise is immutable.
 //
 // The seventh element of each row bounds the row's error. The bound is measured when the table is
 // made. A table of log g may have holes, which are intervals above c = 1 in which g isn't positive.
@@ -97,7 +96,8 @@ func newLog(h func(c float64) float64, holes ...func(c float64) float64) *Piecew
 	return nil
 }
 
-// fill computes the rows for t.Bits. If strict is set, it stops at the first inaccurate row.
+// fill computes the rows for t.Bits. If strict is set, it returns false at the first inaccurate row
+// that may not be a hole.
 func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 	t.Rows, t.inaccurate = make([][8]float32, asm.PiecewiseRows(t.Bits)), false
 	t.Rows[len(t.Rows)-1] = holeRow
