@@ -96,8 +96,7 @@ type Kernels struct {
 const CostOrigin = "measured on one core of an AMD Zen 3 at 3.2 GHz " +
 	"(avx512 uses the costs of avx2, at most 9% slower on a Zen 5; dense columns were fitted on a Xeon)"
 
-// Cost holds the costs of the steps of a dot product in nanoseconds; see [CostOrigin]. Only ratios
-// of costs matter.
+// Cost holds the costs of the steps of a dot product in ns (see [CostOrigin]). Only ratios matter.
 type Cost struct {
 	HeadValue     float64 // PanelDot: time to multiply a value by a row of a panel
 	HeadCacheMiss float64 // PanelDot: extra cost of a value whose panel row isn't in the L1 cache

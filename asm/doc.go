@@ -10,10 +10,9 @@
 //
 // # What is checked
 //
-// A kernel of a table checks its counts, its strides and the lengths of its slices. Checks take
-// constant time, or constant time per row in AddRows and Prefetch. If a check fails, the kernel
-// panics before any memory access, with a message such as "asm: Exp: dst has 4 values, but x has
-// 3".
+// A kernel of a table checks its counts, strides and slice lengths. Checks take constant time, or
+// constant time per row in AddRows and Prefetch. If a check fails, the kernel panics before any
+// memory access, with a message such as "asm: Exp: dst has 4 values, but x has 3".
 //
 // Indices stored in slices, such as offsets into a panel and entries of posting lists, are not
 // checked, because checking them would take as long as the kernel. A wrong index may cause a read

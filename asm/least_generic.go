@@ -10,9 +10,8 @@ import "math"
 // For each j, least[q*places+j], 0 <= q < levels, lists the smallest minima so far in ascending
 // order. minGeneric inserts m into this list and drops the largest value. NaN is never inserted.
 //
-// If least is initially +Inf and least[(levels-1)*places+j] is finite afterwards, at least levels
-// values with index j are at most least[(levels-1)*places+j]. levels >= 1, group >= 1, stride >=
-// places.
+// If least is initially +Inf, a finite least[(levels-1)*places+j] is an upper bound on at least
+// levels values with index j. levels >= 1, group >= 1, stride >= places.
 func minGeneric(least []float32, levels int, c []float32, stride, lines, places, group int) {
 	var groups [64]float32
 	for lo := 0; lo < places; lo += len(groups) {

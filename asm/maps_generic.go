@@ -71,9 +71,9 @@ func diffusionGeneric(dst, c []float32, invT float32) {
 //
 //	dst[j] = shift - 2 arccos(1-c[j]),  0 <= j < len(dst)
 //
-// in radians. shift is 0 or π. With π the values are nonnegative for nonnegative vectors, such as
-// text. The absolute error is at most 4 ulp of 2 arccos(1-c[j]) plus half an ulp of the result.
-// Source: Zhang, Chen and Lee, SIGIR 2005, §3.
+// in radians, for a finite shift. With shift = π the values are nonnegative for nonnegative
+// vectors, such as text. The absolute error is at most 4 ulp of 2 arccos(1-c[j]) plus half an ulp
+// of the result. Source: Zhang, Chen and Lee, SIGIR 2005, §3.
 func ngdGeneric(dst, c []float32, shift float32) {
 	c = c[:len(dst)]
 	for j, v := range c {
@@ -133,8 +133,9 @@ func arcCosine0Generic(dst, c []float32) {
 //
 //	dst[j] = x·y[j]·(sin θ + (π-θ) cos θ)/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// with a relative error below 8 ulp up to c = 2, where it goes to 0 like (π-θ)³, if x·y[j] and the
-// result are normal numbers. At c = 0 it is x·y[j], rounded. Source: Cho, UCSD thesis 2012, §2.2.
+// with a relative error below 8 ulp if x·y[j] and the result are normal numbers. This also holds
+// near c = 2, where the result goes to 0 like (π-θ)³. At c = 0 it is x·y[j], rounded. Source: Cho,
+// UCSD thesis 2012, §2.2.
 func arcCosine1Generic(dst, c, y []float32, x float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -146,8 +147,8 @@ func arcCosine1Generic(dst, c, y []float32, x float32) {
 //
 //	dst[j] = (x·y[j])²·(3 sin θ cos θ + (π-θ)(1 + 2cos²θ))/π, θ = arccos(1-c[j]),  0 <= j < len(dst)
 //
-// with a relative error below 12 ulp up to c = 2, where it goes to 0 like (π-θ)⁵, if (x·y[j])² and
-// the result are normal numbers. Source: Cho, UCSD thesis 2012, §2.2.
+// with a relative error below 12 ulp if (x·y[j])² and the result are normal numbers. This also
+// holds near c = 2, where the result goes to 0 like (π-θ)⁵. Source: Cho, UCSD thesis 2012, §2.2.
 func arcCosine2Generic(dst, c, y []float32, x float32) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -185,9 +186,9 @@ func supplement32(phi float32) (hi, lo float32) {
 	return hi, (coeff.PiHi - hi) - phi + coeff.PiLo // the first two differences are exact
 }
 
-// arcCos32 is θ = arccos(1-c) for c in [0, 2], half the geodesic distance on the simplex in
-// radians, within 4 ulp. It is exactly 0 at c = 0. φ = sqrt(m·P(m)) with m = min(c, 2-c) is θ for c
-// <= 1, and π-θ for c > 1, since 2-c is exact. The square root halves the relative error of its
+// arcCos32 is θ = arccos(1-c) for c in [0, 2], within 4 ulp. 2θ is the geodesic distance on the
+// simplex in radians. θ is exactly 0 at c = 0. φ = sqrt(m·P(m)) with m = min(c, 2-c) is θ for c <=
+// 1, and π-θ for c > 1, since 2-c is exact. The square root halves the relative error of its
 // argument, so the error of φ is at most 1.9u, and of π-φ at most 3u (at φ = π/2). Source: Lafferty
 // and Lebanon, JMLR 6 (2005), §3.1.
 func arcCos32(c float32) float32 {

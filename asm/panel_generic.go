@@ -14,8 +14,8 @@ import (
 //	out[doc[p]*R+r] += s[r],  0 <= r < R
 //
 // len(start) = len(doc)+1. out has at least R values per document. offset and value have at least
-// start[len(doc)] elements. It isn't checked that start ascends, (doc[p]+1)*R <= len(out) and
-// offset[k]+R <= len(panel).
+// start[len(doc)] elements. It isn't checked that the lengths start[p+1]-start[p] are nonnegative
+// and ascending, (doc[p]+1)*R <= len(out), and offset[k]+R <= len(panel).
 //
 // Every sum starts at 0 and is added to out at the end, so a call computes a block of a blocked
 // summation. Terms missing from the panel's document add an exact zero. So if values are in
@@ -127,8 +127,7 @@ type Pairing struct {
 	Cost Cost
 
 	// Panel adds the similarities between a block's documents and a dense panel's documents to out.
-	// Its arguments and preconditions are the same as for Kernels.PanelDot. panel and value hold
-	// histograms.
+	// Arguments and preconditions are as for Kernels.PanelDot; panel and value hold histograms.
 	Panel func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 
 	// Terms computes f for a value x and each element of y,
@@ -140,8 +139,7 @@ type Pairing struct {
 }
 
 // MinShare is the smallest positive value allowed in a histogram. It ensures that products and
-// quotients of values are normal numbers. Smaller values contribute less to a similarity than
-// rounding errors.
+// quotients of values are normal numbers. Smaller values matter less than rounding errors.
 const MinShare = 0x1p-60
 
 // chiSquare32 computes the term of the χ² similarity,

@@ -50,8 +50,7 @@ func peakGeneric(sum []float32, x, y float32, rounds int) {
 //
 // It measures cache and memory bandwidth.
 func readGeneric(src []float32) uint32 {
-	// The memory is read as integers, because float32 numbers would be loaded into vector registers
-	// one by one.
+	// Integers are read, because float32 numbers would be loaded into vector registers singly.
 	bits := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(src))), len(src))
 	var a, b, c, d uint32
 	for ; len(bits) >= 8; bits = bits[8:] {

@@ -16,10 +16,9 @@ import (
 // the set for which it may decrease. A mask has a bit for each set. Source: Fan, Chen and Lin, JMLR
 // 6 (2005), §2.
 //
-// Kernels with scores g require a multiple of ScanBlock scores, and other slices at least as long
-// as g. Masks are 0 in the padding, and bit is a single bit of a mask. Nothing is allocated or
-// retained. Calls may run concurrently if no destination overlaps memory that another call
-// accesses.
+// In kernels with scores g, other slices are at least as long as g. Masks are 0 in the padding, and
+// bit is a single bit of a mask. Nothing is allocated or retained. Calls may run concurrently if no
+// destination overlaps memory that another call accesses.
 
 // The number of scores of Extremes, Step, ArgGain and Beyond must be a multiple of ScanBlock.
 const ScanBlock = layout.ScanBlock
@@ -72,14 +71,12 @@ func stepGeneric(g []float64, ki, kj []float32, a, b float64, mask []byte, bit b
 //
 //	gain = max (gmax - g[t])² / max(kii + diag[t] - 2·ki[t], 10⁻¹²),  0 <= t < len(g)
 //
-// over mask[t] & bit != 0 and g[t] < gmax. Each operation is rounded separately. g holds the
-// scores, gmax is the score of i, kii its diagonal element, ki its row of the matrix, and diag the
-// diagonal.
+// over mask[t] & bit != 0 and g[t] < gmax. Each operation is rounded separately. gmax is the score
+// of i, kii its diagonal element, ki its matrix row, and diag the diagonal.
 //
-// at is the index of the maximum, with ties broken by index, or -1 (and gain 0) if there is no
-// gain. low is the minimum score whose mask has the bit, or +Inf. The solver stops on the duality
-// gap gmax - low. NaN is skipped. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set
-// selection 3.
+// at is the smallest index of the maximum, or -1 (and gain 0) if there is no gain. low is the
+// minimum score whose mask has the bit, or +Inf. The solver stops on the duality gap gmax - low.
+// NaN is skipped. Source: Fan, Chen and Lin, JMLR 6 (2005), §2.2, working set selection 3.
 func argGainGeneric(
 	g []float64, ki, diag []float32, mask []byte, bit byte, gmax, kii float64,
 ) (at int, gain, low float64) {

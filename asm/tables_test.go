@@ -105,7 +105,8 @@ func tableCases() (list []mapCase) {
 	return list
 }
 
-// Arguments outside the domain give NaN at any index, and HalfLine reports them.
+// NaN, negative arguments and, for HalfLine, arguments out of range give NaN at any index. HalfLine
+// reports NaN.
 func TestOutsideOfTables(t *testing.T) {
 	inf := math.Inf(1)
 	eachISA(t, func(t *testing.T, k *Kernels) {

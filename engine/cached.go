@@ -203,8 +203,8 @@ func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err e
 	return g, nil
 }
 
-// InMemoryMatrix is a Gram matrix with all rows in memory. It may be used concurrently. The caller
-// must close it.
+// InMemoryMatrix is a Gram matrix with all rows in memory. It may be used concurrently, and must be
+// closed.
 type InMemoryMatrix struct {
 	*Symmetric
 	release func() // releases the memory; nil after Close
@@ -215,8 +215,7 @@ type InMemoryMatrix struct {
 // matrix doesn't fit into CacheBytes, or if c or another such matrix is stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Materialise
-// waits for a running Build. If the cache is used in the meantime, CacheStats.Bytes may exceed
-// CacheBytes.
+// waits for a running Build. If the cache is also used, CacheStats.Bytes may exceed CacheBytes.
 func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	c := m.c
 	if err := c.e.checkOpen(); err != nil {
@@ -245,8 +244,7 @@ func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	return r, nil
 }
 
-// Close returns the matrix's memory to the cache. The matrix must not be in use. Close is
-// idempotent.
+// Close returns the memory to the cache. The matrix must not be in use. Close is idempotent.
 func (r *InMemoryMatrix) Close() {
 	if r.release != nil {
 		r.release()

@@ -35,9 +35,8 @@ type Options struct {
 // Engine computes kernel values of a set of documents in float32.
 //
 // The error of c is at most [device.ErrorBound], and c of identical documents is 0. With a given
-// instruction set and given [asm.Caches], values are the same bit for bit for any number of
-// workers, for (i, j) and (j, i), and whether a join or tiles compute them. An Engine may be used
-// concurrently.
+// instruction set and [asm.Caches], values are the same bit for bit for any number of workers, for
+// (i, j) and (j, i), and whether a join or tiles compute them. An Engine may be used concurrently.
 type Engine struct {
 	c           *compute.Computer
 	memoryLimit int64
@@ -100,8 +99,7 @@ func NewContext(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, 
 
 const newOperation = "preparing the documents"
 
-// newWithoutPanels makes an engine without the CPU back end. Options.Device may set another back
-// end.
+// newWithoutPanels makes an engine without the CPU back end. Options.Device may set a back end.
 func newWithoutPanels(ctx context.Context, x *sparse.Embedded, opt Options) (*Engine, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -139,8 +137,7 @@ func (e *Engine) checkMemory() error {
 	return compute.CheckLimit(newOperation, MaxEngineBytes(e.c.Len(), e.c.X.Cols, e.c.X.NNZ()), e.memoryLimit)
 }
 
-// makePanelBackend makes the CPU back end if the engine has no device. After an error it closes the
-// engine.
+// makePanelBackend makes the CPU back end unless a device is set. On error it closes the engine.
 func (e *Engine) makePanelBackend(ctx context.Context, opt Options) (err error) {
 	c := e.c
 	defer func() {

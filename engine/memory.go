@@ -38,8 +38,7 @@ func ScratchBytes(rows, cols int, values int64, longest int) int64 {
 	return 3<<18 + 4*panel*(block+int64(min(cols, 1<<14))) + 27*panel*min(int64(longest), 1<<40)
 }
 
-// EstimatedBytes estimates the memory of an engine for text, including the workers' scratch space,
-// in bytes.
+// EstimatedBytes estimates the bytes of an engine for text, including the workers' scratch space.
 func EstimatedBytes(rows, cols int, values int64, longest, workers int) int64 {
 	scratch := (9<<18 + ScratchBytes(rows, cols, values, longest)) / 4 // on text, workers need far less than the bound
 	return 24*values + 40*int64(rows) + 8*int64(cols) + int64(workers)*scratch

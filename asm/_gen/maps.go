@@ -10,8 +10,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A mapKernel is an elementwise map. in names its input slices and scalars its float32 parameters.
-// Before the loop, each scalar fills a register, negated if its name begins with a minus.
+// A mapKernel is an elementwise map. in holds the names of its input slices, and scalars the names
+// of its float32 parameters. Before the loop, each scalar fills a register, negated if its name
+// begins with a minus.
 type mapKernel struct {
 	name    string
 	in      []string
@@ -251,8 +252,7 @@ func (a args) arcCosSq() vec {
 	return a.blend(a.compare(greater, c, a.operand(1)), hi, w)
 }
 
-// falling returns e^x for x <= 0, and overwrites x. If a.fast is set, results must be normal
-// numbers.
+// falling returns e^x for x <= 0, and overwrites x. If a.fast is set, results must be normal.
 func (a args) falling(x vec) vec {
 	if a.fast {
 		return a.expNormal(x)

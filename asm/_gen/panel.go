@@ -94,8 +94,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		g.LEAQ(element(offset, n, 2), offset)
 		g.LEAQ(element(value, n, 4), value)
 	}
-	// addTerms adds the terms of broadcast[d] and the panel's row at offset o to the sums of
-	// document d.
+	// addTerms adds the terms of broadcast[d] and the panel row at offset o to document d's sums.
 	addTerms := func(d int, o Register) {
 		for i, sum := range sums[d] {
 			term(element(panel, o, 4).Offset(4*g.lanes*i), broadcast[d], sum)
@@ -225,8 +224,7 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 			g.zero(sums[0])
 			g.zero(sums[1])
 		}
-		// The first a.n values of both streams are processed together, then the remaining values of
-		// b.
+		// The first a.n values of both streams are processed together, then the rest of b.
 		g.SUBQ(a.n, b.n)
 		advance(a.n)
 		g.LEAQ(element(offset, a.n, 2), b.offset)
@@ -324,8 +322,7 @@ func (g *gen) lanesWhere(predicate U8, a, b VecVirtual, bits GPVirtual) {
 	g.VMOVMSKPS(m, bits)
 }
 
-// eachBit generates a loop that runs do for the index of each set bit, in ascending order, and
-// clears the bits.
+// eachBit generates a loop that runs do for each set bit in ascending order, and clears the bits.
 func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
 	top, through := g.label("bit"), g.label("through")
 	g.Label(top)

@@ -19,8 +19,7 @@ func rows(f file) {
 
 const cacheLine = 64
 
-// prefetch generates the prefetch kernel, which loads rows into the L2 cache, because the L1 cache
-// is too small.
+// prefetch generates the prefetch kernel. It loads rows into L2, because the L1 cache is too small.
 func (g *gen) prefetch() {
 	g.function("prefetch", "func(rows [][]float32, from, to int)")
 	g.Doc("prefetch is prefetchGeneric.")

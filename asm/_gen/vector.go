@@ -12,8 +12,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// An isa is an instruction set, with the suffix of function names and the number of float32 per
-// register.
+// An isa is an instruction set. suffix ends function names, and a register holds lanes float32.
 type isa struct {
 	suffix string
 	lanes  int
@@ -188,8 +187,7 @@ func (g *gen) issue(instruction func(ops ...Op), operands ...any) {
 	}
 }
 
-// apply issues instruction once per register, with a new vec as the last operand, and returns this
-// vec.
+// apply issues instruction per register, with a new vec as last operand, and returns this vec.
 func (g *gen) apply(instruction func(ops ...Op), operands ...any) vec {
 	for _, o := range operands {
 		if v, ok := o.(vec); ok {
@@ -361,16 +359,16 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 generates loops over n float32 elements. body processes up to most registers at a time.
-// at is the index of the first element. If elements remain, body runs once more, with a mask of
-// their lanes as first.
+// blocks32 generates loops over n float32 elements. most is the maximum number of registers per run
+// of body, and at the index of the first element. If elements remain, body runs once more, with a
+// mask of their lanes as first.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })
 }
 
-// inBlocks generates loops over n elements. whole processes up to most registers of lanes elements
-// at a time, and rest the remaining elements.
+// inBlocks generates loops over n elements. most is the maximum number of registers per run of
+// whole, and lanes the number of elements per register. rest processes the remaining elements.
 func (g *gen) inBlocks(n GPVirtual, most, lanes int, whole func(at GPVirtual, wide int), rest func(at GPVirtual)) {
 	at, done := g.GP64(), g.label("done")
 	g.XORQ(at, at)

@@ -184,7 +184,7 @@ func (g *gen) elements(n GPVirtual, body func(at GPVirtual, s some)) {
 	g.blocks(n, 1, func(at GPVirtual, s some, _ int) { body(at, s) })
 }
 
-// blocks is like elements, with up to most registers at a time.
+// blocks is like elements, with most as the maximum number of registers per run of body.
 func (g *gen) blocks(n GPVirtual, most int, body func(at GPVirtual, s some, wide int)) {
 	g.inBlocks(n, most, g.doubles(), func(at GPVirtual, wide int) { body(at, some{}, wide) },
 		func(at GPVirtual) { body(at, g.someFirst(n), 1) })

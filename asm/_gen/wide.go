@@ -111,8 +111,7 @@ func (g *gen) halfLine() {
 	g.VXORPD(nans, nans, nans)
 	g.elements(n, func(at GPVirtual, s some) {
 		v := g.load64(element(from, at, 8), s, g.reg())
-		// For values below the first row, the subtraction wraps around to an index above the last
-		// row.
+		// Below the first row, the subtraction wraps around to an index above the last row.
 		row := g.reg()
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)

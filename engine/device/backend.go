@@ -73,8 +73,7 @@ type Counter interface {
 	Stats() Stats
 }
 
-// ErrMemory reports that a request needs more memory than the back end has. A smaller request may
-// fit.
+// ErrMemory reports that a request exceeds the back end's memory. A smaller request may fit.
 var ErrMemory = errors.New("too little memory on the device")
 
 // Stats holds counters of computations. Times are sums over workers.

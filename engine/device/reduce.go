@@ -12,9 +12,8 @@ type Reducer interface {
 	Backend
 
 	// FindSmallest finds the k smallest values of each row in ascending order, with ties broken by
-	// column. value[r*k:] receives the values of row r, and column[r*k:] the columns of these
-	// values. Missing columns are -1 if the row has fewer than k values that aren't NaN. UpperOnly
-	// must not be set.
+	// column. value[r*k:] receives the values of row r, and column[r*k:] their columns. Missing
+	// columns are -1 if the row has fewer than k values that aren't NaN. UpperOnly must not be set.
 	FindSmallest(ctx context.Context, r *Request, k int, column []int32, value []float32) error
 
 	// Multiply multiplies rows with vectors, sum[r*vectors+v] = Σ_j value(r, j)

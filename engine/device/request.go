@@ -2,8 +2,7 @@ package device
 
 import "github.com/gramengine/gram/sparse"
 
-// ColumnAlignment is the granularity of column ranges. Each range begins at a multiple of
-// ColumnAlignment.
+// ColumnAlignment is the alignment of the first column of each column range.
 const ColumnAlignment = sparse.BlockSize
 
 // Request selects rows of a matrix of c = 1 - cosine, or of a kernel of c. The columns are the

@@ -96,8 +96,7 @@ func (k *kernel) finish() *kernel {
 	}
 	k.exact = newExpr(true, k.value)
 	k.p, k.separable = k.exact.power()
-	// Tables hold float32. If values at norms of 1 overflow, values at other norms may still be
-	// finite.
+	// Tables hold float32. Values that overflow at norms of 1 may be finite at other norms.
 	k.separable = k.separable && (k.p == 0 || !(math.Abs(k.exact.eval(0, 1, 1)) > maxDiagonal))
 	k.tabled = k.separable && (len(k.parts) > 0 || !k.exact.isSimple())
 	k.properties.UsesNorms = !k.separable || k.p != 0

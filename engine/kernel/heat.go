@@ -38,8 +38,7 @@ func init() {
 				"none", "full").hiddenAtDefault(),
 		},
 		checkParams: checkDiffusion,
-		// The simplex of n+1 terms has dimension n. With a single term the simplex is a point, and
-		// n is 1.
+		// The simplex of n+1 terms has dimension n. For a single term n is 1.
 		resolve: func(v []float64, terms int) []float64 {
 			if !dependsOnN(v) || v[heatN] > 0 {
 				return nil

@@ -149,8 +149,7 @@ func Tolerance(k Kernel, c, x, y float64) float64 {
 	return nanToInf(tol)
 }
 
-// shiftByRounding returns x plus (sign 1) or minus (sign -1) the largest error of rounding it to
-// float32.
+// shiftByRounding returns x plus sign times the largest error of rounding x to float32.
 func shiftByRounding(x, sign float64) float64 {
 	if x == 0 {
 		return 0

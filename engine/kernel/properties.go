@@ -25,8 +25,7 @@ func (d Definiteness) String() string {
 
 // Properties are the known properties of a kernel with its parameters.
 type Properties struct {
-	// definiteness in exact arithmetic; rounding changes eigenvalues by about 10⁻⁷ times the
-	// largest
+	// definiteness in exact arithmetic; rounding changes eigenvalues by about 10⁻⁷ of the largest
 	Definiteness Definiteness `json:"definite"`
 	Unrefuted    bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
 	Condition    string       // condition under which Definiteness holds, or a remark; may be empty

@@ -139,10 +139,10 @@ func (s *krylovSpace) add(w *mat.Dense, least float64) error {
 	return nil
 }
 
-// split returns up to most orthonormal directions in the span of the rows of w, longest first. It
-// omits directions whose length before scaling is least or less. Directions below 10⁻⁶ of the
-// longest are inaccurate, so weak holds these directions unscaled. shortest is the square of the
-// smallest length in strong before scaling.
+// split returns orthonormal directions in the span of the rows of w, longest first. most limits
+// their number. Directions of length least or less before scaling are omitted. Directions below
+// 10⁻⁶ of the longest are inaccurate, so weak holds these directions unscaled. shortest is the
+// square of the smallest length in strong before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym

@@ -38,8 +38,7 @@ func (c *centredMatrix) At(i, j int) float64 {
 	return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean
 }
 
-// SubtractMeans multiplies the given number of first columns of m by P, which subtracts the mean of
-// each column.
+// SubtractMeans multiplies the first columns of m by P, which subtracts the mean of each column.
 func SubtractMeans(m *mat.Dense, columns int) {
 	rows, _ := m.Dims()
 	sums := make([]float64, columns)

@@ -117,8 +117,8 @@ type Eigenpairs struct {
 // orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, and the i-th
 // smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above
 // BlockSize may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails,
-// if ctx is done, if a product isn't finite, if a number in opt is negative, or if free memory is
-// too small.
+// if ctx is done, if a product isn't finite, if a number in opt is negative, or if memory is too
+// small.
 //
 // With BlockSize 1 and a gap g in a spectrum of width w, about √(w/g) products divide the error by
 // e⁴.

@@ -124,8 +124,7 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 func (c *Cache) CanReserve() bool { return c.full != nil && !c.full.complete.Load() }
 
 // Reserve reserves the cache's memory for a matrix until [Cache.Release] is called. CanReserve must
-// be true. Reserve waits for a running Build, and returns false if c or another matrix already uses
-// the memory.
+// be true. Reserve waits for a running Build. It returns false if c or a matrix uses the memory.
 func (c *Cache) Reserve(ctx context.Context, bytes int64) (bool, error) {
 	w := c.full
 	if err := w.acquire(ctx); err != nil {

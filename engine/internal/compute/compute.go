@@ -60,8 +60,7 @@ func (c *Computer) Stats() device.Stats {
 // AddPairs counts pairs that a back end computed without ComputeRows.
 func (c *Computer) AddPairs(pairs int64) { c.pairs.Add(pairs) }
 
-// AddNeighbourCounts adds counts of a search for neighbours: candidates found, and insertions into
-// lists.
+// AddNeighbourCounts adds the numbers of candidates and list insertions of a neighbour search.
 func (c *Computer) AddNeighbourCounts(found, entered int64) {
 	c.candidates.Add(found)
 	c.insertions.Add(entered)

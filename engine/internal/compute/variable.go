@@ -17,8 +17,7 @@ import (
 // the norms is at most 1.9·10⁵. For small c the product may be larger.
 
 // variableOf returns the variable that is computed in float64. It returns VariableAll for distances
-// of vectors with norm 1, for inner products of fractional values, and for kernels of c and both
-// norms.
+// of vectors with norm 1, for inner products of fractional values, and for other kernels.
 func (c *Computer) variableOf(k kernel.Kernel) kernel.Variable {
 	of := kernel.VariableOf(k)
 	e := c.X.Embedder.Embedding

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// The functions w_k are even in x. Their only singularities are poles at x² = (πj)², j = 1, 2, …,
-// of order k, or (n-3)/2 for odd n if that is smaller. (There the parametrix is the asymptotic
+// The functions w_k are even in x. Their only singularities are poles at x² = (πj)², j = 1, 2, ….
+// The order of a pole is k or, for odd n, min(k, (n-3)/2). (There the parametrix is the asymptotic
 // series of a Bessel function, which is finite for half-integer orders.) So
 //
 //	w_k(x) = v_k(y) / (1-y)^p,   y = x²/π²,   p = poleOrder(n, k)

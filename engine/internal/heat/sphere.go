@@ -72,7 +72,7 @@ func (s *Sphere) coefficients(k int, y float64) []float64 {
 //	ψ₀(d) + ψ₁(d) t + … + ψ_m(d) t^m,  d = 2 arccos(1-c),  t > 0 in squared units of d
 //
 // for 0 <= c <= 2. The sign is -1, 0 or 1. A truncated sum may be negative for large t or near the
-// antipode. At c = 2 the logarithm is +Inf unless n = 1, with the sign of the pole.
+// antipode. At c = 2 the logarithm is +Inf unless n = 1, and the sign is the sign of the pole.
 //
 // Accuracy: ln ψ₀ has an error of a few float64 ulp. Each ψ_k/ψ₀ is computed from a power series in
 // arccos²(1-c), with an error of about 10 float64 ulp of the largest term of the series. The error

@@ -149,8 +149,7 @@ func (j *Join) EachCopyGroup(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// EnableQueries makes Build index columns that occur in only one document, too. Call it before
-// Build.
+// EnableQueries makes Build also index columns that occur in one document. Call it before Build.
 func (j *Join) EnableQueries() { j.minFrequency = 1 }
 
 const sampleDocs = 500

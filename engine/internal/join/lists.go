@@ -97,8 +97,7 @@ func (j *Join) newLists(ctx context.Context, first, end int) (*lists, error) {
 	return l, nil
 }
 
-// divideTasks counts matches, and divides the rows of lists into tasks with similar numbers of
-// matches.
+// divideTasks counts matches, and divides rows of lists into tasks with similar match counts.
 func (l *lists) divideTasks() (matches int64) {
 	const most = 1 << 20
 	least, self := l.j.minProduct(), l.postings[0] == l.postings[1]

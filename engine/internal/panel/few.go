@@ -46,8 +46,7 @@ func (k *denseCopy) bytes() int64 {
 
 // densePanels returns the columns as dense panels. It returns nil if the request has more than
 // maxSingleRows rows, omits columns, or has column documents as rows. Unless columns are always
-// dense, it also returns nil if the panels exceed the limit, and for the first request that could
-// use them.
+// dense, it also returns nil if the panels exceed the limit, or for the first such request.
 func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	own := b.columns.x
 	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||
@@ -152,8 +151,7 @@ func (s *singleRow) load(b *Backend, x *sparse.Embedded, i int) {
 	}
 }
 
-// computeRow computes c of document i of x, stored in s, with all columns. It calls visit for each
-// block.
+// computeRow computes c of document i of x (stored in s) with all columns, and visits each block.
 func (p *panel) computeRow(
 	ctx context.Context, s *singleRow, x *sparse.Embedded, i int, panels [][]float32,
 	visit func(lo, hi int, c []float32) error,

@@ -66,8 +66,8 @@ type Head struct {
 //
 //	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
 //
-// One triangle of the Gram matrix takes half of this time. If most is positive, it limits the
-// number of terms.
+// One triangle of the Gram matrix takes half of this time. A positive most limits the number of
+// terms.
 func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles DenseOperand) (heads []Head) {
 	n, width := float64(byRank.Cols), float64(k.PanelWidth)
 	caches := asm.CurrentCaches()

@@ -8,8 +8,7 @@ import (
 )
 
 // pairing implements a similarity s = 1 - c of two documents. It is the dot product of unit
-// vectors, or a sum over the common terms of two histograms. All other steps are the same for all
-// pairings.
+// vectors, or a sum over the common terms of two histograms.
 type pairing struct {
 	cost      asm.Cost
 	roundings float64 // bound on rounding errors; see divideHead

@@ -14,8 +14,7 @@ import (
 // panels are small. Sums have the same terms in the same order, so they are bit-identical to
 // panel.computeDots.
 
-// DenseOperand selects the documents that are dense. The other documents are multiplied by the
-// dense documents.
+// DenseOperand selects the dense documents, by which the other documents are multiplied.
 type DenseOperand int
 
 const (
@@ -24,8 +23,7 @@ const (
 	DenseColumns                     // all columns are dense, and are multiplied by the rows of a panel
 )
 
-// stream is the head of a panel's documents, sorted by number of values, as [asm.Kernels].PanelDot
-// expects.
+// stream is the head of a panel's documents, sorted by number of values as PanelDot requires.
 type stream struct {
 	start  []int64
 	doc    []uint8
@@ -33,8 +31,7 @@ type stream struct {
 	value  []float32
 }
 
-// tileStride is the stride of a tile stored by rows. Its padding makes rows use different cache
-// sets.
+// tileStride is the stride of a tile stored by rows. Padding makes rows use different cache sets.
 const tileStride = blockDocs + sparse.BlockSize/8
 
 // pack copies the head of documents. The head must have a single segment.

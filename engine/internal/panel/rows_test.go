@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// c has the same bits for dense rows and dense columns: in the symmetric half, for rows in any
-// order, other documents and ranges of columns, with equal, empty and very long documents.
+// c has the same bits for dense rows and dense columns: in one triangle of the matrix, for rows in
+// any order, other documents and ranges of columns, with equal, empty and very long documents.
 func TestRoles(t *testing.T) {
 	musttest.SkipRace(t)
 	for _, isa := range enginetest.ISAs() {
