@@ -96,8 +96,8 @@ type Model struct {
 
 // Train makes a model from a corpus. The model shares the corpus's documents, so they must not be
 // changed. Documents without a class are left out, unless labels are independent. Train fails if
-// the settings are invalid, if the embedding rejects a value, if there are no documents, or if a
-// document has several classes but labels aren't independent.
+// the settings are invalid, if the embedding or checkDocuments rejects a document, if no documents
+// are left, or if a document has several classes but labels aren't independent.
 func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -120,8 +120,9 @@ func Train(c *corpus.Corpus, s Settings) (*Model, error) {
 }
 
 // checkDocuments checks that the kernel's embedding accepts all values, and that k(x, x) is finite
-// for all documents. If the kernel is largest at x = y, some k(x, x) must be positive, because
-// otherwise no neighbour has a vote. It embeds 4,096 documents at a time to save memory.
+// for all documents. If the kernel is largest at x = y and uniform isn't set, some k(x, x) must be
+// positive, because otherwise no neighbour has a vote. It embeds 4,096 documents at a time to save
+// memory.
 func checkDocuments(k kernel.Kernel, docs *sparse.CSR, uniform bool) error {
 	const some = 4096
 	fitted := k.Embedding().Fit(docs)

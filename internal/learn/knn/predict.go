@@ -59,8 +59,8 @@ func vote(
 	}
 }
 
-// Predict classifies documents by their neighbours' votes. Decisions are the fractions of the votes
-// for each class. Unless labels are independent, Probabilities are the same fractions.
+// Predict classifies documents by their neighbours' votes. DecisionValues are the fractions of the
+// votes for each class. Unless labels are independent, Probabilities are the same fractions.
 // [kernel.OpenEmbedder] defines the effect of unknown terms. For errors, see package task.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	s, k, _ := m.Settings.resolve()

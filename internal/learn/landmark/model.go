@@ -48,8 +48,8 @@ type Model struct {
 	Landmarks      *sparse.CSR         // documents that serve as landmarks
 }
 
-// Validate checks the model after reading: kernel, embedding, vocabulary, class names and
-// landmarks, and that all numbers are finite.
+// Validate checks the model after reading: kernel, embedding, vocabulary, class names, landmarks,
+// and that coefficients are finite.
 func (m *Model) Validate() error {
 	_, k, err := m.Settings.resolve()
 	if err != nil {

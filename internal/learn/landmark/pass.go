@@ -10,9 +10,9 @@ import (
 )
 
 // runPass computes T⁻ᵀKₙₘᵀR in one pass over the documents. f replaces each row of W = KₙₘT⁻¹u by a
-// row of R, and adds values such as losses to numTotals totals. runPass returns the product, and
-// the totals in row order. If Options.RunPass is set, Options.RunPass computes the same sums from
-// q, and f isn't called.
+// row of R, and adds values such as losses to numTotals totals. runPass returns the product and the
+// totals, which are added in row order. If Options.RunPass is set, Options.RunPass computes the
+// same sums from q, and f isn't called.
 func (t *training) runPass(
 	ctx context.Context, u [][]float64, q *Request, numTotals int, f func(row int, w, totals []float64),
 ) (g [][]float64, sums []float64, err error) {
@@ -52,7 +52,7 @@ func (t *training) runPass(
 	return g, sums[p:], nil
 }
 
-// localPass multiplies the rows of matrix by the columns of v in one pass, and calls f as in
+// localPass computes the [Sums] for the columns of v in one pass over matrix. It calls f like
 // [training.runPass].
 func (t *training) localPass(
 	ctx context.Context, matrix *engine.CrossMatrix, v *mat.Dense, numTotals int, f func(row int, w, totals []float64),

@@ -123,8 +123,8 @@ type PassWorker struct {
 }
 
 // NewPassWorker prepares the computation of the sums of q. c and s must be the corpus and settings
-// of the training run. opt.ISA affects rounding. It fails if the request doesn't match the corpus,
-// or if [Train] would fail.
+// of the training run. opt.ISA affects rounding. It fails if the settings are invalid, if the
+// request doesn't match the corpus, if the embedding rejects a value, or if memory doesn't suffice.
 func NewPassWorker(ctx context.Context, c *corpus.Corpus, s Settings, q *Request, opt Options) (*PassWorker, error) {
 	s, k, err := s.resolve()
 	if err != nil {
@@ -158,7 +158,7 @@ func NewPassWorker(ctx context.Context, c *corpus.Corpus, s Settings, q *Request
 func (p *PassWorker) Close() error { return p.t.e.Close() }
 
 // BlockSums returns the sums over a block of documents, bit-identical to the sums in [Train]. It
-// fails if there is no such block, or if ctx is done.
+// fails if there is no such block, if the embedding rejects a value, or if ctx is done.
 func (p *PassWorker) BlockSums(ctx context.Context, block int) (*Sums, error) {
 	q, t, m := p.q, p.t, len(p.q.Landmarks)
 	if block < 0 || block >= q.NumBlocks() {

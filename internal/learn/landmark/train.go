@@ -135,7 +135,7 @@ func (o Options) config() (dense.Config, error) {
 }
 
 // numFunctions returns the number of binary classifiers to train. It is the number of classes, but
-// 1 for two classes, because the second classifier is the negated first.
+// 1 for two exclusive classes, because the second classifier is the negated first.
 func (t *training) numFunctions() int {
 	if len(t.c.Classes) == 2 && t.s.Scheme != solver.MultiLabel {
 		return 1

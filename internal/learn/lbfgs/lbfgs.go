@@ -38,7 +38,7 @@ type Criteria struct {
 // is for functions with kinks, whose gradient norm may stay large near the minimum.
 const lookBack = 10
 
-// ShouldStop calls OnStep, and reports whether the minimisation must stop before the next step.
+// ShouldStop calls OnStep and sets m.Converged. It reports whether the minimisation must stop.
 func (s *Criteria) ShouldStop(m *Minimum) bool {
 	if s.OnStep != nil {
 		s.OnStep()

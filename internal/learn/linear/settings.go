@@ -32,9 +32,9 @@ type Settings struct {
 
 	// Weights maps a class name to a factor of C for the class's documents in the class's binary
 	// classifier, like LIBLINEAR's -wi. With two classes, both weights apply. Balanced weights the
-	// classes that Weights doesn't name: a class of nₖ of n documents gets n / (classes · nₖ), like
-	// scikit-learn's class_weight='balanced', or (n - nₖ) / nₖ with independent labels. The default
-	// weight is 1. Models don't store weights.
+	// classes that Weights doesn't name: a class with nₖ of n documents gets n / (classes · nₖ),
+	// like scikit-learn's class_weight='balanced', or (n - nₖ) / nₖ with independent labels. The
+	// default weight is 1. Models don't store weights.
 	Weights  map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 	Balanced bool               `param:"balanced" flag:""`
 

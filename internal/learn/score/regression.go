@@ -52,7 +52,7 @@ type Estimate struct {
 const maxWorst, maxSampled = 20, 1000
 
 // Targets returns the labels of n documents as numbers, or NaN for a document without exactly one
-// label. It fails if a label isn't a number.
+// label. It fails if the only label of a document isn't a finite number.
 func Targets(truth *corpus.Corpus, n int) ([]float64, error) {
 	out := make([]float64, n)
 	for i := range out {

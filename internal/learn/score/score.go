@@ -14,7 +14,7 @@ import (
 type Score struct {
 	Documents int     // number of scored documents
 	Correct   int     // number of documents with the right class, or with exactly the right labels
-	Accuracy  float64 // Correct / Documents, NaN without documents; for several labels, the subset accuracy
+	Accuracy  float64 // Correct / Documents, NaN without documents; for independent labels, the subset accuracy
 
 	// Classes holds counts per class: first for the model's classes in the model's order, then for
 	// other classes of the documents.
@@ -22,7 +22,7 @@ type Score struct {
 
 	// Confusion[t][p] is the number of documents of class t with predicted class p. Only the
 	// model's classes can be predicted, so p is less than the number of these classes. Confusion is
-	// nil for independent labels.
+	// nil for independent labels and regression.
 	Confusion [][]int
 
 	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + PredictedCount); Accuracy if documents have one class
@@ -79,7 +79,7 @@ type ClassScore struct {
 //   - Classes are indices into classes; documents with class -1 or without labels are left out. A
 //     document with several labels is counted under the predicted class if it has that label, else
 //     under its first label.
-//   - Independent labels are ascending indices into classes; documents with nil labels are left out.
+//   - Independent labels are ascending indices into classes; documents with nil predictions are left out.
 //   - Numbers are compared with labels, see [ComputeRegression].
 //
 // Compute fails only if [ComputeRegression] fails.

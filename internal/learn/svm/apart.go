@@ -35,7 +35,7 @@ func (p *Problem) predictHeldOut(
 // the binary classifiers nor to fit their embedding.
 type heldOutPredictions struct {
 	thresholds  *solver.Thresholds
-	folds       *foldedProblem // folds for a calibration; nil if the calibration uses the matrix of all documents
+	folds       *foldedProblem // folds for a calibration; nil unless the embedding is supervised
 	predictions *mergedFolds
 }
 
@@ -68,7 +68,7 @@ func (p *Problem) predictSupervised(
 }
 
 // validateByFold implements [validationRun.run] for embeddings that are fitted per fold. It
-// predicts each fold with an embedding fitted to the other folds.
+// predicts each selected fold with an embedding fitted to the other folds.
 func (w *validationRun) validateByFold(
 	ctx context.Context, p *Problem, kernels []kernel.Kernel, keep outcomeFunc,
 ) error {

@@ -18,8 +18,8 @@ var calibrationRuns = tune.Division{Folds: calibrationFolds, Consecutive: true}
 const thresholdFolds = 3
 
 // calibrate fits sigmoids of trained binary classifiers to held-out decision values. It takes these
-// values from known or, if known has none, computes them on matrix m. It tunes the rejection
-// threshold that s requests, and returns the calibration of the held-out probabilities.
+// values from known or, if known has none, computes them on matrix m. If s.Rejection is set, it
+// also tunes the rejection threshold. It returns the calibration of the held-out probabilities.
 //
 // A fold has consecutive documents of each class in corpus order. Related documents, such as the
 // messages of a thread or a week, are then mostly held out together.
@@ -91,9 +91,9 @@ func (p *Problem) canCalibrate(s *Settings) bool {
 }
 
 // CanCalibrate reports whether probabilities of a training run on corpus c can be calibrated, see
-// [Problem.Train]. Calibration needs five labelled documents, at most 2²⁷ decision values, and two
-// documents of each of two classes or, for independent labels, two documents with the same first
-// label.
+// [Problem.Train]. Calibration needs at least five labelled documents and at most 2²⁷ decision
+// values. It also needs two classes with at least two documents each or, for independent labels,
+// two documents with the same first label.
 func CanCalibrate(c *corpus.Corpus, scheme solver.Scheme) bool {
 	s, documents := &Settings{Type: model.CSVC, Scheme: scheme}, c.Documents.Rows()
 	count, labelled, several := map[int32]int{}, 0, 0
@@ -114,14 +114,12 @@ func CanCalibrate(c *corpus.Corpus, scheme solver.Scheme) bool {
 // calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary
 // classifiers. The second method adds a temperature of the probabilities, the third method a
 // temperature of the log odds.
-// calibrationMethods lists the calibration methods. All methods couple the sigmoids of the binary
-// classifiers. The second method adds a temperature of the probabilities, the third method a
-// temperature of the log odds.
 var calibrationMethods = []struct{ temperature, odds bool }{{}, {true, false}, {true, true}}
 
 // calibration selects a calibration method by log loss. It returns the method's index in
 // calibrationMethods, and the method's calibration. The sigmoids for a fold are fitted to the other
-// folds. If s.Rejection is set, it also returns the answers.
+// folds. It also returns the held-out answers if f.s.Rejection is set and labels aren't
+// independent.
 func (f *foldedProblem) calibration(
 	ctx context.Context, o *mergedFolds,
 ) (way int, found *score.Calibration, answers []answer, err error) {
@@ -169,7 +167,7 @@ func (f *foldedProblem) calibration(
 	return way, found, answers, nil
 }
 
-// fit returns a classifier with sigmoids fitted to the decision values of all folds except one,
+// fit returns a classifier with sigmoids fitted to the decision values of all folds except fold
 // excluded. If excluded is -1, it uses all folds.
 func (f *foldedProblem) fit(
 	ctx context.Context, c *solver.Classifier, decisions [][]float64, excluded int,

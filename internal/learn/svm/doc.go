@@ -2,9 +2,9 @@
 // connects package engine, which computes kernels, with package solver, which works on matrices.
 //
 // A [Problem] holds an embedded training corpus, sorted by class, and a cache of tiles of c = 1 -
-// cosine. Training ([Problem.Train]) and cross-validation ([Evaluator]) share the tiles: each dot
-// product is computed once, whatever the kernel parameters, folds and pairs of classes. The result
-// is a model.Model, from which [NewPredictor] makes a [Predictor].
+// cosine. Training ([Problem.Train]) and cross-validation ([Evaluator]) share the tiles. If all
+// tiles fit into memory, each dot product is computed once for all kernel parameters, folds and
+// pairs of classes. Training returns a model.Model, from which [NewPredictor] makes a [Predictor].
 //
 // # Devices
 //

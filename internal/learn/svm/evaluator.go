@@ -31,11 +31,12 @@ func (s *Settings) Measure() tune.Measure {
 // with column scales or supervised weights are fitted to the training folds, so folds can't share
 // dot products.
 //
-// If the whole matrix fits into memory, all kernels, folds and pairs of classes share tiles of c,
-// each computed once. Each problem of a kernel and a fold is solved for all C on the same rows.
-// Each C warm-starts from the solution for the previous C. Kernels that differ in one parameter are
-// evaluated in order, widest first, with warm starts from the solutions for the previous kernel. Up
-// to the tolerance, results are the same as from a separate evaluation of each candidate.
+// If all tiles of c fit into memory, each tile is computed once for all folds, all pairs of
+// classes, and all kernels with the same tokenizer and embedding. Each problem of a kernel and a
+// fold is solved for all C on the same rows. Each C warm-starts from the solution for the previous
+// C. Kernels that differ in one parameter are evaluated in order, widest first, with warm starts
+// from the solutions for the previous kernel. Up to the tolerance, results are the same as from a
+// separate evaluation of each candidate.
 type Evaluator struct {
 	Settings Settings // settings that candidates don't override, see [Settings.Resolve]
 	tune.Division
@@ -50,9 +51,9 @@ type Evaluator struct {
 	Outcome func(task int) (*TaskOutcome, error)
 
 	DotProducts         int64         // number of computed dot products
-	SeparateDotProducts int64         // number of dot products for separate evaluations of candidates and folds
+	SeparateDotProducts int64         // number of dot products if each candidate and fold were evaluated separately
 	GramTime            time.Duration // time to compute tiles
-	SolveTime           time.Duration // remaining time
+	SolveTime           time.Duration // evaluation time after tiles were computed
 }
 
 // kernelGroup is a set of kernels with the same tokenizer, embedding, scheme and cells.
@@ -102,7 +103,7 @@ func (p *kernelGroup) sharesProblem(o *kernelGroup) bool {
 	return p.tokenizer == o.tokenizer && p.embedding == o.embedding
 }
 
-// sortByPath resolves default values of gamma, and sorts kernels and candidates by [pathOrder].
+// sortByPath resolves omitted values of gamma, and sorts kernels and candidates by [pathOrder].
 func (p *kernelGroup) sortByPath(terms int) {
 	for i, k := range p.kernels {
 		p.kernels[i] = kernel.Resolve(k, terms)
@@ -111,7 +112,6 @@ func (p *kernelGroup) sortByPath(terms int) {
 	p.kernels, p.candidateIndex = run.Select(p.kernels, order), run.Select(p.candidateIndex, order)
 }
 
-// Evaluate implements tune.Evaluator.
 func (v *Evaluator) Evaluate(ctx context.Context, all []tune.Candidate, done func(i int, p tune.Point)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -176,7 +176,7 @@ type validationRun struct {
 	Evaluator
 	cells         []solver.Regularization
 	stage         string // stage of progress
-	selectedFolds []int  // folds to validate, see foldedProblem; at most one fold if each fold has its own embedding
+	selectedFolds []int  // folds to validate; nil for all
 
 	relay
 	before      int64 // number of problems solved for earlier kernels

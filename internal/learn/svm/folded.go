@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// foldedProblem is a problem divided into folds. Documents are in the order of the matrix: by
-// class, and within a class by fold. Slices with an element per document have this order.
+// foldedProblem is a problem divided into folds. Its documents may have another order than the
+// problem's documents. Slices with an element per document have the order of f.
 type foldedProblem struct {
 	p     *Problem
 	s     *Settings
@@ -25,21 +25,21 @@ type foldedProblem struct {
 	corpusIndex []int // document i is corpusIndex[i] of the corpus
 	foldOf      []int // fold of each document, -1 if it is left out
 
-	labels  []int     // one class per document
+	labels  []int     // class of each document, -1 for none
 	sets    [][]int   // independent labels of each document
 	targets []float64 // targets of a regression
 
 	selectedFolds []int // folds to validate; nil for all
 
 	inMemory bool      // a matrix in this order fits into memory
-	sorted   bool      // documents of a fold are contiguous
+	sorted   bool      // documents of a fold are contiguous, in one-vs-one within each class
 	data     []float32 // the matrix in this order
 }
 
 func foldMatrixBytes(n int64) int64 { return 4*n*n + 8*n }
 
-// fold splits a problem into folds. If together is set, the documents of a fold are contiguous
-// within each class, unless there is too little memory for a matrix in this order.
+// fold splits a problem into folds. It sorts the documents, see divide, if together is set and a
+// matrix in this order fits into memory.
 func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*foldedProblem, error) {
 	inMemory := p.cached.FitsInMemory() && p.spareBytes() >= foldMatrixBytes(int64(p.Len()))
 	f, err := p.divide(s, d, inMemory && together)
@@ -49,9 +49,9 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*foldedProb
 	return f, err
 }
 
-// divide splits the documents into folds, stratified by class except in regression: documents are
-// shuffled with the seed and assigned to folds in turn. The folds depend only on the corpus, its
-// order and the seed. The order of documents in f also depends on sorted.
+// divide splits the documents into folds, see [tune.Division.Divide]. If sorted is set, the
+// documents of a fold are contiguous, in one-vs-one within each class. The folds don't depend on
+// sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProblem, error) {
 	f := &foldedProblem{p: p, s: s, sorted: sorted}
 	n, separate := p.Len(), s.Scheme == solver.MultiLabel
@@ -98,8 +98,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProb
 // matrix returns the matrix of a kernel, in the order of f. The matrix is valid until the next
 // call.
 //
-// A validation reads each value about twenty times, so kernel values are stored. In the order of f,
-// the training documents of a class are two contiguous ranges of a row.
+// A validation reads each value about twenty times, so kernel values are stored if they fit into
+// memory.
 func (f *foldedProblem) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {
@@ -136,7 +136,7 @@ func (f *foldedProblem) matrix(ctx context.Context, k kernel.Kernel) (solver.Mat
 	return solver.NewDense(n, f.data)
 }
 
-// trial describes the validation of f to the solver. Thresholds are tuned when all folds are done.
+// trial describes the validation of f to the solver. Thresholds are tuned later, by mergeFolds.
 func (f *foldedProblem) trial() *solver.CrossValidation {
 	return &solver.CrossValidation{
 		Labels: f.labels, LabelSets: f.sets, Targets: f.targets, Classes: len(f.p.corpus.Classes), Scheme: f.s.Scheme,
@@ -146,7 +146,7 @@ func (f *foldedProblem) trial() *solver.CrossValidation {
 }
 
 // validate predicts each fold after training on the other folds, for all cells. near holds warm
-// starts from validations with other kernels.
+// starts; a regression uses only the solutions of the first.
 func (f *foldedProblem) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {

@@ -39,7 +39,7 @@ func (p *Problem) groups(s *Settings) ([][]int, error) {
 	return groups, err
 }
 
-// inMemory reports whether [gramMatrix.trainingMatrix] returns a matrix with all rows in memory.
+// inMemory reports whether [gramMatrix.trainingMatrix] of all documents stores all rows in memory.
 func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.SingleUse && p.cached.FitsInMemory()
 }
@@ -48,8 +48,8 @@ func (p *Problem) inMemory() bool {
 // results equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support
 // vectors have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
 //
-// If the classifiers use only some classes, it computes only the matrix of these classes'
-// documents.
+// In one-vs-one, if the classifiers use only some classes, it may compute only the matrix of these
+// classes' documents, see usedDocuments.
 func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []int) (*solver.Classifier, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -69,9 +69,10 @@ func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []i
 }
 
 // Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the
-// same settings, on this problem or on other problems of the same corpus. The model and the report
-// equal the results of [Problem.Train] bit for bit. It fails if a classifier is missing, repeated
-// or trained on other documents, if a part has another scheme, or if ClassifierGroups fails.
+// same settings, on this problem or on other problems of the same corpus. The model equals the
+// model of [Problem.Train] bit for bit. The report has no times and no calibration. Assemble fails
+// if a classifier is missing, repeated or invalid, if a part has another scheme or number of
+// classes, or if ClassifierGroups fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// gramMatrix is a Gram matrix on a problem's documents. Only its diagonal is computed initially.
+// gramMatrix is a Gram matrix on a problem's documents. Unless it is precomputed, only its diagonal
+// is computed initially.
 type gramMatrix struct {
 	p    *Problem
 	rows *engine.Matrix // matrix that the engine computes; nil for a precomputed kernel
@@ -26,8 +27,8 @@ func (p *Problem) gram(k kernel.Kernel) (gramMatrix, error) {
 }
 
 // trainingMatrix returns the matrix to train on, and a function that frees it. If docs isn't nil,
-// the matrix has only these documents. trainingMatrix computes the matrix if the whole matrix fits
-// into memory.
+// the matrix has only these documents. Otherwise, trainingMatrix first computes the matrix or its
+// tiles of c, if they fit into memory.
 func (g gramMatrix) trainingMatrix(ctx context.Context, docs []int) (solver.Matrix, func(), error) {
 	keep := func() {}
 	if g.rows == nil {

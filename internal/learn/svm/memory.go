@@ -13,8 +13,8 @@ import (
 )
 
 type budget struct {
-	tiles int64 // cache of tiles of c
-	rows  int64 // rows of kernel values that the solver caches
+	tiles int64 // memory for cached tiles of c
+	rows  int64 // memory for rows of kernel values that the solver caches
 }
 
 // Sizes are in bytes.
@@ -29,13 +29,14 @@ const (
 	// rows, or minGatherBytes bytes if that is more.
 	gatherRows, minGatherBytes = 64, 4 << 20
 
-	// smallRows is the memory for rows if the whole matrix is cached: enough for the working sets
-	// of all problems.
+	// smallRows is the maximum memory for rows if the whole matrix is cached, unless the planned
+	// runs need more.
 	smallRows = 512 << 20
 
-	// A single problem with a matrix above largeBytes computes rows on demand, even if the matrix
-	// fits. Training then reads fewer rows and takes fewer steps. With 50,000 noisy documents,
-	// computing the whole matrix took 30 of 43 s, mostly for the first write to the matrix.
+	// If MemoryBytes is set and there is no device, a single problem with a matrix above largeBytes
+	// computes rows on demand, even if the matrix fits. Training then reads fewer rows and takes
+	// fewer steps. With 50,000 noisy documents, computing the whole matrix took 30 of 43 s, mostly
+	// for the first write to the matrix.
 	largeBytes = 4 << 30
 
 	// workingSetRows is the maximum number of rows in a working set. Fewer rows make the solver
@@ -56,7 +57,7 @@ const (
 
 // PlannedRun describes a training run or a validation, to estimate the memory that it needs.
 type PlannedRun struct {
-	Settings            Settings // only Type, Scheme, TuneThresholds, Probabilities and Calibrated matter
+	Settings            Settings // estimates depend on Type, Scheme, TuneThresholds, Probabilities and Calibrated
 	Folds               int      // number of folds of a validation; 0 for training
 	RegularizationCount int      // number of combinations of C, Nu and Epsilon validated together; default 1
 }
@@ -81,7 +82,7 @@ type memorySizes struct {
 	held         int64 // memory of the process, including the problem's copies of corpus data, but no embedded documents
 	engine       int64
 	engineHeld   int64 // memory of the engine, estimated until the engine exists
-	enginePeak   int64 // maximum memory before the engine exists
+	enginePeak   int64 // maximum memory while the engine is made
 	foldProblems int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
 	supervised bool // the embedding is supervised, so thresholds and calibrations need a problem per fold, too
@@ -128,15 +129,16 @@ func (z *memorySizes) matrix() int64 { return 4*z.n*z.n + z.n }
 // values.
 func (z *memorySizes) model() int64 { return 8*z.values + 24*z.n }
 
-// fixedBytes returns the memory that the process holds during training, except tiles, rows, garbage
-// and memory per binary classifier.
+// fixedBytes returns the memory that the process holds during training, except the model, tiles,
+// rows, garbage and memory per binary classifier.
 func (z *memorySizes) fixedBytes() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(minGatherBytes, 4*gatherRows*z.n))*z.workers
 }
 
 // rowShare returns how much of the row memory a task uses for other data. Training takes
-// classifierBytes for each document of each classifier and, if thresholds are tuned, 16 bytes for
-// decision values. A validation takes
+// classifierBytes for each document of each classifier, and 16 bytes more if thresholds are tuned.
+// Training with a calibration takes at least as much as validating its folds. A validation mainly
+// takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
 //     may use it, for all cells of a kernel and for one cell of each of the two previous kernels;
@@ -203,7 +205,7 @@ func (z *memorySizes) requiredBytes(o *Options, tasks []PlannedRun) int64 {
 		}
 	}
 	bytes := z.fixedBytes() + z.model() + z.minSharedBytes(tasks)
-	if o.minBytes > 0 { // the matrix is stored whole
+	if o.minBytes > 0 { // a precomputed matrix is stored whole
 		bytes += z.matrix()
 	}
 	making := z.enginePeak
@@ -215,8 +217,8 @@ func (z *memorySizes) requiredBytes(o *Options, tasks []PlannedRun) int64 {
 
 // plan divides the remaining memory between tiles and rows. A matrix that fits is stored whole,
 // except for a single large problem. Otherwise rows and tiles get half of the memory each. Rows get
-// more than half if the tasks need more. If only one problem is solved, rows get all memory,
-// because tiles are then read only once.
+// more than half if the tasks need more. If only one problem is solved, rows get all memory except
+// scratch space, because tiles are then read only once.
 func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	z := &p.sizes
 	z.engine = e.Info().Bytes
@@ -230,7 +232,7 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	} else if left == 0 {
 		left = z.matrix() + max(smallRows, rows)
 	}
-	whole := z.matrix()+max(rows, 2*z.workingSet())+1<<20 <= left // a validation also keeps solutions
+	whole := z.matrix()+max(rows, 2*z.workingSet())+1<<20 <= left // rows include a validation's solutions
 	single := p.opt.SingleUse && len(p.opt.PlannedRuns) > 0 && !slices.ContainsFunc(p.opt.PlannedRuns, z.rereads)
 	if single && z.matrix() > largeBytes && p.opt.MemoryBytes > 0 && p.opt.Device == nil && p.opt.minBytes == 0 {
 		whole = false
@@ -248,8 +250,7 @@ func (p *Problem) plan(e *engine.Engine) (budget, error) {
 	return budget{tiles: tiles, rows: left - tiles}, nil
 }
 
-// EstimateBytes estimates the Options.MemoryBytes that suffice for a task, before documents are
-// read.
+// EstimateBytes estimates the Options.MemoryBytes that a task needs, from the size of the corpus.
 func EstimateBytes(s corpus.Size, workers int, t PlannedRun) int64 {
 	z := corpusSizes(s, workers)
 	z.held += termBytes * int64(s.Terms)

@@ -33,8 +33,8 @@ type Options struct {
 
 	// PlannedRuns are the intended uses of the problem. Memory is divided so that all planned runs
 	// fit, and errors of NewProblem name the memory that suffices for all planned runs.
-	// [tune.Choose] fails at the start if documents need more memory for PlannedRuns. Default: any
-	// runs that fit.
+	// [tune.Choose] fails at the start if PlannedRuns need more memory than MemoryBytes. Default:
+	// any runs that fit.
 	PlannedRuns []PlannedRun
 	minBytes    int64 // minimum of MemoryBytes for a precomputed matrix, which is stored whole
 
@@ -44,7 +44,8 @@ type Options struct {
 
 	// SingleUse means that the problem serves only one training run: it caches kernel values
 	// instead of values of c. Results don't depend on it. Default: the problem serves any number of
-	// training runs, validations and searches, and computes each dot product once.
+	// training runs, validations and searches. It then computes each dot product once if the tiles
+	// fit into memory.
 	SingleUse bool
 
 	// AutomaticKernel means that the kernel may have been chosen automatically. Reports then don't
@@ -59,8 +60,8 @@ type Options struct {
 // Progress is a snapshot of the work on a problem.
 type Progress struct {
 	Stage       string          // "computing tiles", "training", …
-	Done, Total int64           // pairs of documents or solved problems of the stage; Total is 0 if unknown
+	Done, Total int64           // pairs of documents, solved problems or predicted documents; Total is 0 if unknown
 	PartialWork float64         // estimated work done beyond Done
-	Solver      solver.Progress // set during training
+	Solver      solver.Progress // progress of the solver; zero in other stages
 	HitRate     float64         // fraction of requested rows that were cached, NaN if none were requested
 }

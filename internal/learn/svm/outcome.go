@@ -20,7 +20,7 @@ type FoldOutcome struct {
 	Labels    [][]int     `json:",omitempty"`
 	Values    []float64   `json:",omitempty"`
 	Decisions [][]float64 `json:",omitempty"` // decision values for probabilities and thresholds
-	Missing   []int       `json:",omitempty"` // binary classifiers that had no documents
+	Missing   []int       `json:",omitempty"` // indices of binary classifiers without training documents
 
 	Support    int // number of distinct support vectors
 	Iterations int64
@@ -66,14 +66,14 @@ func (f *foldedProblem) outcome(v *solver.Validation) *outcome {
 	return o
 }
 
-// mergedFolds holds the predictions of all folds, in the order of f.
+// mergedFolds holds the predictions of all folds, in the order of the foldedProblem.
 type mergedFolds struct {
 	model.Prediction
 	thresholds  *solver.Thresholds
-	classifiers []*solver.Classifier // classifier of each fold; a binary classifier without documents is nil
+	classifiers []*solver.Classifier // one per fold; its functions are nil if missing, else empty
 }
 
-// mergeFolds merges the folds of an outcome, and tunes the thresholds that settings request.
+// mergeFolds merges the folds of an outcome, and tunes thresholds if f.s.TuneThresholds is set.
 func (f *foldedProblem) mergeFolds(o *outcome) (t *mergedFolds, err error) {
 	t = &mergedFolds{}
 	_, machines := f.s.classifierCounts(f.p.sizes.classes)
@@ -156,7 +156,7 @@ func (f *foldedProblem) separateDotProducts(o *outcome) (n int64) {
 	return n
 }
 
-// check returns an error unless own is an outcome of this fold of f.
+// check returns an error if own has other lengths than the fold of f, or values out of range.
 func (f *foldedProblem) check(own *FoldOutcome, fold int) error {
 	n, classes := len(f.documentsOf(fold)), len(f.p.corpus.Classes)
 	_, most := f.s.classifierCounts(f.p.sizes.classes)

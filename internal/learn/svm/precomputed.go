@@ -17,9 +17,9 @@ import (
 )
 
 // NewPrecomputed is like [NewProblem], for a precomputed Gram matrix. Row i of c.Documents holds
-// the kernel values K(xᵢ, xⱼ) in columns j = 0, …, n-1, as made by [sparse.FromDense]. The kernel
-// in settings must be [kernel.Precomputed], which is the default here. To predict a document, pass
-// the row of its kernel values with all training documents.
+// the kernel values K(xᵢ, xⱼ) in columns j = 0, …, n-1, as made by [sparse.FromDense].
+// Settings.Kernel must be [kernel.Precomputed], which is the default for this problem. To predict a
+// document, pass the row of its kernel values with all training documents.
 //
 // A matrix from [engine.Engine.Gram] gives the same binary classifiers, bit for bit, as training on
 // the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by up to 10⁻⁵ times the largest absolute value.

@@ -34,9 +34,10 @@ type Predictor struct {
 
 // NewPredictor embeds the support vectors of a model and makes an engine on them. If the kernel is
 // an inner product and there is no device, it computes [Weights] instead of an engine, provided
-// that memory suffices for weights and engine. It fails if the kernel is unknown, if the support
-// vectors of a precomputed kernel have no document indices, if more memory is needed than allowed,
-// if the device fails, and within a second after ctx is done.
+// that memory suffices for weights and engine. It fails if the instruction set isn't supported, if
+// the kernel is unknown or needs another embedding than the model's, if the support vectors of a
+// precomputed kernel have no document indices, if more memory is needed than allowed, if the device
+// fails, and within a second after ctx is done.
 func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor, error) {
 	p := &Predictor{m: m, opt: opt, support: &supportEngine{}}
 	k, err := p.kernel()
@@ -101,7 +102,6 @@ func (p *Predictor) WithHeldBytes(bytes int64) *Predictor {
 	return &q
 }
 
-// Model returns the model.
 func (p *Predictor) Model() *model.Model { return p.m }
 
 // Weights returns the weights that predictions use, or nil if predictions use kernel values.
@@ -110,15 +110,15 @@ func (p *Predictor) Weights() *Weights { return p.w }
 // Kernel returns the kernel, with all its parameters.
 func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 
-// chunkDocuments is the number of documents that a worker embeds and predicts at a time: several
-// panels, but so few documents that workers finish at about the same time.
+// chunkDocuments is the number of documents that a worker predicts at a time if there is no engine:
+// several panels, but so few documents that workers finish at about the same time.
 const chunkDocuments = 256
 
 // Predict returns the predictions for documents. Terms must be numbered as in the training corpus.
 // Unknown terms are ignored. With a precomputed kernel, column j of the row of document x is K(x,
 // xⱼ) for training document j. Results are bit-identical for any number of workers. It fails if the
-// embedding rejects a value, if more memory is needed than allowed, and within a second after ctx
-// is done.
+// embedding rejects a value, if a row has the wrong number of kernel values, if more memory is
+// needed than allowed, if the device fails, and within a second after ctx is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
 		if err := p.checkColumns(docs); err != nil {
@@ -140,8 +140,9 @@ func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Predi
 }
 
 // KernelRows returns the kernel values of documents (rows) with support vectors (columns). The
-// result is nil if the model has no support vectors or has a precomputed kernel. It fails for the
-// same reasons as Predict.
+// result is nil if the model has no support vectors or has a precomputed kernel. It fails if
+// [Predictor.SupportEngine] fails, if the embedding rejects a value, if more memory is needed than
+// allowed, and when ctx is done.
 func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.Dense, error) {
 	e, err := p.SupportEngine(ctx)
 	if e == nil || err != nil {
@@ -156,7 +157,7 @@ func (p *Predictor) KernelRows(ctx context.Context, docs *sparse.CSR) (*engine.D
 
 type predictionRun struct {
 	*Predictor
-	e      *engine.Engine // nil if predictions don't use kernel values
+	e      *engine.Engine // engine that computes kernel values, or nil
 	docs   *sparse.CSR
 	out    *model.Prediction
 	report *run.Reporter

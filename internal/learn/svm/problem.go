@@ -44,10 +44,11 @@ type dataset struct {
 }
 
 // NewProblem embeds a corpus and makes an engine for it. It computes no kernel values yet. It
-// doesn't change or retain the corpus, so the caller may release the corpus.
+// doesn't change the corpus or retain its documents, so the caller may release the documents.
 //
-// It fails if the corpus has no documents or has two classes with the same name, if the embedding
-// rejects a value, if more memory is needed than allowed, and when ctx is done.
+// It fails if the instruction set isn't supported, if the corpus has no documents or has two
+// classes with the same name, if the embedding rejects a value, if more memory is needed than
+// allowed, if the device fails, and when ctx is done.
 func NewProblem(ctx context.Context, c *corpus.Corpus, embedding sparse.Embedding, opt Options) (*Problem, error) {
 	return newProblem(ctx, c, corpus.Fit(embedding, c), opt)
 }
@@ -120,8 +121,8 @@ func (p *Problem) embed(ctx context.Context, c *corpus.Corpus, embedder *sparse.
 	return ctx.Err()
 }
 
-// byClass returns the documents of a corpus, stably sorted by first class, unlabelled documents
-// last. The documents of two classes are then two contiguous ranges of each row.
+// byClass returns the indices of a corpus's documents, stably sorted by first class. Unlabelled
+// documents are last. The documents of two classes are then two contiguous ranges of each row.
 func byClass(c *corpus.Corpus) []int {
 	n := c.Documents.Rows()
 	order := make([]int, 0, n)
@@ -146,8 +147,8 @@ func byClass(c *corpus.Corpus) []int {
 }
 
 // tileColumns returns the number of columns of a tile if not all tiles fit into memory. A binary
-// problem for two classes reads only the columns of these classes. So with more than two classes, a
-// tile has half the mean size of a class.
+// problem for two classes reads only the columns of these classes. So with more than two classes,
+// the number of columns is half the mean class size, within limits.
 func (p *Problem) tileColumns() int {
 	const least, most = 512, 4096 // narrower tiles take more time for searching posting lists than they save
 	classes := len(p.corpus.Classes)
@@ -160,26 +161,22 @@ func (p *Problem) tileColumns() int {
 // Len returns the number of documents.
 func (p *Problem) Len() int { return p.x.Rows() }
 
-// Classes returns the names of the classes.
 func (p *Problem) Classes() []string { return p.corpus.Classes }
 
-// Embedding returns the embedding of the documents.
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
 // TermCount returns the number of terms of the embedded documents, for [kernel.Resolve].
 func (p *Problem) TermCount() int { return len(p.x.Embedder.Terms) }
 
-// EmptyCount returns the number of documents without terms.
+// EmptyCount returns the number of documents without terms in the embedding.
 func (p *Problem) EmptyCount() int { return p.x.EmptyCount() }
 
 // Engine returns the problem's engine, whose Stats count dot products.
 func (p *Problem) Engine() *engine.Engine { return p.cached.Engine() }
 
-// CacheStats returns the statistics of the tile cache.
 func (p *Problem) CacheStats() engine.CacheStats { return p.cached.Stats() }
 
-// ComputeTiles computes all tiles if they fit into memory, else it does nothing. Training does so,
-// too.
+// ComputeTiles computes all tiles if they fit into memory, else it does nothing.
 func (p *Problem) ComputeTiles(ctx context.Context) error {
 	if p.values != nil {
 		return nil

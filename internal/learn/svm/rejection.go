@@ -55,7 +55,8 @@ func (t RejectionTarget) Validate() error {
 	return nil
 }
 
-// answer is the most probable class of a document that was held out from training.
+// answer is the prediction of the most probable class for a document that was held out from
+// training.
 type answer struct {
 	Probability float64
 	Correct     bool
@@ -78,7 +79,9 @@ type RejectionAlternatives struct {
 // rejectionLevels is the number of coverages at which thresholds are tested: 1/50, 2/50, …, 1.
 const rejectionLevels = 50
 
-// tuneRejection finds the lowest threshold that reaches a target (coverage or error E) on k folds.
+// tuneRejection tunes a threshold on k folds. For a coverage target, it returns the highest
+// threshold that reaches the target. For an error target E, it returns the lowest threshold that
+// passes a test.
 //
 // An error target is tested at fixed coverages, strictest threshold first. A threshold at which w
 // of a answers are wrong passes at level α if the number X of wrong answers in a new batch of m =
@@ -95,7 +98,8 @@ const rejectionLevels = 50
 // an α of 3%, and the thresholds of 40, 60, 80 and 100% coverage get 0.5% each. A threshold that
 // passes hands its α on to the next threshold.
 //
-// The alternatives are the nearest smaller and larger errors that other coverages reach.
+// For an error target, the alternatives are the nearest smaller and larger errors that other
+// coverages reach.
 //
 // It fails for an invalid target or probability, for fewer than two folds, or if no threshold
 // passes.

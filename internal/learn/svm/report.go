@@ -19,10 +19,10 @@ type Report struct {
 	Objective  float64 // sum of the objectives of the binary classifiers
 	Gap        float64 // largest duality gap of a binary classifier
 
-	Gram  time.Duration // time to compute tiles before the solver starts
-	Solve time.Duration // time of the solver, including the computation of rows that it requests
+	Gram  time.Duration // time to compute tiles or the matrix before the solver starts
+	Solve time.Duration // remaining training time, including the computation of rows that the solver requests
 
-	Thresholds *solver.Thresholds // thresholds of labels, if Settings request them
+	Thresholds *solver.Thresholds // thresholds of labels, if Settings.TuneThresholds is set
 
 	// Fields for calibrated probabilities; nil if not applicable. Calibration is measured on
 	// held-out folds. Alternatives describes rejection at other error targets.

@@ -19,7 +19,7 @@ type SampleEvaluator struct {
 	Corpus     *corpus.Corpus
 	Settings   Settings // settings that candidates don't override, see [Settings.Resolve]
 	Candidates *tune.Candidates
-	Options    Options // Options.PlannedRuns lists the training runs that follow the search
+	Options    Options // Options.PlannedRuns lists the runs that follow the search
 
 	DotProducts int64 // number of computed dot products
 }
@@ -64,9 +64,9 @@ func (o *problemSource) close() error {
 	return e.Close()
 }
 
-// If C is too large for noisy targets, training a regression takes very many steps. In a choice, a
-// fit stops after stepsPerDocument steps per document, or minSteps steps if that is more, and ranks
-// below fits that reach the tolerance.
+// If C is too large for noisy targets, training a regression takes very many steps. In a choice,
+// the fit of a regression stops after stepsPerDocument steps per document, or minSteps steps if
+// that is more. It then ranks below fits that reach the tolerance.
 const stepsPerDocument, minSteps = 200, 50_000
 
 // NewEvaluator implements tune.SampleEvaluator. Only the last round of a choice computes
@@ -119,8 +119,8 @@ func (m *SampleEvaluator) fitCost(scheme solver.Scheme) tune.Cost {
 	return tune.Cost{Quadratic: 2 + k/25, Linear: 50 * k}
 }
 
-// TrainingCost implements tune.SampleEvaluator. It assumes one-vs-one, which reads each kernel
-// value about 1.5 times.
+// TrainingCost implements tune.SampleEvaluator. It assumes one-vs-one and 1.5 times the work of
+// fitCost.
 func (m *SampleEvaluator) TrainingCost() (total tune.Cost) {
 	total.Add(1, dotCost, 1)
 	total.Add(1.5, m.fitCost(solver.OneVsOne), 1)

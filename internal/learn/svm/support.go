@@ -15,7 +15,8 @@ type supportEngine struct {
 
 // SupportEngine returns the engine of the support vectors. If predictions use weights, the first
 // call makes the engine. The engine is nil if the kernel is precomputed, or if there are no support
-// vectors. It fails if memory doesn't suffice, if a device fails, and when ctx is done.
+// vectors. It fails if memory doesn't suffice, if the embedding rejects a support vector, if a
+// device fails, and when ctx is done.
 func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 	p.support.mu.Lock()
 	defer p.support.mu.Unlock()
@@ -43,8 +44,8 @@ func (p *Predictor) SupportEngine(ctx context.Context) (*engine.Engine, error) {
 const maxDenseSupportBytes = 256 << 20
 
 // Engine returns the engine of the support vectors, whose Stats count dot products. It is nil if
-// there are no support vectors. If predictions use weights, it is nil until
-// [Predictor.SupportEngine] makes it.
+// the kernel is precomputed, if there are no support vectors, and after Close. If predictions use
+// weights, it is nil until [Predictor.SupportEngine] makes it.
 func (p *Predictor) Engine() *engine.Engine {
 	p.support.mu.Lock()
 	defer p.support.mu.Unlock()

@@ -18,9 +18,9 @@ type Tasks struct {
 	paths []*kernelGroup // one task per path and fold
 }
 
-// NewTasks divides the work of an evaluator. terms returns the number of terms of the corpus with a
-// tokenizer and an embedding, as [Problem.TermCount] does. Defaults of kernel parameters may depend
-// on this number.
+// NewTasks divides the evaluation of candidates by v. terms returns the number of terms of the
+// corpus with a tokenizer and an embedding, as [Problem.TermCount] does. Defaults of kernel
+// parameters may depend on this number.
 func NewTasks(v *Evaluator, all []tune.Candidate, terms func(cut int, e sparse.Embedding) int) *Tasks {
 	t := &Tasks{v: *v}
 	parts, n := groupCandidates(all), 0
@@ -61,11 +61,11 @@ func (t *Tasks) ProblemOf(task int) (cut int, e sparse.Embedding) {
 	return own.tokenizer, own.embedding
 }
 
-// TaskOutcome is the result of a task. It depends only on the task's documents and settings, and
+// TaskOutcome is the result of a task. It depends only on the documents, the settings and Sorted.
 // encoding/json preserves it exactly.
 type TaskOutcome struct {
-	// Sorted is true if the documents of a fold are contiguous, which needs memory for another
-	// matrix. All tasks of an evaluation must have the same value.
+	// Sorted is true if each fold's documents were sorted, which needs memory for another matrix.
+	// All tasks of an evaluation must have the same value.
 	Sorted bool
 
 	Fits [][]*FoldOutcome // Fits[kernel][cell] is the outcome of the fold
@@ -88,9 +88,9 @@ func (t *Tasks) Run(ctx context.Context, p *Problem, task int) (*TaskOutcome, er
 	})
 }
 
-// Validate returns an error if tasks can't run on a problem, before anything is computed: if labels
-// don't suit the type, if there are fewer documents than folds, or if the training documents of a
-// fold have only one class.
+// Validate returns an error if tasks can't run on a problem, before anything is computed: for
+// example if labels don't suit the type, if there are fewer documents than folds, or if the
+// training documents of a fold have only one class.
 func (t *Tasks) Validate(p *Problem) error {
 	for _, own := range t.paths {
 		s, err := p.resolve(t.v.Settings)

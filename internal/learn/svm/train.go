@@ -54,7 +54,6 @@ type Settings struct {
 // formatted as 1.
 type Shrinking int
 
-// String implements fmt.Stringer.
 func (s Shrinking) String() string {
 	if s == 0 {
 		return "1"
@@ -83,7 +82,8 @@ func (s *Settings) hasRejection() bool { return s.Rejection != RejectionTarget{}
 // DefaultKernel is the specification of the default kernel.
 const DefaultKernel = "diffusion:t=0.5"
 
-// Resolve sets defaults, and checks the parameters that the solver doesn't check.
+// Resolve sets defaults and clears parameters that the type doesn't use. It fails if a parameter is
+// out of range.
 func (s Settings) Resolve() (Settings, error) {
 	if s.Type == "" {
 		s.Type = model.CSVC
@@ -109,16 +109,16 @@ func (s Settings) Resolve() (Settings, error) {
 // matrix. But if the embedding is supervised, it is fitted to the other folds. Each binary
 // classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]).
 // Unless labels are independent, a [solver.Temperature] of the probabilities or of the log odds is
-// added if it reduces the log loss. For this comparison, the temperature is fitted on four folds
-// and tested on the fifth. With fewer than two documents in each of two classes, or more than 2²⁷
-// decision values, sigmoids are fitted as if Calibrated were false. If the embedding is supervised,
-// Train fails instead.
+// added if it reduces the log loss. For this comparison, the temperature for each fold is fitted on
+// the other folds. If [CanCalibrate] is false, sigmoids are fitted as if Calibrated were false. But
+// if the embedding is supervised or Rejection is set, Train then fails.
 //
 // Rejection tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
 // The result is bit-identical for any number of workers, and in every run with the same settings
 // and memory. It fails if the kernel's embedding differs from the problem's, if labels don't suit
-// the type, if all documents are of one class, if parameters are out of range, or if ctx is done.
+// the type, if all documents of a classification are of one class, if parameters are out of range,
+// if memory doesn't suffice, or if ctx is done.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -154,8 +154,8 @@ func (p *Problem) withKernel(s Settings) Settings {
 	return s
 }
 
-// trainClassifiers trains the binary classifiers with indices in only (nil = all). It computes the
-// matrix first if the matrix fits into memory and most of it is used.
+// trainClassifiers trains the binary classifiers with indices in only (nil = all). It first
+// computes the matrix, or only the matrix of usedDocuments, if it fits into memory.
 func (p *Problem) trainClassifiers(
 	ctx context.Context, s *Settings, only []int, report *Report,
 ) (*solver.Classifier, error) {
@@ -208,8 +208,10 @@ func (p *Problem) trainClassifiers(
 }
 
 // usedDocuments returns the documents that the given binary classifiers use, in the order of the
-// problem, if the matrix of only these documents is worth computing. It returns nil if the whole
-// matrix is computed already, or is about as large.
+// problem, if the matrix of only these documents is worth computing. It returns nil if part of the
+// matrix has been computed, if more than 90% of the documents are used, or if the smaller matrix
+// doesn't fit into memory. It also returns nil unless s is for one-vs-one classification and
+// machines isn't nil.
 func (p *Problem) usedDocuments(s *Settings, machines []int) []int {
 	if machines == nil || !s.Type.Classifies() || s.Scheme != solver.OneVsOne || p.CacheStats().PairsComputed > 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 //
 //	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
 //
-// for an embedded document x; x and s may be scaled to length 1.
+// for an embedded document x. If Normalized is set, x and s are scaled to length 1.
 type Weights struct {
 	Values        []float64 // weight of each column and function, at index column·FunctionCount + function
 	FunctionCount int
@@ -33,7 +33,7 @@ func (w *Weights) Bytes() int64 {
 	return 8 * int64(len(w.Values))
 }
 
-// HasWeights reports whether the decision functions of a model may have [Weights].
+// HasWeights reports whether the kernel of a model is an inner product, as [Weights] require.
 func HasWeights(m *model.Model) bool {
 	k, err := kernel.Parse(m.Kernel)
 	if err != nil {
@@ -43,8 +43,8 @@ func HasWeights(m *model.Model) bool {
 	return ok
 }
 
-// maxWeightBytes limits the size of weights in bytes if MemoryBytes is 0. 190 classifiers with 1.4
-// million columns fit.
+// maxWeightBytes is the maximum size of weights in bytes. 190 classifiers with 1.4 million columns
+// fit.
 var maxWeightBytes int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.
@@ -54,7 +54,8 @@ const weightRows = 512
 const maxParts = 64
 
 // hasWeights reports whether predictions use weights. Weights need an inner product and no device,
-// and may take half of the memory that an engine would leave.
+// and take at most maxWeightBytes. With a memory limit, they also take at most half of the memory
+// that an engine would leave.
 func (p *Predictor) hasWeights() bool {
 	m, most := p.m, maxWeightBytes
 	if _, ok := kernel.IsInnerProduct(p.k); !ok || p.opt.Device != nil {
@@ -71,8 +72,8 @@ func (p *Predictor) hasWeights() bool {
 }
 
 // WeightsOf returns the weights of a model's decision functions. k is the model's kernel, which
-// must be an inner product. workers is the number of goroutines, 0 for one per CPU. Sums are in
-// float64 in the order of support vectors, without fused multiply-adds, so results are
+// must be an inner product. workers is the number of goroutines, 0 for one per CPU. Products are
+// added in float64 in the order of the support vectors, without fused multiply-adds. So results are
 // bit-identical for any number of workers. It fails if a support vector can't be embedded, and when
 // ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {

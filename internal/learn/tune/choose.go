@@ -13,8 +13,9 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Candidates are the settings that [Choose] compares. Each list has at least one value. The first
-// value of a list is used while other lists are compared, and wins ties.
+// Candidates are the settings that [Choose] compares. Kernels, C, Schemes and Epsilons have at
+// least one value each. The first value of a list is used while other lists are compared, and wins
+// ties.
 type Candidates struct {
 	Measure  Measure
 	Kernels  []kernel.Kernel
@@ -24,7 +25,7 @@ type Candidates struct {
 	Epsilons []float64
 
 	// Unit is the unit of C and Epsilon; for a regression, it is about the standard deviation of
-	// the targets. A round of C also tries Unit times 0.1, 0.3, 1 and so on.
+	// the targets. Values of C outside the list are Unit times 0.1, 0.3, 1 and so on.
 	Unit float64
 
 	// TokenizerCount is the number of tokenizers. The corpus passed to [Choose] is tokenised by
@@ -46,8 +47,8 @@ type Candidates struct {
 	RelativeValueCounts, TermCounts []float64
 
 	// Neighbours, if not nil, returns neighbours of a kernel, such as kernels with half and twice
-	// its parameter. A round continues with neighbours of its best kernel, or best C, until no
-	// neighbour is better.
+	// its parameter. A round of kernels continues with neighbours of its best kernel until no
+	// neighbour is better. A round of C then also continues with values around its best C.
 	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
 	// FinerNeighbours, if not nil, returns neighbours of the best kernel that the round of C also
@@ -58,7 +59,7 @@ type Candidates struct {
 	// [sparse.Embedding.Supervised]. They are compared last and only with the first C, because each
 	// fold needs separate dot products. If FinalistCount is set, supervised kernels aren't
 	// compared. If a sample has m of n documents, a supervised kernel wins only if it is better by
-	// √(n/m) standard errors.
+	// more than √(n/m) standard errors.
 	SupervisedKernels []kernel.Kernel
 
 	// FinalistCount is the number of candidates in a last round, which uses FinalFolds folds. The
@@ -68,8 +69,8 @@ type Candidates struct {
 
 	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the
 	// standard error of the difference or half the standard error of the score, whichever is
-	// smaller. A round then keeps its first candidate unless another candidate is better by a
-	// quarter of the score's standard error, or by half of this standard error in a round of
+	// smaller. A round then keeps its first candidate unless another candidate is better by more
+	// than a quarter of the score's standard error, or half of this standard error in a round of
 	// tokenizers.
 	PreferSmallC bool
 
@@ -133,12 +134,13 @@ type Choice struct {
 //   - kernels with supervised embeddings, see [Candidates.SupervisedKernels].
 //
 // If FinalistCount or UniformCost is set, the first round compares all kernels with all tokenizers.
-// Samples are nested. Rounds with fewer candidates have larger samples.
+// Samples are nested, and no sample is smaller than the previous sample.
 //
 // Work is limited by operation counts instead of time. So the choice is the same for any number of
 // workers and in every run with the same instruction set, unless memory limits the samples. With
-// too few documents, or too little memory, the result is the first candidate. After an error, the
-// result has the completed rounds. Choose fails if all documents are of one class.
+// too few documents, or too little memory for samples, the result is the first candidate. After an
+// error, the result has the completed rounds. Choose fails if memory doesn't suffice for training,
+// or if the measure is Accuracy and all labels are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on SampleEvaluator) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func (h *chooser) firstCandidate() Candidate {
 }
 
 // orderSamples orders the documents so that each prefix is a sample with the class frequencies of
-// the corpus. It returns a reason if the documents don't suffice for a choice.
+// the corpus. It returns a reason if documents or memory don't suffice for a choice.
 func (h *chooser) orderSamples() (why string) {
 	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; unlabelled documents are last
 	n := 0
@@ -195,7 +197,7 @@ func (h *chooser) orderSamples() (why string) {
 		}
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	const each = 2 * ChoiceFolds // documents of each of the two largest classes, so that no fold has only one class
+	const each = 2 * ChoiceFolds // minimum size of the second-largest class, so that no fold has only one class
 	few := minDocuments
 	if h.candidates.FinalistCount > 0 {
 		few = 2 * each

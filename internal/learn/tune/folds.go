@@ -15,8 +15,8 @@ import (
 // DefaultFolds is the default number of folds.
 const DefaultFolds = 5
 
-// FirstClasses returns the first class of each of n documents. A document without a class gets
-// class number classes if labels are independent, else class -1.
+// FirstClasses returns the first class of each of n documents. A document without a class gets -1,
+// or the value of classes if separate is set (independent labels).
 func FirstClasses(labels sparse.Labels, n, classes int, separate bool) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -40,10 +40,10 @@ type Division struct {
 }
 
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
-// groups. Folds are stratified by class, except in regression. A document without a class is in
-// fold -1 unless labels are independent. The documents of a group are in one fold. If Consecutive
-// is set, groups are ignored, and there are fewer than Folds folds if every class has fewer than
-// Folds documents.
+// groups. Folds are stratified by class, except in regression. In classification with one class per
+// document, a document without a class is in fold -1. The documents of a group are in one fold. If
+// Consecutive is set, groups are ignored, and there are fewer than Folds folds if every class has
+// fewer than Folds documents.
 func (d Division) Divide(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {

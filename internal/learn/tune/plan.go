@@ -26,8 +26,8 @@ func (w *Cost) Add(times float64, of Cost, share float64) {
 	w.Linear += times * of.Linear * share
 }
 
-// The scheme round compares the best maxKernels kernels. Later rounds compare the best maxSchemes
-// candidates.
+// The scheme round compares the best maxKernels kernels. The epsilon and C rounds compare the best
+// maxSchemes candidates.
 const maxKernels, maxSchemes = 3, 2
 
 const finalRound, weighting = "all", "weighting"
@@ -123,9 +123,9 @@ func (g *Candidates) onAllTokenizers(q Candidate) (out []Candidate) {
 	return run.Interleave(lists...)
 }
 
-// selectBest returns the first n of the best candidates. If some tokenizers have their own kernels,
-// it adds the best candidate of the other tokenizers, because a round favours the longer list of
-// kernels.
+// selectBest returns the first n of the best candidates. If these candidates' tokenizers all have
+// their own kernels, or none of them has, it adds the best candidate of the other tokenizers,
+// because a round favours the longer list of kernels.
 func (g *Candidates) selectBest(best []Candidate, n int) []Candidate {
 	kept := slices.Clone(best[:min(len(best), n)])
 	for _, own := range []bool{false, true} {
@@ -153,7 +153,8 @@ func (g *Candidates) withTokenizer(best []Candidate, tokenizer int) Candidate {
 	return q
 }
 
-// extended returns the first candidates, each with all values that set assigns, without duplicates.
+// extended returns the first candidates, each with all values that set assigns. It drops
+// duplicates.
 func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) (out []Candidate) {
 	for _, q := range all[:min(first, len(all))] {
 		for i := range values {
@@ -200,8 +201,8 @@ const fullSampleFraction = 0.9
 // always take minCost, about a tenth of a second.
 const maxOverrun, minCost = 2.5, 24e6
 
-// minTrainingCost is the assumed minimum work of a training run if tokenizers are compared, about a
-// second on one core. minUniformCost is the minimum if UniformCost is set.
+// minTrainingCost is the assumed minimum work of a training run if tokenizers are compared.
+// minUniformCost is this minimum if UniformCost is set.
 const minTrainingCost, minUniformCost = 6e8, 1.5e8
 
 // trainingCost returns the work of training on n documents, but at least minUniformCost or
@@ -217,8 +218,8 @@ func (h *chooser) trainingCost(n float64) float64 {
 	return much
 }
 
-// minFirstSample returns the minimum size of the first sample. A comparison of tokenizers starts
-// with all documents if there are at most 2·minSample.
+// minFirstSample returns the minimum size of the first sample. Unless UniformCost is set, a
+// comparison of tokenizers starts with all documents if there are at most 2·minSample documents.
 func (h *chooser) minFirstSample() int {
 	if n := len(h.order); h.candidates.TokenizerCount > 1 && !h.candidates.UniformCost && n <= 2*minSample {
 		return min(n, h.maxDocuments)
@@ -251,7 +252,7 @@ func (h *chooser) planRound(round string, some []Candidate, rounds, least int) (
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.maxDocuments)
 	over := max(maxOverrun*share, minCost)
-	// evaluating all candidates on the smallest sample exceeds the work limit
+	// all candidates exceed the work limit even on the smallest sample, and some may be dropped
 	forced := h.candidates.FinalistCount == 0 && float64(least) > documents
 	if !forced {
 		return some, least

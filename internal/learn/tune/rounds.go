@@ -183,7 +183,7 @@ func (h *chooser) ranked(points []Point) (out []Candidate) {
 const maxExtensions = 8
 
 func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
-	// C is too large to converge
+	// stuck is true if C is too large for training to converge
 	stuck := h.candidates.Measure == MeanSquaredError && r.Points[r.BestIndex].UnfinishedCount > 0
 	if h.candidates.Neighbours == nil && !stuck {
 		return nil

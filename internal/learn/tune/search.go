@@ -61,7 +61,7 @@ type Evaluator interface {
 // SearchResult is the result of a comparison.
 type SearchResult struct {
 	Points    []Point // completed points, in the order of the candidates
-	BestIndex int     // index of the best point, see [Result.IsBetter]; -1 if there is none
+	BestIndex int     // index of the selected point, see [Search]; -1 if there is none
 }
 
 // FitCount returns the number of trained models: one per point and fold.
@@ -72,10 +72,11 @@ func (f *SearchResult) FitCount() (n int) {
 	return n
 }
 
-// Search compares candidates. With minC, BestIndex is the index of the point with the smallest C
-// among points that differ from the best point only in C, and whose score is worse by at most the
-// standard error of the differences over folds. If ctx is done, or after another error, the result
-// has the completed points. each, if not nil, is called with each completed point.
+// Search compares candidates. BestIndex is the index of the best point ([Result.IsBetter]) or, with
+// minC, of the point with the smallest C among points that differ from the best point only in C,
+// have no more unconverged classifiers, and score worse by at most the standard error of the
+// differences over folds. If ctx is done, or after another error, the result has the completed
+// points. each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*SearchResult, error) {
@@ -111,9 +112,9 @@ func setDifferences(points []Point, best int) {
 }
 
 // smallestC returns the index of the point with the smallest C among points that differ from the
-// best point only in C, and whose score is worse by at most the standard error of the differences
-// over folds. The difference is also limited to most, because few folds estimate the standard error
-// badly. best is the index of the best point.
+// best point only in C, have no more unconverged classifiers, and score worse by at most the
+// standard error of the differences over folds. The difference is also limited to most, because few
+// folds estimate the standard error badly. best is the index of the best point.
 func smallestC(points []Point, best int, most float64) int {
 	top := points[best]
 	for i, p := range points {
