@@ -170,8 +170,8 @@ func scaleValues(by float64, numbers []float64) (out []float64) {
 }
 
 // vectorKernels returns the candidate kernels for vectors. Columns are standardized, or embedded by
-// g.Embeddings. Kernels on unscaled columns are added if no embedding is set and all columns have
-// similar scales.
+// the first of g.Embeddings. Kernels on unscaled columns are added if no embedding is set and all
+// columns have similar scales.
 func (g *Constraints) vectorKernels(c *corpus.Corpus) (out []kernel.Kernel, err error) {
 	terms, _ := c.Documents.TermFrequencies()
 	gamma, scaled := 1/float64(max(len(terms), 1)), "standard"
@@ -212,8 +212,9 @@ const WeightsKernel = "bhattacharyya"
 
 // Vectors are treated as term weights, such as tf-idf, if their values are nonnegative fractions,
 // there are at least minTermColumns columns, and at most a fraction maxTermDensity of the entries
-// is nonzero. In addition, columns that are nonzero in half of the rows must hold less than half of
-// the nonzero entries. Term weights aren't standardized, because rare terms would dominate.
+// is nonzero. In addition, columns that are nonzero in at least half of the rows must hold less
+// than half of the nonzero entries. Term weights aren't standardized, because rare terms would
+// dominate.
 const (
 	minTermColumns = 100
 	maxTermDensity = 0.1
@@ -222,7 +223,7 @@ const (
 // VectorDefaultsOf returns the defaults for a corpus of vectors, or nil for text and counts.
 // Vectors come from a file of vectors or from the value columns of a table. The default kernel is a
 // text kernel for term weights, and a vector kernel for measurements. Linear models standardize
-// value columns. They standardize other measurements only if the scales of columns differ much.
+// value columns. They standardize other measurements only if [ScalingReason] returns a reason.
 func VectorDefaultsOf(c *corpus.Corpus) *VectorDefaults {
 	if c.Tokenizer.HasValues() {
 		return &VectorDefaults{Kernel: VectorKernel, Embedding: sparse.Embedding{Weighting: sparse.StandardScaling}}
@@ -258,8 +259,8 @@ func VectorDefaultsOf(c *corpus.Corpus) *VectorDefaults {
 	return v
 }
 
-// kernelVariants returns the named kernel with each suitable text embedding and each candidate
-// value of t or gamma.
+// kernelVariants returns the named kernel with each suitable embedding and each candidate value of
+// t or gamma.
 func kernelVariants(name string, histograms, vectors []string) ([]kernel.Kernel, error) {
 	k, err := kernel.Parse(name)
 	if err != nil {

@@ -81,7 +81,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	// energies: the class with the smallest energy is predicted
+	// if the predicted class isn't the largest, d holds energies, and the smallest energy wins
 	if p.ClassIndices != nil && d[p.ClassIndices[i]] < slices.Max(d) {
 		d = slices.Clone(d)
 		for k := range d {
@@ -126,8 +126,8 @@ func curveOf(name string, own []decision) (c Curve, ok bool) {
 	return c, true
 }
 
-// appendPoint appends p if last is true, or if p and the last point differ by at least 1/200 in one
-// coordinate.
+// appendPoint appends p if points is empty, if last is true, or if p and the last point differ by
+// at least 1/200 in one coordinate.
 func appendPoint(points [][2]float64, p [2]float64, last bool) [][2]float64 {
 	const near = 1.0 / 200
 	if n := len(points); n > 0 && !last && max(p[0]-points[n-1][0], p[1]-points[n-1][1], points[n-1][1]-p[1]) < near {

@@ -43,7 +43,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil if predictions have no ranks
+	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression or without ranks
 
 	Importances []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -62,15 +62,14 @@ type Outcome struct {
 	wrongLabel                int      // index of the most confidently wrong label; -1 = none
 	trueLabels                []string // true classes of the document, sorted for independent labels
 
-	// Confidence is the prediction's probability, or |Margin| without probabilities. For
-	// independent labels, it is the confidence in the wrong label. For regression, it is the
-	// absolute error.
+	// Confidence is the prediction's probability, or |Margin| without probabilities. If independent
+	// labels are wrong, it is the confidence in the most confidently wrong label. For regression,
+	// it is the absolute error.
 	Confidence float64
 }
 
 // CoveragePoint holds the Fraction and the ErrorRate of the documents that are predicted with a
-// confidence of at least Confidence. CoveragePoint holds the Fraction and the ErrorRate of the
-// documents that are predicted with a confidence of at least Confidence.
+// confidence of at least Confidence.
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
 	Fraction   float64 `json:"documents"`
@@ -114,8 +113,8 @@ type Mistake struct {
 
 // NearDuplicate is a document with a nearly identical training document. Distance is 1 minus the
 // cosine of the square roots of the documents' relative term frequencies. At the maximum distance,
-// 0.02, about two words in a hundred differ. Distance is computed from all words if texts were kept,
-// else from the known terms.
+// 0.02, about two words in a hundred differ. Distance is computed from all words if texts were
+// kept, else from the known terms.
 type NearDuplicate struct {
 	Document         int     `json:"document"` // number of the document, from 1
 	TrainingDocument int     `json:"training"` // number of the nearest training document, from 1
@@ -129,11 +128,12 @@ type NonDuplicates struct {
 	CorrectCount  int `json:"correct"`
 }
 
-// Evaluate compares predictions p with the labels of corpus c, which must have the model's columns.
-// It explains mistakes like [ExplainDocument], with one prediction per word or term.
+// Evaluate compares predictions p of model m for corpus c with the labels of c. The corpus must
+// have the model's columns. It explains mistakes like [ExplainDocument], with one prediction per
+// word or term.
 //
-// It fails if no label of c is known to the model, if p doesn't hold predictions of m for c, or if
-// a prediction fails.
+// It fails if no label of c is known to the model, if e.TermCount is negative, or if a prediction
+// fails.
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {

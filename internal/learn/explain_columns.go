@@ -24,8 +24,8 @@ type ColumnEffect struct {
 }
 
 // ExplainColumns returns the effects of the columns on the prediction of document i, in descending
-// order of absolute effect. Row i of raw has the document's values. It fails for the same reasons
-// as [ExplainDocument].
+// order of absolute effect. Row i of raw has the document's values. It fails if the model is a
+// classifier with only one class, or if a prediction fails.
 func ExplainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i int, o Options,
 ) ([]ColumnEffect, error) {

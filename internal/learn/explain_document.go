@@ -26,7 +26,8 @@ type DocumentExplanation struct {
 	KnownTermCount int     `json:"terms_known"`       // number of distinct known terms in the document
 
 	// Terms lists the terms whose removal changes f most. SupportVectors lists the support vectors
-	// with the largest absolute contributions to f. It is empty unless the model is an SVM.
+	// with the largest absolute contributions to f. SupportVectors is empty unless the model is an
+	// SVM.
 	Terms          []TermEffect          `json:"terms"`
 	SupportVectors []SupportVectorEffect `json:"support_vectors,omitempty"`
 }
@@ -39,8 +40,8 @@ type TermEffect struct {
 	Favours string  `json:"-"` // label or direction that the effect favours
 
 	// Slope is ∂f/∂count with an error of about 10⁻⁸ times the scale of f, see
-	// [kernel.PartialDerivatives]. Slope is nil for words, and for models other than support vector
-	// machines.
+	// [kernel.PartialDerivatives]. Slope is nil for words and vectors, for models other than
+	// support vector machines, and if the embedding isn't supported.
 	Slope *float64 `json:"slope,omitempty"`
 }
 
@@ -57,10 +58,11 @@ type SupportVectorEffect struct {
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
 // most, and by the n support vectors with the largest contributions to f, see
 // [DocumentExplanation]. For any learner, each effect takes one prediction without the term.
-// Effects are as accurate as predictions. Effects don't add up to f.
+// Effects are as accurate as predictions. Effects don't add up to f. The kernel must not be
+// precomputed.
 //
-// It fails if n < 1, if document i doesn't exist, if the model has a precomputed kernel, or if a
-// prediction fails.
+// It fails if n < 1, if document i doesn't exist, if the model is a classifier with only one class,
+// or if a prediction fails.
 func ExplainDocument(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n int, o Options,
 ) (*DocumentExplanation, error) {
@@ -287,7 +289,8 @@ func marginOf(a *About, m Model, p *model.Prediction, i int) (*margin, error) {
 
 // Margin returns the decision value f of document i and the second class, see Value and SecondClass
 // of [DocumentExplanation]. For one-class models, f isn't multiplied by the predicted sign. second
-// is "" if f depends on the label alone. Margin fails for classifiers with only one class.
+// is "" if f depends on the label alone. Margin fails for classifiers with only one class, unless
+// labels are independent.
 func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second string, err error) {
 	if a.OneClass || a.IsRegression {
 		return p.Values[i], "", nil

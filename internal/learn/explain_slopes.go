@@ -18,7 +18,8 @@ import (
 // The derivative of ‖x‖ is used if the kernel depends on norms that differ between documents.
 // [kernel.PartialDerivatives] computes the kernel's derivatives. A support vector equal to the
 // document contributes 0, because cₛ is at its minimum. The result is nil if the embedding isn't
-// for dot products, or if norms are used and the embedding normalises vectors or has views.
+// for dot products, if norms are used and the embedding normalises vectors or has views, or if the
+// document has unknown terms that share the last column.
 func slopes(
 	ctx context.Context, m KernelMachine, k kernel.Kernel, beta []float64, doc *sparse.CSR,
 ) ([]float64, error) {

@@ -20,7 +20,7 @@ import (
 )
 
 // SearchWorkBudget is the default time budget of an SVM search, in multiples of one training run.
-// FinalistCount is the number of best candidates that the search compares on all documents.
+// FinalistCount is the number of best candidates that the search compares in the last round.
 const SearchWorkBudget, FinalistCount = 60.0, 3
 
 // defaultLists returns the default lists of parameter values for a type of SVM. Unless a kernel is
@@ -93,8 +93,8 @@ type ParameterValues struct {
 
 // NewGrid makes a grid of all combinations of the values in lists. A list may be for any parameter
 // of the learner. The parameters of SVMs are kernel, C, nu, epsilon, scheme, embed, ngrams and
-// kernel parameters. Without lists of numbers or kernels, NewGrid uses default lists, or sets
-// UseSamples if o.WorkBudget allows it.
+// kernel parameters. For an SVM without lists of numbers or kernels, NewGrid sets UseSamples if
+// o.WorkBudget isn't 0 and parameters may be selected, else it uses default lists.
 //
 // It fails for unknown parameters, and for invalid values and options.
 func NewGrid(l *Learner, trainer Trainer, lists []ParameterValues, o Options) (*Grid, error) {

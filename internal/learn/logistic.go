@@ -91,12 +91,10 @@ type LogisticModel struct {
 	search *SearchResult // comparison of values of C; nil if C was set
 }
 
-// Predict implements Model.
 func (m *LogisticModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	return m.Model.Predict(ctx, docs, o.TaskOptions())
 }
 
-// Weights implements WeightedModel.
 func (m *LogisticModel) Weights() (weights [][]float64, columns []uint32, of string) {
 	for _, q := range m.Functions {
 		weights = append(weights, q.Weights)
@@ -109,7 +107,6 @@ type logisticRow struct {
 	*logistic.DecisionFunction
 }
 
-// About implements Model.
 func (m *LogisticModel) About() About {
 	s := m.Settings
 	a := About{

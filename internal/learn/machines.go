@@ -35,7 +35,6 @@ func KernelMachineOf(m Model) (*model.Model, *TrainingResult) {
 	return own.Model, own.Training
 }
 
-// About implements Model.
 func (m KernelMachine) About() About {
 	a := About{
 		Origin: m.Origin, Type: string(m.Type), Kernel: m.Kernel, DecisionNames: []string{string(m.Type)},
@@ -106,7 +105,6 @@ func (m KernelMachine) bytes() int64 {
 	return n
 }
 
-// Write implements Model.
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
 // Predict implements Model. Each call creates an engine, but a predictor from [NewPredictor] reuses

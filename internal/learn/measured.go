@@ -37,8 +37,8 @@ func NeedsVectors(specs []string, embedding string) bool {
 
 // WithVectors returns the documents with their numbers as values if kernels or the embedding
 // require values, and if c is a table of numbers and categories. Otherwise it returns c. It fails
-// if the embedding scales columns and the table has text or vector columns, or only categories. It
-// also fails if the table's rows weren't kept.
+// if the embedding scales columns and the table has text or vector columns, only categories, or
+// views set by the user. It also fails if the table's rows weren't kept.
 func WithVectors(
 	ctx context.Context, c *corpus.Corpus, specs []string, embedding string, opt corpus.Options,
 ) (*corpus.Corpus, error) {

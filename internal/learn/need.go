@@ -9,8 +9,8 @@ import (
 type MemoryEstimator interface {
 	Trainer
 
-	// EstimateMemory is called by [Learner.EstimateMemory]. documents is the size of the documents
-	// in bytes.
+	// EstimateMemory implements [Learner.EstimateMemory]. documents is the size of the documents in
+	// bytes.
 	EstimateMemory(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 

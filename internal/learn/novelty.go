@@ -39,10 +39,11 @@ const (
 )
 
 // NewNoveltyScorer computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is
-// the prepared model. If training is nil, it uses the documents that the model stores. If the model
-// stores no documents, it returns nil. For models without a kernel, k is the inner product of the
-// square roots of relative term frequencies. It fails if ctx is done, or if it needs more than the
-// memory limit.
+// the prepared model. If training is nil, it uses the documents that the model stores. It returns
+// nil if there are fewer than two such documents, and for SVMs with a precomputed kernel. For
+// models without a kernel, k is the inner product of the square roots of relative term frequencies.
+// It fails if the embedding rejects a value, if it needs more than the memory limit, or if ctx is
+// done.
 func NewNoveltyScorer(
 	ctx context.Context, m Model, p Predictor, training *sparse.CSR, o Options,
 ) (_ *NoveltyScorer, err error) {
@@ -166,8 +167,7 @@ func (n *NoveltyScorer) findNearest(
 }
 
 // Annotate sets p.NearestValues and p.Ranks to v(x) and rank(x), or to NaN and 0 for documents
-// without known terms. It computes as many kernel values as a prediction, and fails for the same
-// reasons.
+// without known terms. It fails for the same reasons as a prediction.
 func (n *NoveltyScorer) Annotate(ctx context.Context, p *model.Prediction, docs *sparse.CSR) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -133,8 +133,9 @@ func SchemeOf(t Trainer) solver.Scheme {
 
 // AdaptTrainer sets parameters that depend on the corpus. It sets the scheme to labels if a
 // document has several labels and no scheme is set. In class weights, it replaces names such as
-// "+1" by the class name "1" of the corpus. It fails if a weight is for an unknown class, or if
-// labels can't be classes, see [corpus.Corpus.CheckClasses].
+// "+1" by the class name "1" of the corpus. It fails if the learner requires one label per
+// document, if a weight is for an unknown class, if thresholds are set without independent labels,
+// or if labels can't be classes ([corpus.Corpus.CheckClasses]).
 func (l *Learner) AdaptTrainer(t Trainer, c *corpus.Corpus) error {
 	for i := range c.Documents.Rows() {
 		if n := len(c.Labels.Classes(i)); n > 1 && !t.IsSet("scheme") && (l.Type == "" || l.Type.Classifies()) {

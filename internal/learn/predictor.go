@@ -99,7 +99,7 @@ func Read(ctx context.Context, r io.Reader) (Model, error) {
 // maxFilePrefix is the number of bytes that are read to recognise the learner of a file.
 const maxFilePrefix = 64
 
-// read reads a model of any learner, or a LIBSVM model. Errors begin with path, unless it is "".
+// read reads a model of any learner, or a LIBSVM model. Errors name path, unless path is "".
 func read(ctx context.Context, r io.Reader, size int64, path string, early HeaderFunc) (_ Model, err error) {
 	defer func() {
 		if err != nil && path != "" && !errors.As(err, new(*model.SyntaxError)) {

@@ -240,7 +240,7 @@ func (t *svmTrainer) choose(
 		tasks = append(tasks, svm.PlannedRun{Settings: next})
 	}
 	if with.Calibrated && !svm.CanCalibrate(c, from.Schemes[len(from.Schemes)-1]) {
-		from.SupervisedKernels = nil // supervised embeddings need calibrated probabilities
+		from.SupervisedKernels = nil // with supervised embeddings, probabilities must be calibrated
 	}
 	whole := with
 	// the choice doesn't compute probabilities
@@ -322,8 +322,9 @@ func (t *svmTrainer) newLinearTrainer() *linearTrainer {
 }
 
 // linearAlternative cross-validates linear models on the documents and folds of the choice's last
-// round, if there are at least minLinearDocuments documents. It returns nil unless the mean
-// accuracy of the linear models is at most one standard error below the best SVM's.
+// round. It returns nil for fewer than minLinearDocuments documents, for vectors and for
+// independent labels, and if memory doesn't suffice. It also returns nil if the mean accuracy of
+// the linear models is more than one standard error below the accuracy of the best SVM.
 func (t *svmTrainer) linearAlternative(
 	ctx context.Context, c *corpus.Corpus, chosen *SVMChoice, o Options,
 ) (*Validation, error) {

@@ -77,7 +77,7 @@ func (t *svmTrainer) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Op
 	return out, err
 }
 
-// searchSamples compares candidates on growing samples, and the best candidates on all documents.
+// searchSamples compares candidates on growing samples, see [tune.Choose].
 func (t *svmTrainer) searchSamples(ctx context.Context, c *corpus.Corpus, g *Grid, o *Options) (*SearchResult, error) {
 	s, err := t.settings(o)
 	if err != nil {

@@ -95,8 +95,8 @@ func textTerms(c *corpus.Corpus) (terms []corpus.TermOptions) {
 }
 
 // searchTerms returns the tokenizers that a search compares. For tables, it adds number width 3 to
-// [DefaultTerms]. For text, it adds variants with and without terms that occur in only one
-// document.
+// [DefaultTerms]. For text, it adds each tokenizer with the other minimum document frequency, 1 or
+// 2.
 func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 	if c.Tokenizer.HasColumns() {
 		return slices.Concat(withNumberWidths(c.Tokenizer, 2, 3), valueTokenizers(c), textTerms(c))
@@ -135,7 +135,7 @@ const minCostValues = 150
 const tokenizedBytes = 48
 
 // affordableTokenizers prepares a choice to compare the tokenizers whose documents fit in a third
-// of the memory limit. It returns these tokenizers, starting with the tokenizer of c. Tokenizers
+// of opt.MemoryBytes. It returns these tokenizers, starting with the tokenizer of c. Tokenizers
 // with numbers as values are tried only with kernels for vectors, and only if g sets neither kernel
 // nor embedding. opt sets Workers and MemoryBytes.
 func affordableTokenizers(
@@ -186,7 +186,7 @@ func affordableTokenizers(
 		counted = append(counted, count/float64(n))
 	}
 	from.TokenizerCount, from.RelativeValueCounts, from.TermCounts, terms = len(tried), values, counted, tried
-	// tokenizers differ only in how they encode numbers
+	// whether tokenizers differ only in how they encode numbers
 	from.UniformCost = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Retokenize(ctx, documents, tokenizeOptions(terms[cut], opt))

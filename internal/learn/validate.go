@@ -40,7 +40,7 @@ type SearchResult struct {
 	GramTime, SolveTime time.Duration // for support vector machines: time to compute tiles, and remaining time
 
 	// The following fields are for support vector machines.
-	FitCount int // number of trained classifiers
+	FitCount int // number of trained models
 	// numbers of dot products computed, and saved compared with separate fits
 	DotProducts, SavedDotProducts int64
 	Choice                        *SVMChoice           // choice of a search on samples, else nil
@@ -62,7 +62,8 @@ type Round struct {
 // folds can share kernel values. Labels, column scales and supervised term weights are from the
 // training folds only.
 //
-// It fails if folds < 2, if folds exceeds the number of labelled documents, or if training fails.
+// It fails if folds < 2, if folds exceeds the number of labelled documents or of their groups, or
+// if training fails.
 func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, folds int) (*Validation, error) {
 	g := &Grid{Points: []Point{{Trainer: t}}, Folds: folds}
 	if own, ok := t.(*svmTrainer); ok {
@@ -84,9 +85,9 @@ func CrossValidate(ctx context.Context, c *corpus.Corpus, t Trainer, o Options, 
 	return v, nil
 }
 
-// Search cross-validates the points of a grid with each C, as [CrossValidate] does. The result is
-// sorted by point, then by C. If ctx is done, or after another error, it contains the completed
-// points.
+// Search cross-validates the points of a grid with each C, as [CrossValidate] does. If g.UseSamples
+// is set, it compares candidates on growing samples instead. The result is sorted by point, then by
+// C. If ctx is done, or after another error, it contains the completed points.
 //
 // It fails for the same reasons as CrossValidate.
 func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*SearchResult, error) {
@@ -306,7 +307,8 @@ func (v *foldEvaluator) takeEighths(train []int) []int {
 	return out
 }
 
-// mapClasses replaces the model's class indices in p with the corpus's class indices.
+// mapClasses replaces the model's class indices in p with the corpus's class indices. If the
+// classes differ, it drops probabilities.
 func (v *foldEvaluator) mapClasses(classes []string, p *model.Prediction) error {
 	if slices.Equal(classes, v.c.Classes) {
 		return nil

@@ -24,8 +24,8 @@
 // [Array] and [Table] describe arrays. [File.Section] describes any other data. When reading, a
 // call for a key sets the value before it returns. Arrays are set after Describe has returned and
 // the checksum has been verified. So only functions passed to [Table] or [File.Section] can use the
-// preceding arrays. Reading a file never allocates more memory than the size of the file, whatever
-// sizes its header claims.
+// preceding arrays. Memory for reading is proportional to the size of the file, whatever sizes its
+// header claims.
 //
 // Package archivetest tests and fuzzes a format.
 package archive

@@ -36,8 +36,8 @@ func (f *File) Origin(o *Origin) {
 	f.Vocabulary(&o.Vocabulary, &o.Tokenizer, &o.Form)
 }
 
-// Validate checks that class names are unique and the tokenizer is valid. A vocabulary, if not nil,
-// must have unique terms and include all terms of e.
+// Validate checks that class names are unique, and that the tokenizer and e are valid. A
+// vocabulary, if not nil, must have unique terms and include all terms of e.
 func (o *Origin) Validate(e *sparse.Embedder) error {
 	if name, twice := FindDuplicate(o.Classes); twice {
 		return fmt.Errorf("class names must be unique, but %q occurs twice", name)

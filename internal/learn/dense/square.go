@@ -24,8 +24,8 @@ type Matrix struct {
 	data   []float64
 }
 
-// stride returns the row stride of an n×n matrix. If n is a power of 2, the stride isn't, so that
-// the elements of a column map to different cache sets.
+// stride returns the row stride of an n×n matrix. If n is a power of 2 above 8, the stride isn't,
+// so that the elements of a column map to different cache sets.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
 // Bytes returns the memory of an n×n matrix in bytes.
@@ -54,8 +54,8 @@ const (
 
 // Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
 // indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
-// reduces A[i][i] to at most minFraction times its initial value. This happens for duplicates. It
-// reads only the upper triangle, and takes N³/6 multiply-adds.
+// reduces A[i][i] to at most 0, or to at most minFraction times its initial value. This happens for
+// duplicates. It reads only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Matrix) Cholesky(ctx context.Context, do Config, minFraction float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {

@@ -31,9 +31,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, opt Options) (*Mod
 	return models[0], nil
 }
 
-// TrainPath trains a model for each C in cValues, in ascending order, with the same landmarks. If
-// cValues is nil, C is Settings.C. With the squared loss, all classifiers share each pass over the
-// documents. With other losses, each classifier warm-starts from the next smaller C.
+// TrainPath trains a model for each C in cValues, which must be ascending, with the same landmarks.
+// If cValues is nil, C is Settings.C. With the squared loss, all classifiers share each pass over
+// the documents. With other losses, each classifier warm-starts from the next smaller C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, cValues []float64, opt Options,
 ) ([]*Model, error) {

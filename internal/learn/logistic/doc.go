@@ -17,6 +17,6 @@
 // terms). Documents are stored by rows and by columns (task.TrainingMatrix), so that both
 // computations are gathers. No two workers write the same value, and sums have a fixed order, so
 // results are bit-identical for any number of workers. The solver is L-BFGS (package lbfgs).
-// Classes are trained concurrently (train.go). For each class, Cs are trained in ascending order
-// with warm starts. Package learn chooses C by cross-validation.
+// Classes are trained concurrently (train.go). For each class, a model per C is trained in
+// ascending order of C with warm starts. Package learn chooses C by cross-validation.
 package logistic

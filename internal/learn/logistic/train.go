@@ -22,8 +22,8 @@ func Train(
 	return models[0], nil
 }
 
-// TrainPath trains a model for each C in cValues, in ascending order. Each model warm-starts from
-// the previous model. If cValues is nil, C is Settings.C.
+// TrainPath trains a model for each C in cValues, which must be ascending. Each model warm-starts
+// from the previous model. If cValues is nil, C is Settings.C.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, e sparse.Embedding, s Settings, cValues []float64, opt Options,
 ) ([]*Model, error) {

@@ -2,7 +2,7 @@
 // file formats.
 //
 // A [Model] is plain data: the kernel's specification, the fitted embedding, the vocabulary, the
-// classes, the support vectors as raw counts, and the binary classifiers. Package svm trains models
+// classes, the support vectors as raw values, and the binary classifiers. Package svm trains models
 // and predicts with them.
 //
 // There are two file formats, which [IsLIBSVM] distinguishes. The project's own format stores the

@@ -18,7 +18,7 @@ import (
 
 // ReadLIBSVM reads a model in LIBSVM's text format, as written by svm-train or [Model.WriteLIBSVM].
 // file is the file name in errors. Fields that the format lacks, such as settings and corpus, are
-// unknown: 0 or -1.
+// unknown: 0, nil or -1.
 //
 // Class names are LIBSVM's labels. Index i becomes column i-1, or column i if a support vector has
 // index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support

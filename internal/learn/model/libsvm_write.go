@@ -33,9 +33,9 @@ import (
 // order.
 //
 // With precomputed, it fails if a support vector's document is unknown. Without precomputed, it
-// fails if LIBSVM lacks the kernel or embedding. It also fails for one-vs-rest with more than two
-// classes or independent labels, if class names are numbers but not integers, or if an index is
-// above 2³¹-1.
+// fails if LIBSVM lacks the kernel or embedding, or if documents have views. It also fails for
+// independent labels, for one-vs-rest unless there are two classes, if class names are numbers but
+// not integers, or if an index is above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = LIBSVMLabels(m.Classes); err != nil {

@@ -60,7 +60,7 @@ func (m *Model) validateClasses() error {
 	return c.Validate()
 }
 
-// numPairs returns the number of pairs of k classes, or -1 if k is above the maximum.
+// numPairs returns the number of pairs of k classes, or -1 if k is above 2³¹-1.
 func numPairs(k int) int {
 	if k > math.MaxInt32 {
 		return -1

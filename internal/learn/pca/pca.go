@@ -178,7 +178,8 @@ func (c *Components) setEigenvalues(found *spectrum.Eigenpairs, norm float64) er
 	return nil
 }
 
-// planMemory decides whether to store K, and limits the number of Lanczos vectors to the memory.
+// planMemory decides whether to store K, and limits the number of Lanczos vectors so that they fit
+// into memory.
 func (c *Components) planMemory(a *centredOperator, x *sparse.Embedded, opt Options, o *spectrum.Options) error {
 	n := a.eng.Len()
 	least, most := FitBytes(a.eng, opt)

@@ -3,8 +3,9 @@
 //
 // Train and TrainPath of these learners don't change or retain the corpus. They train on documents
 // with a class, or on all documents if labels are independent. They fail if the corpus has no
-// documents or too few classes, if the embedding rejects a value, if a setting is out of range, if
-// they need more memory than allowed, and within a second after ctx is done.
+// training documents, too few classes or repeated class names, if the embedding isn't for dot
+// products or rejects a value, if a setting is out of range, if they need more memory than allowed,
+// and within a second after ctx is done.
 //
 // Predict takes valid documents whose terms are numbered as in the training corpus. It fails if the
 // embedding rejects a value, if it needs more memory than allowed, and within a second after ctx is
@@ -60,8 +61,8 @@ func TrainingRows(ctx context.Context, c *corpus.Corpus, e sparse.Embedding, sch
 }
 
 // ClassWeights returns the factor of C for the documents of each class: explicit[name] if present,
-// which must be positive and finite, else 1. If balanced is set, class k with nₖ of n documents
-// gets n / (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
+// which must be positive and finite, else 1. If balanced is set, class k with 0 < nₖ < n of n
+// documents gets n / (classes · nₖ) instead of 1, or (n - nₖ) / nₖ if labels are independent.
 func ClassWeights(
 	c *corpus.Corpus, rows []int, explicit map[string]float64, balanced bool, scheme solver.Scheme,
 ) ([]float64, error) {

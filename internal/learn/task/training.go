@@ -63,7 +63,8 @@ type BinaryProblem struct {
 	OnStep   func()     // counts a step for progress reports
 }
 
-// ForEachClass calls train once per class, concurrently for several classes.
+// ForEachClass calls train once per class, concurrently for several classes. It calls train only
+// once if IsBinary returns true.
 func (t *Training) ForEachClass(
 	ctx context.Context, train func(ctx context.Context, k BinaryProblem) error,
 ) (err error) {
