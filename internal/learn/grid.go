@@ -71,7 +71,6 @@ func (g *Grid) PointCount() int {
 	return len(g.candidates)
 }
 
-// Kernels returns the SVM kernels to compare.
 func (g *Grid) Kernels() []kernel.Kernel { return g.kernels }
 
 // Point is a combination of settings.

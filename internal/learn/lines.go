@@ -114,7 +114,6 @@ func (l *PredictionWriter) quoteCell(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
-// Write writes a line for each document.
 func (l *PredictionWriter) Write(ctx context.Context, w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	sep, digits := l.separator(), -1

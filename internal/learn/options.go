@@ -97,7 +97,6 @@ func (o *Options) addEmbedding(requested, countKernel string, e Embedding) (stri
 	return k.String(), nil
 }
 
-// ReportProgress calls o.Progress, if set.
 func (o *Options) ReportProgress(stage string, done, total int64, details ...string) {
 	if o.Progress != nil {
 		o.Progress(stage, done, total, details...)
@@ -111,14 +110,12 @@ func (o *Options) TaskOptions() task.Options {
 
 func (o *Options) reportRun(p run.Progress) { o.ReportProgress(p.Stage, p.Done, p.Total, p.Details...) }
 
-// Warnf calls o.Warn, if set.
 func (o *Options) Warnf(format string, args ...any) {
 	if o.Warn != nil {
 		o.Warn(format, args...)
 	}
 }
 
-// Infof calls o.Info, if set.
 func (o *Options) Infof(format string, args ...any) {
 	if o.Info != nil {
 		o.Info(format, args...)

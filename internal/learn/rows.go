@@ -28,7 +28,6 @@ type PredictionRow struct {
 // document.
 const NoKnownTerm = "no known word"
 
-// PredictionRows returns a description of each document's prediction.
 func PredictionRows(m Model, p *model.Prediction, c *corpus.Corpus) ([]PredictionRow, error) {
 	a := m.About()
 	l := &PredictionWriter{About: a, Prediction: p}

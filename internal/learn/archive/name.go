@@ -13,7 +13,6 @@ type base64String struct {
 	Bytes []byte `json:"bytes"`
 }
 
-// MarshalJSON implements json.Marshaler.
 func (n RawString) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(string(n)) {
 		return json.Marshal(string(n))
@@ -21,7 +20,6 @@ func (n RawString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(base64String{[]byte(n)})
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (n *RawString) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || b[0] != '{' {
 		return json.Unmarshal(b, (*string)(n))
@@ -32,7 +30,6 @@ func (n *RawString) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// RawStrings converts strings to raw strings.
 func RawStrings(texts []string) []RawString {
 	out := make([]RawString, len(texts))
 	for i, s := range texts {

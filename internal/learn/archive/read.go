@@ -115,7 +115,6 @@ type ContextReader struct {
 	R   io.Reader
 }
 
-// Read implements io.Reader.
 func (b ContextReader) Read(p []byte) (int, error) {
 	if err := b.Ctx.Err(); err != nil {
 		return 0, err

@@ -41,7 +41,6 @@ type ContextWriter struct {
 	W   io.Writer
 }
 
-// Write implements io.Writer.
 func (b ContextWriter) Write(p []byte) (int, error) {
 	if err := b.Ctx.Err(); err != nil {
 		return 0, err

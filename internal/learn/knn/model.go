@@ -77,7 +77,6 @@ func hasPositiveValues(k kernel.Kernel) bool {
 	return err != nil || value[0] > 0
 }
 
-// Validate checks the settings.
 func (s Settings) Validate() error {
 	_, _, err := s.resolve()
 	return err

@@ -20,7 +20,6 @@ const (
 	SquaredHinge
 )
 
-// String returns the name of the loss.
 func (l Loss) String() string {
 	names := []string{"square", "logistic", "hinge2"}
 	if l < 0 || int(l) >= len(names) {
@@ -62,7 +61,6 @@ func (s Settings) resolve() (Settings, kernel.Kernel, error) {
 	return s, k, nil
 }
 
-// Validate checks the settings.
 func (s Settings) Validate() error {
 	_, _, err := s.resolve()
 	return err

@@ -161,7 +161,6 @@ func Minimise(ctx context.Context, f Function, w []float64, stop Criteria) (Mini
 	}
 }
 
-// Dot returns ⟨a,b⟩.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var p, q, r, s float64

@@ -16,7 +16,6 @@ const (
 	Hinge                    // max(0, 1-m)
 )
 
-// String returns the name of the loss.
 func (l Loss) String() string {
 	if l == Hinge {
 		return "hinge"
@@ -65,7 +64,6 @@ func (s Settings) resolve() (Settings, error) {
 	return s, nil
 }
 
-// Validate checks the settings.
 func (s Settings) Validate() error {
 	_, err := s.resolve()
 	return err

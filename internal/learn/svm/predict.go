@@ -107,7 +107,6 @@ func (p *Predictor) Model() *model.Model { return p.m }
 // Weights returns the weights that predictions use, or nil if predictions use kernel values.
 func (p *Predictor) Weights() *Weights { return p.w }
 
-// Kernel returns the kernel, with all its parameters.
 func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 
 // chunkDocuments is the number of documents that a worker predicts at a time if there is no engine:

@@ -158,7 +158,6 @@ func (p *Problem) tileColumns() int {
 	return min(max(p.Len()/classes/2, least), most)
 }
 
-// Len returns the number of documents.
 func (p *Problem) Len() int { return p.x.Rows() }
 
 func (p *Problem) Classes() []string { return p.corpus.Classes }

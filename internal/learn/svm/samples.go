@@ -127,7 +127,6 @@ func (m *SampleEvaluator) TrainingCost() (total tune.Cost) {
 	return total
 }
 
-// ValidationCost implements tune.SampleEvaluator.
 func (m *SampleEvaluator) ValidationCost(all []tune.Candidate, folds int) (total tune.Cost) {
 	values := 1.0
 	for i, q := range all {

@@ -51,7 +51,6 @@ func (p *kernelGroup) paths() (paths []*kernelGroup) {
 	return paths
 }
 
-// Len returns the number of tasks.
 func (t *Tasks) Len() int { return len(t.paths) * t.v.Folds }
 
 // ProblemOf returns the tokenizer and the embedding of a task's problem. Tasks with the same

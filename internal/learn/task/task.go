@@ -103,7 +103,6 @@ func CheckCValues(values []float64) error {
 	return nil
 }
 
-// NewPrediction allocates the prediction of n documents.
 func NewPrediction(n int, scheme solver.Scheme) *model.Prediction {
 	p := &model.Prediction{DecisionValues: make([][]float64, n)}
 	if scheme == solver.MultiLabel {
