@@ -40,7 +40,7 @@ const (
 
 // NewNoveltyScorer computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is
 // the prepared model. If training is nil, it uses the documents that the model stores. It returns
-// nil if there are fewer than two such documents, and for SVMs with a precomputed kernel. For
+// nil if there are fewer than two training documents, and for SVMs with a precomputed kernel. For
 // models without a kernel, k is the inner product of the square roots of relative term frequencies.
 // It fails if the embedding rejects a value, if it needs more than the memory limit, or if ctx is
 // done.

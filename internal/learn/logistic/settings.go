@@ -24,8 +24,8 @@ type Settings struct {
 	NoBias bool `param:"origin" help:"omit the intercept"`
 
 	// Tolerance stops training when the gradient norm is at most Tolerance times the norm at w = 0,
-	// or when the objective decreases by too little, see [lbfgs.Criteria]. If C is finite, the
-	// duality gap must also be at most Tolerance times the objective.
+	// or when 10 steps decrease the objective by at most the fraction Tolerance/1000. If C is
+	// finite, the duality gap must also be at most Tolerance times the objective.
 	Tolerance float64 `param:"tolerance" default:"1e-4" above:"0" below:"1" flag:""`
 
 	Iterations int `param:"iterations" default:"1000" min:"1" help:"maximum number of L-BFGS iterations"`

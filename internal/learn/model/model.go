@@ -9,7 +9,6 @@ import (
 // Type is the SVM formulation of a model, named as LIBSVM's svm_type.
 type Type string
 
-// These are LIBSVM's types.
 const (
 	CSVC       Type = "c_svc"
 	NuSVC      Type = "nu_svc"

@@ -79,7 +79,8 @@ type ClassScore struct {
 //   - Classes are indices into classes; documents with class -1 or without labels are left out. A
 //     document with several labels is counted under the predicted class if it has that label, else
 //     under its first label.
-//   - Independent labels are ascending indices into classes; documents with nil predictions are left out.
+//   - Independent labels are ascending indices into classes; documents with nil predictions are
+//     left out.
 //   - Numbers are compared with labels, see [ComputeRegression].
 //
 // Compute fails only if [ComputeRegression] fails.

@@ -75,8 +75,8 @@ func divide(v *validated, fold int) (rest, held []int) {
 }
 
 // A fold's predictions equal the predictions of a model trained on the other folds by hand: select
-// documents, train, predict. Both trainings stop within the tolerance, so a class may differ if a
-// decision value is near 0.
+// documents, train, predict. Both training runs stop within the tolerance, so a class may differ if
+// a decision value is near 0.
 func TestCrossValidateByHand(t *testing.T) {
 	c := noisy(t)
 	c.Labels.IDs = slices.Delete(c.Labels.IDs, 3, 4) // document 3 has no label

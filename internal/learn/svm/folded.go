@@ -15,7 +15,7 @@ import (
 )
 
 // foldedProblem is a problem divided into folds. Its documents may have another order than the
-// problem's documents. Slices with an element per document have the order of f.
+// problem's documents. Slices with an element per document have this order.
 type foldedProblem struct {
 	p     *Problem
 	s     *Settings
@@ -32,7 +32,7 @@ type foldedProblem struct {
 	selectedFolds []int // folds to validate; nil for all
 
 	inMemory bool      // a matrix in this order fits into memory
-	sorted   bool      // documents of a fold are contiguous, in one-vs-one within each class
+	sorted   bool      // documents are sorted by fold or, in one-vs-one, by class and then by fold
 	data     []float32 // the matrix in this order
 }
 
@@ -49,8 +49,8 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*foldedProb
 	return f, err
 }
 
-// divide splits the documents into folds, see [tune.Division.Divide]. If sorted is set, the
-// documents of a fold are contiguous, in one-vs-one within each class. The folds don't depend on
+// divide splits the documents into folds, see [tune.Division.Divide]. If sorted is set, documents
+// are sorted by fold or, in one-vs-one, by class and then by fold. The folds don't depend on
 // sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProblem, error) {
 	f := &foldedProblem{p: p, s: s, sorted: sorted}
@@ -146,7 +146,7 @@ func (f *foldedProblem) trial() *solver.CrossValidation {
 }
 
 // validate predicts each fold after training on the other folds, for all cells. near holds warm
-// starts; a regression uses only the solutions of the first.
+// starts. A regression uses only the solutions in near[0].
 func (f *foldedProblem) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {

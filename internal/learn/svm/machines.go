@@ -70,9 +70,9 @@ func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []i
 
 // Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the
 // same settings, on this problem or on other problems of the same corpus. The model equals the
-// model of [Problem.Train] bit for bit. The report has no times and no calibration. Assemble fails
-// if a classifier is missing, repeated or invalid, if a part has another scheme or number of
-// classes, or if ClassifierGroups fails.
+// model of [Problem.Train] bit for bit. The report has no times, Calibration or Alternatives.
+// Assemble fails if a classifier is missing, repeated or invalid, if a part has another scheme or
+// number of classes, or if ClassifierGroups fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

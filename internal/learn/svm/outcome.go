@@ -70,7 +70,7 @@ func (f *foldedProblem) outcome(v *solver.Validation) *outcome {
 type mergedFolds struct {
 	model.Prediction
 	thresholds  *solver.Thresholds
-	classifiers []*solver.Classifier // one per fold; its functions are nil if missing, else empty
+	classifiers []*solver.Classifier // one per fold; functions without training documents are nil, others are empty
 }
 
 // mergeFolds merges the folds of an outcome, and tunes thresholds if f.s.TuneThresholds is set.
@@ -156,7 +156,8 @@ func (f *foldedProblem) separateDotProducts(o *outcome) (n int64) {
 	return n
 }
 
-// check returns an error if own has other lengths than the fold of f, or values out of range.
+// check returns an error if lengths in own don't match the fold of f, or if a value is out of
+// range.
 func (f *foldedProblem) check(own *FoldOutcome, fold int) error {
 	n, classes := len(f.documentsOf(fold)), len(f.p.corpus.Classes)
 	_, most := f.s.classifierCounts(f.p.sizes.classes)

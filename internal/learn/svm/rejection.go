@@ -55,8 +55,7 @@ func (t RejectionTarget) Validate() error {
 	return nil
 }
 
-// answer is the prediction of the most probable class for a document that was held out from
-// training.
+// answer is the prediction of the most probable class for a held-out document.
 type answer struct {
 	Probability float64
 	Correct     bool

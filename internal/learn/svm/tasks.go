@@ -63,8 +63,8 @@ func (t *Tasks) ProblemOf(task int) (cut int, e sparse.Embedding) {
 // TaskOutcome is the result of a task. It depends only on the documents, the settings and Sorted.
 // encoding/json preserves it exactly.
 type TaskOutcome struct {
-	// Sorted is true if each fold's documents were sorted, which needs memory for another matrix.
-	// All tasks of an evaluation must have the same value.
+	// Sorted is true if documents were sorted by fold, which needs memory for another matrix. All
+	// tasks of an evaluation must have the same value.
 	Sorted bool
 
 	Fits [][]*FoldOutcome // Fits[kernel][cell] is the outcome of the fold

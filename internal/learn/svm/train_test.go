@@ -111,7 +111,7 @@ func several(c *corpus.Corpus) *corpus.Corpus {
 }
 
 // The test compares every type and scheme with package solver on a float64 matrix in another
-// document order. Both trainings stop at a violation of 10⁻⁵ on matrices that differ by at most
+// document order. Both training runs stop at a violation of 10⁻⁵ on matrices that differ by at most
 // 10⁻⁵ per value, so objectives agree to about 10⁻⁴ of the sum of their coefficients. The test
 // allows 10⁻⁴ of the objective, and 5·10⁻³ for decision values.
 func TestTrainEveryType(t *testing.T) {

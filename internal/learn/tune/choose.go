@@ -48,7 +48,8 @@ type Candidates struct {
 
 	// Neighbours, if not nil, returns neighbours of a kernel, such as kernels with half and twice
 	// its parameter. A round of kernels continues with neighbours of its best kernel until no
-	// neighbour is better. A round of C then also continues with values around its best C.
+	// neighbour is better. If Neighbours is set, a round of C also continues with values around its
+	// best C.
 	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
 	// FinerNeighbours, if not nil, returns neighbours of the best kernel that the round of C also
@@ -134,7 +135,8 @@ type Choice struct {
 //   - kernels with supervised embeddings, see [Candidates.SupervisedKernels].
 //
 // If FinalistCount or UniformCost is set, the first round compares all kernels with all tokenizers.
-// Samples are nested, and no sample is smaller than the previous sample.
+// Samples are nested. Except for supervised embeddings, no sample is smaller than the previous
+// sample.
 //
 // Work is limited by operation counts instead of time. So the choice is the same for any number of
 // workers and in every run with the same instruction set, unless memory limits the samples. With
@@ -197,7 +199,7 @@ func (h *chooser) orderSamples() (why string) {
 		}
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	const each = 2 * ChoiceFolds // minimum size of the second-largest class, so that no fold has only one class
+	const each = 2 * ChoiceFolds // minimum per sample for each of the two largest classes, so that no fold has only one class
 	few := minDocuments
 	if h.candidates.FinalistCount > 0 {
 		few = 2 * each

@@ -252,7 +252,7 @@ func (h *chooser) planRound(round string, some []Candidate, rounds, least int) (
 	}
 	least = min(max(int(min(documents, n, float64(most))), least), h.maxDocuments)
 	over := max(maxOverrun*share, minCost)
-	// all candidates exceed the work limit even on the smallest sample, and some may be dropped
+	// forced is true if the smallest sample is above the work limit, and FinalistCount isn't set
 	forced := h.candidates.FinalistCount == 0 && float64(least) > documents
 	if !forced {
 		return some, least
