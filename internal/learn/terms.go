@@ -95,8 +95,7 @@ func textTerms(c *corpus.Corpus) (terms []corpus.TermOptions) {
 }
 
 // searchTerms returns the tokenizers that a search compares. For tables, it adds number width 3 to
-// [DefaultTerms]. For text, it adds each tokenizer with the other minimum document frequency, 1 or
-// 2.
+// [DefaultTerms]. For text, it adds each tokenizer with the other MinDF, 1 or 2.
 func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 	if c.Tokenizer.HasColumns() {
 		return slices.Concat(withNumberWidths(c.Tokenizer, 2, 3), valueTokenizers(c), textTerms(c))

@@ -98,8 +98,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProb
 // matrix returns the matrix of a kernel, in the order of f. The matrix is valid until the next
 // call.
 //
-// A validation reads each value about twenty times, so kernel values are stored if they fit into
-// memory.
+// A validation reads each value about twenty times, so kernel values that fit into memory are
+// stored.
 func (f *foldedProblem) matrix(ctx context.Context, k kernel.Kernel) (solver.Matrix, error) {
 	g, err := f.p.gram(k)
 	switch {

@@ -102,8 +102,7 @@ func (p *path) warmStarts(k kernel.Kernel) []solver.WarmStart {
 }
 
 // changedParameter returns the index of the only number in which two kernels differ, and the two
-// values. The index is -1 if a kernel is nil, or if the kernels are equal or differ in any other
-// way.
+// values. The index is -1 if a kernel is nil, or if the kernels don't differ in just one number.
 func changedParameter(a, b kernel.Kernel) (which int, from, to float64) {
 	if a == nil || b == nil {
 		return -1, 0, 0

@@ -119,8 +119,7 @@ func (m *SampleEvaluator) fitCost(scheme solver.Scheme) tune.Cost {
 	return tune.Cost{Quadratic: 2 + k/25, Linear: 50 * k}
 }
 
-// TrainingCost implements tune.SampleEvaluator. It assumes one-vs-one and 1.5 times the work of
-// fitCost.
+// TrainingCost implements tune.SampleEvaluator. It assumes 1.5 times the fitCost of one-vs-one.
 func (m *SampleEvaluator) TrainingCost() (total tune.Cost) {
 	total.Add(1, dotCost, 1)
 	total.Add(1.5, m.fitCost(solver.OneVsOne), 1)

@@ -43,8 +43,8 @@ func HasWeights(m *model.Model) bool {
 	return ok
 }
 
-// maxWeightBytes is the maximum size of weights in bytes. 190 classifiers with 1.4 million columns
-// fit.
+// maxWeightBytes is the maximum size of weights in bytes. It suffices for 190 classifiers with 1.4
+// million columns.
 var maxWeightBytes int64 = 2 << 30
 
 // weightRows is the number of support vectors that are added up at a time.

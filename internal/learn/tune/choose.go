@@ -199,7 +199,7 @@ func (h *chooser) orderSamples() (why string) {
 		}
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	const each = 2 * ChoiceFolds // minimum per sample for each of the two largest classes, so that no fold has only one class
+	const each = 2 * ChoiceFolds // minimum per sample for each of the two largest classes, so that folds have both
 	few := minDocuments
 	if h.candidates.FinalistCount > 0 {
 		few = 2 * each
