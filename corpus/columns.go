@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/corpus/token"
 )
 
-// Kind is the kind of a table column.
+// Kind determines how a table column is used.
 type Kind string
 
 // The kinds of columns.
@@ -113,7 +113,7 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 	return columns, nil
 }
 
-// Usual names of columns and keys, in lower case and by descending priority.
+// Usual names of columns and keys, in lower case. Earlier names take precedence.
 var (
 	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
 	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
@@ -151,9 +151,9 @@ func findUsualName(names, usual []string) string {
 type table struct {
 	separator     byte
 	maxLine       int
-	firstRecord   []string   // nil if it is longer than sampleBytes
+	firstRecord   []string   // nil if it is longer than the sample
 	firstBytes    int        // size of the first record in bytes
-	sampleRecords [][]string // other records in the first sampleBytes bytes
+	sampleRecords [][]string // other records at the beginning of the table
 
 	keyed         bool              // columns are keys of JSON objects
 	stringColumns map[string]bool   // columns whose values are strings; nil if unknown
@@ -242,8 +242,8 @@ func indexOf(of map[string]int, name string) int {
 }
 
 // assignKind sets the kind of the column that option names, and returns the column's index. given
-// is the value of the option. If given is empty, it returns -1. If kind is empty, the column's kind
-// doesn't change.
+// is the value of the option. If given is empty, or if t.err isn't nil, it returns -1. If kind is
+// empty, the column's kind doesn't change.
 func (t *table) assignKind(given string, kind Kind, option string) int {
 	if given == "" || t.err != nil {
 		return -1

@@ -16,7 +16,7 @@ type Corpus struct {
 	Vocabulary    []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes       []string      // class names, in order of their first document
 	Labels        sparse.Labels // classes of each document
-	Weights       []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil if all weights are 1
+	Weights       []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil stands for weights of 1
 	Names         []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
 	Groups        []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
 	Tokenizer     Tokenizer     // tokenizer of the texts; the default for vectors
@@ -59,9 +59,8 @@ func (c *Corpus) Select(documents []int) *Corpus {
 	return &out
 }
 
-// SelectFold is like Select, for the training set of a fold in cross-validation. Embeddings of the
-// result use the terms and document frequencies of all documents of c, but the labels and column
-// scales of the selected documents.
+// SelectFold is like Select, for the training set of a fold in cross-validation. For embeddings
+// fitted to the result, see [sparse.CSR.FoldRows].
 func (c *Corpus) SelectFold(documents []int) *Corpus {
 	out := c.Select(documents)
 	out.Documents = c.Documents.FoldRows(documents)
@@ -71,7 +70,7 @@ func (c *Corpus) SelectFold(documents []int) *Corpus {
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
 // does. The vocabulary, texts, names, hashes, groups and weights may be nil. If they aren't nil,
 // the vocabulary must have a term for each column, and each other list an element for each
-// document. Validate reads all values once.
+// document. Weights must be positive and finite. Validate reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")

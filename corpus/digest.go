@@ -20,8 +20,8 @@ import (
 //	"groups\n" and Groups, if there are any              int64
 //
 // Missing Labels.Offsets are hashed as zeros, missing Documents.Offsets as a single 0, and missing
-// Documents as an empty matrix. Source, Names and Warnings are ignored, so that the location of the
-// documents doesn't matter.
+// Documents as an empty matrix. Other fields, such as Source and Names, are ignored, so that the
+// location of the documents doesn't matter.
 func (c *Corpus) Digest() [32]byte {
 	d := sparse.NewDigester()
 	m := c.Documents

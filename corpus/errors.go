@@ -26,8 +26,8 @@ type SyntaxError struct {
 	Err           error // underlying error, such as io.ErrUnexpectedEOF for a truncated compressed file; nil if none
 }
 
-// Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed by the remedy in
-// parentheses.
+// Error returns "corpus: FILE:LINE: FOUND, expected EXPECTED", followed by the remedy and the
+// guessed format in parentheses, if any.
 func (e *SyntaxError) Error() string {
 	return e.Describe(func(field string) string { return "Options." + field })
 }
@@ -44,8 +44,8 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 	return s
 }
 
-// Describe returns the message, followed by the remedy in parentheses. option names the fields of
-// Options, as for [SyntaxError.Describe].
+// Describe returns the message, followed by the remedy in parentheses, if any. option names the
+// fields of Options, as for [SyntaxError.Describe].
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message
@@ -152,8 +152,8 @@ func (t *tally) add(count int64, at int32) {
 	t.count += count
 }
 
-// DocumentNumber returns the number that messages use for document i: i + 1 for documents from
-// files, and i for documents in memory.
+// DocumentNumber returns the number that messages use for document i: i + 1 for documents that were
+// read or generated, and i for unnamed documents in memory.
 func (c *Corpus) DocumentNumber(i int) int {
 	if c.Format != "" || c.Names != nil {
 		return i + 1
@@ -161,8 +161,8 @@ func (c *Corpus) DocumentNumber(i int) int {
 	return i
 }
 
-// DocumentName returns the name of document i in messages: the name of its file, or "document" and
-// [Corpus.DocumentNumber].
+// DocumentName returns the name of document i in messages: Names[i], or "document" and
+// [Corpus.DocumentNumber] if there are no names.
 func (c *Corpus) DocumentName(i int) string {
 	if i >= 0 && i < len(c.Names) {
 		return c.Names[i]
@@ -170,8 +170,8 @@ func (c *Corpus) DocumentName(i int) string {
 	return fmt.Sprintf("document %d", c.DocumentNumber(i))
 }
 
-// TermName returns the name of a term in messages: term "text", index i of an svmlight file, or
-// column j, from 0.
+// TermName returns the name of a term in messages, such as term "text". Without a vocabulary, it
+// returns the index in an svmlight file, or else the column, counted from 0.
 func (c *Corpus) TermName(t uint32) string {
 	switch {
 	case int(t) < len(c.Vocabulary):
@@ -211,12 +211,12 @@ func (c *Corpus) WithoutDocuments() *Corpus {
 	return &out
 }
 
-// PanicError reports that a function of [Options] panicked, on any goroutine. Function names it.
+// PanicError reports that a function of [Options] panicked, on any goroutine. Function is its name.
 // Value is the panic's value, which Unwrap returns if it is an error. Stack is the stack of the
 // goroutine.
 type PanicError = run.PanicError
 
-// warnHeader warns if the label and the text of the first line look like a header.
+// warnHeader warns if the label or the text of the first line looks like a header.
 func (c *Corpus) warnHeader(label, text, at string) {
 	if ids := c.Labels.Classes(0); len(ids) == 1 && c.classSizes()[ids[0]] == 1 && len(c.Classes) > 1 &&
 		(slices.Contains(labelNames, label) || slices.Contains(textNames, text)) {
@@ -225,7 +225,8 @@ func (c *Corpus) warnHeader(label, text, at string) {
 	}
 }
 
-// warnSingletonClasses warns if most classes have a single document.
+// warnSingletonClasses warns if most documents are alone in their class, unless all labels are
+// numbers.
 func (c *Corpus) warnSingletonClasses(at func(i int) string) {
 	if single, first, most := c.singletons(); most && c.NumericLabelCount() == 0 { // see HasTargets
 		c.warningList().addWithOption(fmt.Sprintf("document alone in its class, like most of the %d documents",

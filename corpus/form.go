@@ -24,11 +24,11 @@ type FormatOptions struct {
 	// a warning.
 	Encoding string `json:"encoding,omitempty"`
 
-	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file: names
-	// in its header, or numbers from 1 if it has no header. By default, the label column has a
-	// usual name (label, class, ...), or is the first of two columns. If TextColumn is set, all
-	// other columns are ignored. Otherwise, all columns are read according to their kinds. A TSV
-	// file has a header only if an option names a column.
+	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV, TSV or Parquet
+	// file: names, or numbers from 1. By default, the label column has a usual name (label, class,
+	// ...), or is the first of two columns. If TextColumn is set, all other columns are ignored.
+	// Otherwise, all columns are read according to their kinds. A TSV file has a header only if an
+	// option names a column.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
 	// IDColumn is a column that names documents. By default it has a usual name (id, name, key,
@@ -85,8 +85,8 @@ func (o *Options) formatFor(extension string) FormatOptions {
 	return f
 }
 
-// applyTrainingFormat sets unset options from Options.TrainingFormat, for a source with the given
-// extension.
+// applyTrainingFormat sets unset options from Options.TrainingFormat if its extension equals the
+// given extension of the source.
 func (o *Options) applyTrainingFormat(extension string) {
 	f := o.TrainingFormat
 	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // also for other extensions, because the model fixes the columns
@@ -103,7 +103,7 @@ func (o *Options) applyTrainingFormat(extension string) {
 }
 
 // applyColumns takes LabelColumn and TextColumn from Options.TrainingFormat, and reports whether it
-// did. Both options must be unset, and names must include TrainingFormat.TextColumn, or
+// did. It does nothing if one of them is set, or if names lack TrainingFormat.TextColumn, or
 // TrainingFormat.LabelColumn if TextColumn is empty. names is a result of normalizeNames.
 func (o *Options) applyColumns(names []string) bool {
 	f := o.TrainingFormat

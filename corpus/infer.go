@@ -119,7 +119,7 @@ func (t *table) inferID() {
 	}
 }
 
-// inferFeatures selects the feature columns, and sets the views if there are several.
+// inferFeatures selects the feature columns, and sets the views unless a text is the only feature.
 func (t *table) inferFeatures(opt *Options) {
 	var texts, others []int
 	for i := range t.columns {
@@ -230,9 +230,10 @@ func vectorSize(values []string) (size int, ok bool) {
 // maxColumnsWeight is the maximum weight of the view of all categories or all numbers.
 const maxColumnsWeight = 1000
 
-// inferViews sets t.tokenizer to one view per text column, one view of all categories, one view of
-// all numbers, and one view per vector column. Text views use textTokenizer. If there are no texts,
-// all columns have the same weight.
+// inferViews sets t.tokenizer to views of texts by textTokenizer, one view of all categories, one
+// view of all numbers, and one view per vector column. Each text column has its own view, unless
+// there would be too many views. If there are no texts, columns have equal weights, up to
+// maxColumnsWeight.
 func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
@@ -331,7 +332,8 @@ func countNumbers(values []string, comma bool) (numbers int, all bool) {
 }
 
 // normalizeNumber returns a number with a decimal point and without thousands separators. The
-// number has the form 1.234,5 if comma is set, else 1,234.5. Other text is returned unchanged.
+// number has the form 1.234,5 if comma is set, else 1,234.5. If thousands separators don't divide s
+// into groups of three characters, s is only trimmed.
 func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

@@ -175,8 +175,8 @@ func (p *parsedLabels) addUnlabelled() { p.endDocument(len(p.ids)) }
 // nameBytes is the memory in bytes of a name without its text, if slices and maps have just grown.
 const nameBytes = 192
 
-// bytes returns the memory of the block's labels in bytes, here and in the corpus, including
-// growing slices.
+// bytes returns the memory in bytes that the block's labels take in p and, once added, in the
+// corpus. It includes the spare capacity of growing slices.
 func (p *parsedLabels) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {

@@ -30,10 +30,10 @@ func (r Raw) Select(documents []int) Raw {
 	return Raw{run.Select(r.Texts, documents), r.Columns, run.Select(r.Rows, documents)}
 }
 
-// Memory in bytes of a field without its text, and of a row without its fields.
+// fieldBytes is the memory of a field without its text, and rowBytes of a row without fields.
 const fieldBytes, rowBytes = 16, 24
 
-// Bytes returns the memory of the documents in bytes.
+// Bytes returns the memory of the documents in bytes. For texts, it counts only their contents.
 func (r Raw) Bytes() (n int64) {
 	for _, text := range r.Texts {
 		n += int64(len(text))

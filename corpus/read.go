@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Options are the options of [Read]. The zero value works.
+// Options holds the parameters of [Read]. The zero value works.
 type Options struct {
 	FormatOptions // format of the source; Extension is ignored
 
@@ -31,10 +31,10 @@ type Options struct {
 	// dropped.
 	Vocabulary []string
 
-	// LoadVocabulary, if not nil, returns the vocabulary. It is called after all text is counted,
-	// so that the vocabulary can be read from another file in the meantime. It is called only if
-	// the source is text. If it fails, Read returns its error. If the result is nil, no vocabulary
-	// is set.
+	// LoadVocabulary, if not nil, returns the vocabulary. It is called only for text and synthetic
+	// sources. For text, it is called after all text is counted, so that the vocabulary can be read
+	// from another file in the meantime. If it fails, Read returns its error. If the result is nil,
+	// no vocabulary is set.
 	LoadVocabulary func() ([]string, error)
 
 	// Tokenizer divides text into terms. Pairs is always set if words are runs of letters.
@@ -115,11 +115,11 @@ const (
 // The format of a file is Options.Format, or is detected from the name or the first bytes. Any file
 // may be compressed by gzip or zstd. To read a file or folder called goroot, use ./goroot.
 //
-// Text becomes counts of terms (Options.Tokenizer), and the vocabulary is sorted. Index i of an
-// svmlight file is column i−1, or column i if Options.ZeroBased is "true". Columns of an idx file
-// are pixels, and a byte v becomes v/255. The label file of train-images-idx3-ubyte is
-// train-labels-idx1-ubyte. For vectors, Options.Vocabulary names the columns, and other columns are
-// dropped.
+// Text becomes counts of terms (Options.Tokenizer), and the vocabulary is sorted unless an option
+// sets it. Index i of an svmlight file is column i−1, or column i if Options.ZeroBased is "true".
+// Columns of an idx file are pixels, and a byte v becomes v/255. The label file of
+// train-images-idx3-ubyte is train-labels-idx1-ubyte. For vectors, Options.Vocabulary names the
+// columns. Other columns of an svmlight file are dropped.
 //
 // Documents without terms remain as empty rows. Corpus.Warnings counts them, and everything that is
 // dropped, such as blank lines and words outside Options.Vocabulary. The corpus doesn't depend on
@@ -334,10 +334,10 @@ func (o *Options) resolveVocabulary() (err error) {
 	})
 }
 
-// Files returns the paths of the files that [Read] may open for a source: the documents of a
-// folder, an image file and its labels, the Go sources for goroot, or none for synthetic documents.
-// Programs can use it to avoid overwriting an input. It fails if the source is unknown, or if a
-// folder can't be listed.
+// Files returns the paths of the files that [Read] may open for a source: a file, the documents of
+// a folder, an image file and its labels, the Go sources for goroot, or none for synthetic
+// documents. Programs can use it to avoid overwriting an input. It fails if the source doesn't
+// exist, or if a folder can't be listed.
 func Files(ctx context.Context, source string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

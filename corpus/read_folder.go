@@ -110,8 +110,8 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 // fileEntryBytes is the memory in bytes of a file in lists of files, without its path and name.
 const fileEntryBytes = 128
 
-// readFiles reads one document per file. Binary files are skipped unless all is set. It returns the
-// error of the first file that fails, independent of scheduling.
+// readFiles reads one document per file. Binary files are skipped unless all or Options.Strict is
+// set. It returns the error of the first file that fails, independent of scheduling.
 func (c *Corpus) readFiles(ctx context.Context, files []fileDocument, opt *Options, m *progressMeter, all bool) error {
 	counters, err := newCounters(ctx, opt)
 	if err != nil {
@@ -178,8 +178,8 @@ type fileReader struct {
 	bufReader  *bufio.Reader
 }
 
-// read adds the terms of a file to the open document. binary reports that the file is binary and
-// wasn't read. bad is the number of invalid bytes. If the memory limit is exceeded, read stops
+// read adds the terms of a file to the open document. binary reports whether the file is binary and
+// was skipped. bad is the number of invalid bytes. If the memory limit is exceeded, read stops
 // early without an error.
 func (r *fileReader) read(ctx context.Context, path string) (binary bool, bad int64, err error) {
 	in, err := openInput(ctx, path, r.opt.decoding, r.meter, r.bufReader)

@@ -24,7 +24,7 @@ type input struct {
 	file            io.Closer
 	r               *bufio.Reader
 	line            int64 // number of the next line, from 1
-	stream          bool  // true for a stream; name isn't a file name
+	stream          bool  // the source is a stream, so name isn't a file name
 	quotedSeparator byte  // field separator if quoted fields may contain line ends; 0 if records are lines
 	decoding        decoding
 	meter           *progressMeter
@@ -44,8 +44,8 @@ type decoding struct {
 const blockBytes = 512 << 10
 
 // openInput opens a text or binary file. buffer may be nil; two inputs must not use it at the same
-// time. When ctx is done, the file is closed, because nothing else interrupts a blocked read of a
-// pipe.
+// time. If ctx is done during the call, the file is closed, because nothing else interrupts a
+// blocked read of a pipe.
 func openInput(
 	ctx context.Context, name string, from decoding, m *progressMeter, buffer *bufio.Reader,
 ) (*input, error) {
@@ -62,7 +62,8 @@ func openInput(
 	return in, nil
 }
 
-// decode sets in.r to a reader of the decompressed text of r in UTF-8.
+// decode sets in.r to a reader of r's decompressed text in UTF-8. Binary formats are only
+// decompressed.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)

@@ -163,8 +163,8 @@ func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// limitError returns a MemoryError with the maximum of bytes and the memory of the planned
-// computation.
+// limitError returns a MemoryError for the larger of bytes and the memory of the planned
+// computation, times safetyFactor.
 func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))

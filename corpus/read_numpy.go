@@ -284,8 +284,8 @@ func (r *arrayReader) readDense(a *npyArray, divisor float64) (*sparse.CSR, erro
 // numPySampleValues is the number of values read before memory for the other values is reserved.
 const numPySampleValues = 1 << 18
 
-// mostlyDense reports whether most of the first values are nonzero and the file has the length that
-// its header declares. If so, it counts the memory of the whole matrix.
+// mostlyDense reports whether at least half of the first values are nonzero, and the file is long
+// enough for all n values. If so, it counts the memory of the whole matrix.
 func (r *arrayReader) mostlyDense(m *sparse.CSR, a *npyArray, n int64) bool {
 	f, ok := r.in.file.(*os.File)
 	if !ok || len(m.Values) < numPySampleValues/2 || n < 4*numPySampleValues {

@@ -19,12 +19,12 @@ func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / time
 // 0 to 3 have the weights 2^24, 2^16, 2^8 and 1. See kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
-// digitScale multiplies values before they are rounded to integers. It is the largest factor for
-// which the first digit fits into int8.
+// digitScale multiplies values before they are rounded to integers. The first digit of 1 is then
+// 127, which fits into int8.
 const digitScale = 127 << 24
 
-// digits returns the base-256 digits of v·digitScale, each in [-128, 127], most significant digit
-// first. v is clamped to [-1, 1].
+// digits rounds v·digitScale to an integer and returns its base-256 digits. The most significant
+// digit is first. Each digit is in [-128, 127]. v is clamped to [-1, 1].
 func digits(v float64) [4]int8 {
 	// Adding half makes the last three digits nonnegative. Flipping their highest bits then
 	// subtracts 128 from each of these digits.

@@ -149,7 +149,7 @@ func (d *Device) inContext(work func() error) (began bool, err error) {
 	if err := cu.SetCurrentContext(d.context); err != nil {
 		return false, driverError("cuCtxSetCurrent", err)
 	}
-	// Reset the context even if work panics.
+	// Clear the thread's current context, even if work panics.
 	defer func() { err = errors.Join(err, driverError("cuCtxSetCurrent", cu.SetCurrentContext(cu.CUContext{}))) }()
 	defer d.timer.discard()
 	if err = work(); err == nil {

@@ -23,7 +23,7 @@
 //     exactly. The error bound is in kernels/tensor.h, and the costs are in internal/timemodel;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
-//     The 64-bit sums are exact. At the end, it converts them to c, and to kernel values if the
+//     The 64-bit sums within a chunk are exact. At the end, it converts the sums to c, and to kernel values if the
 //     kernel's program (engine/device) is a single table;
 //   - applyProgram, which runs other programs on each value. Kernels without a program, for example
 //     with biased thresholds, are computed by package engine on the CPU from c;
@@ -36,13 +36,13 @@
 // pieces. A device.Reducer instead reduces each tile on the device (kernels/reduce.h): to the
 // smallest values of each row, products with vectors, or a digest.
 //
-// Accuracy of the dot product, for unit vectors a and b with m common terms in the tail and h
-// chunks: Elements of a have an absolute error of 2^-32, or 2^-31 near 1. These errors change Σ a b
-// by at most √(len a) 2^-32. The same holds for b. Each product in the tail is rounded with an
-// error of 2^-31. If a and b both have more than 1,024 values in the tail, only the sum of these
-// products is rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c
-// is at most 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b) < 5·10^-7, plus the errors of
-// rounding values and c to float32.
+// Accuracy of the dot product: let unit vectors a and b have m common terms in the tail, and let
+// the head have h chunks. Elements of a have an absolute error of at most 2^-32, or 2^-31 near 1.
+// These errors change Σ a b by at most √(len a) 2^-32. The same holds for b. Each product in the
+// tail is rounded with an error of 2^-31. If a and b both have more than 1,024 values in the tail,
+// only the sum of these products is rounded. The sum of each chunk is rounded with an error of
+// 2^-31. So the error of c is at most 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b) < 5·10^-7,
+// plus the errors of rounding values and c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

@@ -7,5 +7,5 @@ type DeviceError struct{ Err error }
 
 func (f *DeviceError) Error() string { return "cuda: " + f.Err.Error() }
 
-// Unwrap returns the cause: the driver's error.
+// Unwrap returns f.Err.
 func (f *DeviceError) Unwrap() error { return f.Err }

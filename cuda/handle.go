@@ -37,8 +37,9 @@ func (h *handle) withDevice(work func() error) error {
 	return err
 }
 
-// end closes a handle. The first call frees resources with giveBack and returns true. If the
-// context can't be set, end tries again, but still returns the error of the first attempt.
+// end closes a handle without open children. The first call that closes it frees resources with
+// giveBack and returns true. If the context can't be set, end tries once more, and the error
+// includes the error of the first attempt.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

@@ -29,7 +29,7 @@ type Columns interface {
 type Info struct {
 	Name            string `json:"name"`
 	Driver          string `json:"driver"`             // highest CUDA version that the driver supports, such as 12.4
-	Capability      string `json:"compute_capability"` // such as 9.0
+	Capability      string `json:"compute_capability"` // compute capability, such as 9.0
 	Multiprocessors int    `json:"multiprocessors"`
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`

@@ -18,7 +18,7 @@ import (
 //go:embed kernels/gram.ptx
 var ptx string
 
-// kernels holds the functions of kernels/gram.cu, which the driver has compiled for the device.
+// kernels holds the functions of kernels/gram.cu, as loaded by the driver.
 type kernels struct {
 	module         cu.Module
 	tailAdd, panel [pairings]cu.Function
@@ -40,7 +40,8 @@ const pairings = sparse.JensenShannon + 1
 
 const lineBytes = 4 * panelWidth
 
-// load returns the kernels. The first call loads the module. The driver then compiles PTX.
+// load returns the kernels. The first call loads the module. If the module is PTX, the driver then
+// compiles it.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil

@@ -33,8 +33,9 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a kernel file is complete and supports the compute capability. The driver
-// isn't given the length of a file, so it would read past the end of a truncated file.
+// checkModule checks that a kernel file has all kernels. A cubin must also be complete and support
+// the compute capability. The driver isn't given the length of a file, so it would read past the
+// end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {

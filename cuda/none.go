@@ -23,7 +23,7 @@ func Open(opt Options) (*Device, error) { return nil, ErrNotBuilt }
 // Info returns the zero Info.
 func (d *Device) Info() Info { return Info{} }
 
-// KernelTimes returns nothing.
+// KernelTimes returns nil.
 func (d *Device) KernelTimes() []KernelTime { return nil }
 
 // Close does nothing.

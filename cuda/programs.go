@@ -73,7 +73,8 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 }
 
 // programY and programOnly are indices of Program's fields. Field programY is the address of the
-// column attributes. Field programOnly is the table's address if the program is a single table.
+// column attributes. Field programOnly is the table's address if the program is a single table that
+// isn't of logarithms, else 0.
 const (
 	programY    = 4
 	programOnly = 9

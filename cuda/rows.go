@@ -256,7 +256,7 @@ func (j *job) copy(k int, p transfer) error {
 				return driverError("cuStreamWaitEvent", err)
 			}
 		}
-		// Wait before j.start, because tile p.tile+2 records the same event again.
+		// The wait must precede the start of tile p.tile+2, which records the same event again.
 		if err := t.copy.Wait(t.buffers[p.tile%2].computed, 0); err != nil {
 			return driverError("cuStreamWaitEvent", err)
 		}

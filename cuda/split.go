@@ -18,13 +18,13 @@ const maxChunks = 16
 
 // layout divides the terms into dense terms, head and tail. Terms are ranked by descending document
 // frequency. The dense terms (see timemodel), if any, have the first ranks. The head follows,
-// divided into chunks; the first chunk has the rarest terms. There is at least one chunk, but it
-// may be empty.
+// divided into chunks. The first chunk has the rarest terms of the head. There is at least one
+// chunk, but it may be empty.
 type layout struct {
 	pairing    sparse.Pairing
 	rank       []uint32 // rank of each column
 	dense      int      // number of dense terms
-	head       int      // number of dense terms and of terms in chunks
+	head       int      // lowest rank of the tail: the number of dense and head terms
 	chunkTerms []int32  // number of terms of each chunk
 	chunkStart []int    // lowest rank of each chunk
 	cutList    int      // maximum length of a posting list without cuts, see deviceFormat.cut
@@ -33,9 +33,9 @@ type layout struct {
 func (l *layout) chunks() int { return len(l.chunkTerms) }
 
 // newLayout creates a layout for documents with the given ranks. perChunk is the maximum number of
-// terms per chunk. share is passed to timemodel.Costs.DenseTerms, which chooses the dense terms.
-// The tail has the terms that occur in less than 1/tail of the documents. If tail is 0, newLayout
-// minimises the predicted time.
+// terms per chunk. For the cosine, timemodel.Costs.DenseTerms chooses the dense terms from share.
+// The other terms in at least 1/tail of the documents form the head, in at most maxChunks chunks.
+// If tail is 0, newLayout minimises the predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, perChunk int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}

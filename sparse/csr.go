@@ -15,8 +15,8 @@ import (
 // within a row. Values are finite, and a stored zero is equivalent to an absent value. The number
 // of stored values may exceed 2³¹.
 //
-// The fields may be set directly. Functions that return an error check the matrix with
-// [CSR.Validate]; other methods require a valid matrix.
+// The fields may be set directly. Functions that return an error check the rows that they read, as
+// [CSR.Validate] does. Other methods require a valid matrix.
 type CSR struct {
 	Cols    int      // number of columns, at most 2³²; every term index is smaller
 	Offsets []int64  // Rows()+1 offsets into Terms and Values, starting with 0
@@ -28,7 +28,8 @@ type CSR struct {
 }
 
 // FromDense returns the matrix with the nonzero values of data, where data[i*cols+j] is the value
-// in row i and column j. It fails if len(data) isn't rows*cols, or if a value isn't finite.
+// in row i and column j. It fails if rows or cols is negative, if cols exceeds [MaxCols], if
+// len(data) isn't rows*cols, or if a value isn't finite.
 func FromDense(rows, cols int, data []float32) (*CSR, error) {
 	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/cols || len(data) != rows*cols {
 		return nil, fmt.Errorf("sparse: %d values do not match a %d×%d matrix", len(data), rows, cols)
@@ -93,9 +94,9 @@ func (m *CSR) SelectRows(rows []int) *CSR {
 	return out
 }
 
-// FoldRows is like SelectRows, for the training set of a fold in cross-validation. Embeddings of
-// the result use the terms and document frequencies of all rows of m, but the labels and column
-// scales of the selected rows.
+// FoldRows is like SelectRows, for the training set of a fold in cross-validation. Embeddings
+// fitted to the result use the terms and document frequencies of all rows of m. Embeddings that
+// scale columns or use labels use only the selected rows.
 func (m *CSR) FoldRows(rows []int) *CSR {
 	out := m.SelectRows(rows)
 	out.dfSource = cmp.Or(m.dfSource, m)
@@ -145,9 +146,9 @@ const BlockSize = 128
 // MaxCols is the maximum number of columns of a matrix.
 const MaxCols = 1 << 32
 
-// Validate returns an error if the matrix violates the rules of [CSR]. It checks the matrix as a
-// whole, then each row in order. For a value that isn't finite, the error is a [*ValueError].
-// Reading a valid matrix never goes out of bounds. Validate never panics. It reads all values once.
+// Validate returns an error if the matrix violates the rules of [CSR]. If only rows are invalid,
+// the error describes the first invalid row. For a value that isn't finite, the error is a
+// [*ValueError]. Reading a valid matrix never goes out of bounds. Validate never panics.
 func (m *CSR) Validate() error {
 	if err := m.validateShape(); err != nil {
 		return err
@@ -267,12 +268,12 @@ func (m *CSR) LimitDF(minDF, maxDF int) {
 // stored values.
 func maxTableLen(nnz int64) int64 { return nnz + 1<<20 }
 
-// termTable finds terms in an ascending list. It uses a table indexed by term if the table is small
-// enough, otherwise binary search.
+// termTable finds terms in an ascending list. Unless the terms are contiguous, it uses a table
+// indexed by term if the table is small enough, otherwise binary search.
 type termTable struct {
 	terms      []uint32
 	contiguous bool     // terms are 0, 1, 2, ...
-	positions  []uint32 // index+1 of each term, 0 for terms outside the list; nil for binary search
+	positions  []uint32 // index+1 of each term, 0 for terms outside the list; nil if contiguous, or for binary search
 }
 
 // isFor reports whether the table was made for this slice of terms.

@@ -8,5 +8,6 @@
 // An [Embedder] is fitted to training documents. It maps a matrix of raw counts to an [Embedded]
 // matrix of unit rows or histograms, with their norms. The engine reads only this matrix.
 //
-// Returned values may be read concurrently. Only [CSR.LimitDF] changes its matrix.
+// Returned values may be read concurrently. Only [CSR.Allocate] and [CSR.LimitDF] change their
+// matrix.
 package sparse

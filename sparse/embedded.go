@@ -12,14 +12,12 @@ import (
 // [Embedded.UnitVector64] computes a row in float64 from RawValues and Divisors. Values holds the
 // row rounded to float32. An Embedded is immutable and may be used concurrently.
 type Embedded struct {
-	CSR        // unit rows in float32, with the columns of Embedder and without stored zeros
+	CSR        // unit rows in float32, with the columns of Embedder
 	Embedder   *Embedder
 	SourceRows []int     // row i was embedded from row SourceRows[i] of the matrix; nil if SourceRows[i] = i
 	Norms      []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
 	RawValues  []float32 // raw value of each entry, such as a count
-	// Divisors[i] is the divisor in [Embedded.UnitVector64], for the weighted values v of row i:
-	// Σ|v| with a square root and for histograms, ‖v‖₂ without a power, and √Σ (v/max v)^2p for
-	// another power p.
+	// Divisors[i] is the denominator of row i in the formulas of [Embedded.UnitVector64].
 	Divisors []float64
 }
 
@@ -32,9 +30,10 @@ func (x *Embedded) SourceRow(i int) int {
 }
 
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
-// value minus the shift of a scaled column, or the damped count, or NaN if a count can't be damped.
-// weight is 1 if columns have no weights. If column >= len(Terms), the result is the raw value and
-// 1. In a vector view with a power p, v has the sign of the raw value x, and |v|^p = |x|.
+// value, minus the shift in a scaled column, or the damped count, or NaN if a count can't be
+// damped. weight is 1 in vector views, and if columns have no weights. If column >= len(Terms), the
+// result is the raw value and 1. In a vector view with a power p, v has the sign of the raw value
+// x, and |v|^p = |x|.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
 	switch {
@@ -50,7 +49,7 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	if f.Weighting.DampsCounts() {
 		v = f.damp(v)
 	}
-	if int(column) >= len(f.Weights) { // the column has no weight from idf or scaling
+	if int(column) >= len(f.Weights) { // the columns have no weights
 		return v, 1
 	}
 	if int(column) < len(f.Shifts) {
@@ -59,8 +58,8 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for v >= 1. With views, it also accepts 1/e < v < 1, because counts are
-// scaled. Otherwise it returns NaN.
+// damp returns 1 + ln v for finite v >= 1. With views, it also accepts 1/e < v < 1, because counts
+// are scaled. Otherwise it returns NaN.
 func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:
@@ -73,9 +72,9 @@ func (f *Embedder) damp(v float64) float64 {
 	return math.NaN()
 }
 
-// norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. Points
-// on the sphere and histograms have norm 1, even for an empty row. Other empty rows have norm 0.
-// The power must be 0 or SquareRoot.
+// norm returns ‖x‖₂ of an embedded row from l1 = Σ|v| and l2 = ‖v‖₂ of its weighted values. Square
+// roots with NormL1 and histograms have norm 1, even for an empty row. Other empty rows have norm
+// 0. Unless the row is empty, the power must be 0 or SquareRoot.
 func (f *Embedder) norm(l1, l2 float64) float64 {
 	switch {
 	case f.Pairing != Cosine, f.Power == SquareRoot && f.Norm == NormL1:
@@ -193,9 +192,9 @@ func (m *valueCache) lookup(raw float32) *float64 {
 	return &at.value
 }
 
-// powers writes (v/max v)^p for the weighted values v of row i to dst, which grows if necessary,
-// and returns dst and max |v|. For vector views, it raises |v| and keeps the sign. Equal
-// consecutive values share a computation.
+// powers returns (|v|/max |v|)^p, with the sign of v, for the weighted values v of row i. largest
+// is max |v|. It writes to dst, which grows if necessary. Equal consecutive values share a
+// computation.
 func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float64) {
 	dst = x.weightedRow(i, dst)
 	for _, v := range dst {
@@ -276,9 +275,9 @@ func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 // fit in float32.
 const MaxNorm = 0x1p62
 
-// Validate checks the matrix like [CSR.Validate]. It also checks that rows are unit vectors or
-// histograms, and that columns match the embedder. Norms may be nil, because kernels that depend
-// only on the cosine don't use norms. Validate reads all values once.
+// Validate checks the matrix like [CSR.Validate]. It also checks the embedder, the number of
+// columns, the divisors and norms, and that rows are unit vectors or histograms. Norms may be nil,
+// because kernels that depend only on the cosine don't use norms. Validate reads all values once.
 func (x *Embedded) Validate() error {
 	if err := x.validateShape(); err != nil {
 		return err

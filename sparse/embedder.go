@@ -25,8 +25,8 @@ type Embedder struct {
 
 	// Open includes terms outside the training documents: the last column of a document has the
 	// value √Σ v[t]² over these terms. Norms, and distances to training documents, then include all
-	// terms. Open requires raw counts (tf). Models that store only support vectors, such as LIBSVM
-	// models, need Open.
+	// terms. Open requires raw counts (tf) without a norm, power or views. Models that store only
+	// support vectors, such as LIBSVM models, need Open.
 	Open bool
 
 	termIndex     *termTable // index of Terms; nil if the fields were set directly
@@ -38,9 +38,9 @@ type Embedder struct {
 // Fit fits the embedding to the training documents: it collects their terms and computes the
 // weights, such as log(D/df) for idf.
 //
-// The embedder holds an error if the embedding is unknown or supervised (see
-// [Embedding.FitLabels]), or if [CSR.Validate] fails. [Embedder.Transform] and [Embedder.Validate]
-// return this error.
+// The embedder holds an error if the embedding is invalid, supervised (see [Embedding.FitLabels]),
+// or incompatible with the views of train, or if [CSR.Validate] fails. [Embedder.Transform] and
+// [Embedder.Validate] return this error.
 func (e Embedding) Fit(train *CSR) *Embedder {
 	f := &Embedder{Embedding: e}
 	f.fit(train, nil, 0)
@@ -124,7 +124,7 @@ func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	if err := f.validateFields(); err != nil {
 		return nil, err
 	}
-	const valuesPerTerm = 16 // assumed mean document frequency, because the training documents are unknown here
+	const valuesPerTerm = 16 // assumed mean document frequency, because the training documents aren't available
 	f.termIndex = newTermTable(f.Terms, valuesPerTerm*int64(len(f.Terms)))
 	f.findVectors()
 	f.findFilled()
@@ -139,8 +139,8 @@ func (f *Embedder) TrainingCols() int {
 	return int(f.Terms[len(f.Terms)-1]) + 1 + f.Trailing
 }
 
-// Validate returns the error of [Embedding.Fit], or an error if fields were set directly. It takes
-// constant time.
+// Validate returns the error of [Embedding.Fit], or an error if f is nil or its fields were set
+// directly. It takes constant time.
 func (f *Embedder) Validate() error {
 	switch {
 	case f == nil:
@@ -209,7 +209,8 @@ func (f *Embedder) validateFields() error {
 	return nil
 }
 
-// UnseenWeight returns the weight of a term outside the training documents.
+// UnseenWeight returns the weight of a term outside the training documents, or 0 if the embedding
+// has no weights from idf or labels.
 func (f *Embedder) UnseenWeight() float64 {
 	switch {
 	case f.Weighting.UsesIDF():

@@ -14,7 +14,7 @@ const (
 	TFIDF                            // counts times log(D/df), for D training documents of which df contain the term
 	LogTF                            // damped counts, 1 + ln count, as with sublinear_tf in scikit-learn
 	LogTFIDF                         // damped counts times log(D/df)
-	StandardScaling                  // columns of measurements, scaled to mean 0 and variance 1, see [Embedding.Scales]
+	StandardScaling                  // columns of measurements, scaled to variance 1, see [Embedding.Scales]
 	MinMaxScaling                    // columns of measurements, scaled to the range Lower to Upper
 
 	// TFKL multiplies counts by the Kullback-Leibler divergence from the class distribution given
@@ -49,9 +49,9 @@ const (
 // vectors. Results about functions of an inner product therefore apply to functions of s.
 type Pairing uint8
 
-// The pairings. All except the cosine compare histograms θ: documents normalised by NormL1, without
-// a power and without negative values. Chi-square and Jensen-Shannon are inner products: Hein and
-// Bousquet, AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
+// All pairings except the cosine compare histograms θ: documents normalised by NormL1, without a
+// power and without negative values. Chi-square and Jensen-Shannon are inner products. Sources:
+// Hein and Bousquet, AISTATS 2005; Vedaldi and Zisserman, IEEE PAMI 34 (2012).
 const (
 	Cosine        Pairing = iota // s = ⟨x, y⟩ / ‖x‖‖y‖, the cosine
 	ChiSquare                    // s = Σ 2θθ′/(θ+θ′) = 1 - ½ Σ (θ-θ′)²/(θ+θ′)
@@ -64,8 +64,7 @@ const MinHistogramValue = 0x1p-60
 
 // Embedding describes the map from counts to a vector: counts are weighted, normalised, and raised
 // to Power elementwise. The power [SquareRoot] maps an L1-normalised document to the unit sphere.
-// The zero value leaves raw counts unchanged. Two embeddings are the same map if and only if they
-// are equal (==).
+// The zero value leaves raw counts unchanged. Embeddings can be compared by ==.
 type Embedding struct {
 	Weighting Weighting
 	Norm      Norm
@@ -94,7 +93,7 @@ var (
 )
 
 // String returns the text form for [ParseEmbedding], such as "tf-l1-sqrt", "tf-l1-pow0.75" or
-// "tf-l1-chi2". For an invalid embedding, it lists the values of the fields.
+// "tf-l1-chi2". If the weighting, norm or pairing is unknown, it lists their numbers and the power.
 func (e Embedding) String() string {
 	if !e.isKnown() {
 		return fmt.Sprintf("embedding(%d, %d, %v, %d)", e.Weighting, e.Norm, e.Power, e.Pairing)

@@ -2,7 +2,7 @@ package sparse
 
 import "fmt"
 
-// ValueError reports a value that an embedding doesn't accept.
+// ValueError reports a value that isn't finite, or that an embedding doesn't accept.
 type ValueError struct {
 	Row      int // row of the matrix, from 0
 	Term     uint32

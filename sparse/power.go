@@ -2,16 +2,16 @@ package sparse
 
 import "math"
 
-// power returns x^p for x > 0 and p in [MinPower, MaxPower]. Like logRatio, it returns the same
-// bits on every platform.
+// power returns x^p for x > 0. Like logRatio, it returns the same bits on every platform.
 //
 // With x = 2ᵉ·m for m in [√½, √2), and the integer k nearest to the binary logarithm of the result,
 //
 //	x^p = 2ᵏ exp(z),   z = (pe - k) ln 2 + p log m,   |z| < 0.36.
 //
 // The product pe is stored as a sum of two numbers, so that no digits are lost for a large
-// exponent. The omitted terms of the exponential series are below 10⁻¹⁹. Accuracy: relative error
-// below (4+2p) float64 ulp if the result is a normal number.
+// exponent. The omitted terms of the exponential series are below 10⁻¹⁹. Accuracy: for p in
+// [MinPower, MaxPower], the relative error is below (4+2p) float64 ulp if the result is a normal
+// number.
 func power(x, p float64) float64 {
 	log, e := logMantissa(x)
 	q := float64(p * log)

@@ -16,7 +16,7 @@ const MaxBound = 1e6
 // training becomes 0.
 //
 //   - StandardScaling: s is the mean and w = 1/σ, where σ² is the mean squared deviation from the
-//     mean. If fewer than half of the documents have a value in a column, s is 0, so that zeros stay
+//     mean. If fewer than half of a column's values are nonzero, s is 0, so that zeros stay
 //     zeros.
 //   - MinMaxScaling: the training minimum becomes Lower and the maximum Upper, as in LIBSVM's
 //     svm-scale. Zeros stay zeros if Lower and the training minimum are 0.

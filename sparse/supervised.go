@@ -16,8 +16,8 @@ func (e Embedding) FitLabels(train *CSR, labels Labels, classes int) *Embedder {
 }
 
 // minDivergence is the weight of an uninformative term, and larger than rounding errors. It isn't
-// 0, because terms of weight 0 are dropped, and dropped terms could reveal a document's label to a
-// fold that embeds the document again.
+// 0, because terms of weight 0 are dropped. The choice of dropped terms could reveal a document's
+// label in cross-validation.
 const minDivergence = 1e-12
 
 // divergences returns the weight of each column for [TFKL], or nil if documents have fewer than two

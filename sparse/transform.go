@@ -15,14 +15,13 @@ import (
 //
 // Terms outside the training documents are dropped, unless the embedder is Open. Values of weight 0
 // are also dropped, such as a term in every document with tfidf. In scaled columns, zeros are
-// scaled, too. A document without remaining terms becomes the unit vector of the last column, which
-// only such documents use. Such a document has cosine 1 with other such documents and 0 with all
-// others. It has norm 0, or norm 1 as a histogram or as an L1-normalised square root, a point on
-// the sphere.
+// scaled, too. A document without remaining terms becomes the unit vector of the last column. Its
+// norm is 0, or 1 for histograms and L1-normalised square roots. Unless the embedder is Open, its
+// cosine is 1 with other such documents, and 0 with all others.
 //
-// It returns the error of [Embedding.Fit] or [CSR.Validate], or a [*ValueError] for a value that
-// isn't finite, is negative with a power or in a histogram, is below 1 if counts are damped, or
-// overflows float64 when weighted.
+// It returns the error of [Embedding.Fit] or [CSR.Validate], or an error if a row's norm overflows
+// or underflows. It returns a [*ValueError] for a value that isn't finite, is negative with a power
+// or in a histogram, is below 1 if counts are damped, or overflows float64 when weighted.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }

@@ -16,7 +16,7 @@ type Tile struct {
 	key        Key
 	ready      bool
 	pins       int
-	done       chan struct{} // created when a caller waits for the values
+	done       chan struct{} // closed when waiting callers should claim again; nil if no caller waits
 	prev, next *Tile         // neighbours in the ring of ready, unpinned tiles
 }
 
@@ -31,11 +31,12 @@ const (
 )
 
 // Cache holds tiles of float32 values in bounded memory. If it is full, it evicts the least
-// recently used tile. A Cache is made by [NewCache] and may be used concurrently.
+// recently used tile that is ready and not pinned. A Cache is made by [NewCache] and may be used
+// concurrently.
 //
-// Memory: the limit of [NewCache] includes ready, incomplete, pinned and evicted tiles, with their
-// overhead. It is never exceeded. Tiles are allocated on demand. Evicted tiles are reused and never
-// freed.
+// Memory: the limit of [NewCache] includes the values and overhead of all tiles, and is never
+// exceeded. Tiles are allocated on demand. The memory of evicted and abandoned tiles is reused and
+// never freed.
 //
 // Computation: if several callers claim a missing tile, the first caller gets [Claimed] and
 // computes the values. The other callers get [Busy] and wait. The first caller then calls
@@ -44,8 +45,9 @@ const (
 // if one caller is cancelled. To avoid deadlock, a caller must first compute its Claimed tiles,
 // then wait for Busy tiles.
 //
-// A caller must complete or abandon each Claimed tile exactly once, and release each pinned tile
-// exactly once. [Tile.Values] is nil after a tile is abandoned, or released and evicted.
+// A caller must complete or abandon each Claimed tile exactly once. It must release each completed
+// or Ready tile exactly once. [Tile.Values] is nil after a tile is abandoned, or released and
+// evicted.
 type Cache struct {
 	width     int
 	limit     int64
@@ -67,7 +69,7 @@ type CacheStats struct {
 	Waits        int64 // number of claims for tiles that another caller was computing
 	Refusals     int64 `json:"refused"` // number of misses while all tiles were pinned
 	Evictions    int64 `json:"evicted"`
-	Bytes, Limit int64 // bytes of all tiles, which never decrease, and their maximum
+	Bytes, Limit int64 // memory of all tiles in bytes, and its limit
 }
 
 // tileOverhead bounds the memory of a tile without its values: the Tile (80 bytes), its map entry

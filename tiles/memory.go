@@ -12,16 +12,17 @@ import (
 
 const hugePage = 2 << 20
 
-// maxValues is the maximum length of a slice. Its size, 256 TiB (2 GiB on 32-bit platforms),
-// exceeds the address space of a process.
+// maxValues is the maximum number of values in [MakeFloats], for 256 TiB, or 2 GiB on 32-bit
+// platforms. The address space of a 64-bit process is smaller than 256 TiB.
 const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
-// MakeFloats returns n zeros, like make. It panics if n is negative or exceeds any address space.
-// If memory is exhausted, the program ends, as with make. Callers that take n from data check
-// run.AvailableBytes first.
+// MakeFloats returns n zeros, like make. It panics if n is negative, or at least 2⁴⁶ (2²⁹ on 32-bit
+// platforms). If memory is exhausted, the program ends, as with make. Callers that take n from data
+// check run.AvailableBytes first.
 //
-// If the operating system supports huge pages on request, MakeFloats requests them. Half a gigabyte
-// then causes 256 page faults, not 131,072. Computing 11,314² values takes 0.30 s, not 0.53 s.
+// If the operating system supports huge pages on request, MakeFloats requests them for 4 MiB or
+// more. Half a gigabyte then causes 256 page faults, not 131,072. Computing 11,314² values takes
+// 0.30 s, not 0.53 s.
 func MakeFloats(n int) []float32 {
 	if n < 0 || n > maxValues {
 		panic(fmt.Sprintf("tiles: MakeFloats: n must be between 0 and %d, got %d", maxValues, n))
@@ -38,9 +39,9 @@ func MakeFloats(n int) []float32 {
 	return values
 }
 
-// collectGarbage frees garbage if the requested bytes would exceed the limit of
-// debug.SetMemoryLimit. Otherwise the runtime would collect only after the new memory is added to
-// the garbage.
+// collectGarbage frees garbage if the heap and a request for at least 4 MiB together exceed the
+// limit of debug.SetMemoryLimit. The runtime itself would collect only after adding the new memory
+// to the heap.
 func collectGarbage(bytes int64) {
 	limit := debug.SetMemoryLimit(-1)
 	if limit == math.MaxInt64 || bytes < 2*hugePage {
@@ -56,8 +57,8 @@ func collectGarbage(bytes int64) {
 var allocate = MakeFloats
 
 // MakeFloatsContext is like [MakeFloats], but returns within a second after ctx is done, with the
-// error of ctx. Reused memory must be filled with zeros, which takes a minute for ten gigabytes on
-// a busy computer. After cancellation this continues in the background.
+// cause of ctx. Reused memory must be filled with zeros, which takes a minute for ten gigabytes on
+// a busy computer. After cancellation, the filling continues in the background.
 func MakeFloatsContext(ctx context.Context, n int) ([]float32, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // Package atomicfile writes files atomically. A file is written under a temporary name and renamed
-// when complete. After a crash or power failure the final name refers to the old file or to the
-// complete new file.
+// when complete. After a crash, the final name refers to the complete new file, or to the old file,
+// if any. The same holds after a power failure, except for [File.CommitUnsynced].
 //
 // On Linux an incomplete file is locked, so that [RemoveStale] can recognise files that killed
 // processes left behind.
@@ -31,11 +31,11 @@ type File struct {
 }
 
 // Create creates a temporary file in the folder of path. Commit replaces a regular file at path.
-// The new file gets the permissions of the old file, and its owner and group if the process may set
-// them. If the group can't be set, the group keeps only permissions that others have. Create fails
-// if path is a folder, a link or a device.
+// The new file gets the permissions of the old file, and on Linux its owner and group if the
+// process may set them. If the group can't be set, the group keeps only permissions that others
+// have. Create fails if path exists and isn't a regular file, or after [AbortAll].
 //
-// pattern is the temporary name; "*" is replaced by a number. The default, for "", is
+// pattern is the temporary name; its last "*" is replaced by a number. The default, for "", is
 // ".NAME.*.tmp". With the default, Create also removes files with such names that killed processes
 // left behind.
 func Create(path, pattern string) (*File, error) {
@@ -109,8 +109,8 @@ func (f *File) open(perm fs.FileMode) error {
 }
 
 // RemoveStale removes files in a folder that match a pattern of temporary names, unless a process
-// is writing them. "" is the working directory. The pattern must not contain a folder. RemoveStale
-// does nothing if the system or file system doesn't support locks.
+// is writing them. The folder "" is the working directory. The pattern must not contain a folder.
+// RemoveStale does nothing if the system or file system doesn't support locks.
 func RemoveStale(folder, pattern string) {
 	if folder != "" && !os.IsPathSeparator(folder[len(folder)-1]) {
 		folder += string(os.PathSeparator)
@@ -168,9 +168,9 @@ func (f *File) Sync() error {
 	return syncFile(f.file)
 }
 
-// Commit flushes the file, renames it, and flushes the folder. If an earlier step fails, the file
-// is removed. If flushing the folder fails, the file is renamed, but a power failure may undo the
-// rename. Commit fails after Commit or [File.Abort].
+// Commit flushes the file, renames it, and flushes the folder. If the file can't be flushed or
+// renamed, it is removed. If flushing the folder fails, the file is renamed, but a power failure
+// may undo the rename. Commit fails after Commit or [File.Abort].
 func (f *File) Commit() error {
 	if err := f.commit(true); err != nil {
 		return err
@@ -178,7 +178,7 @@ func (f *File) Commit() error {
 	name, _ := filepath.Split(f.path)
 	folder, err := os.Open(cmp.Or(name, "."))
 	if err != nil {
-		return nil // the folder is writable but not readable
+		return nil // for example, the folder is writable but not readable
 	}
 	defer folder.Close()
 	err = syncFile(folder)
@@ -241,7 +241,7 @@ func (f *File) Err() error {
 var openFiles = struct {
 	sync.Mutex
 	files map[*File]bool
-	ended bool // AbortAll was called
+	ended bool // whether AbortAll was called
 }{files: map[*File]bool{}}
 
 // AbortAll removes all incomplete files, and makes [Create] fail from then on. Call it before the

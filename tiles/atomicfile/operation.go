@@ -4,14 +4,14 @@ import "os"
 
 // operation is a system call that changes files: create, write, sync, close, rename or remove.
 // Files make these calls through perform, which injects faults in builds with the tag campaign.
-// Only AbortAll calls the system directly.
+// Exceptions: AbortAll removes files directly, and files that aren't committed are closed directly.
 type operation struct {
 	name          string
 	file          *os.File  // file to write or sync
 	created       **os.File // result of create
 	path, newPath string
 	data          []byte
-	offset        int64 // offset of data; -1 for the end of the last write
+	offset        int64 // offset of data; -1 for the file's current offset
 }
 
 func syncFile(f *os.File) error {

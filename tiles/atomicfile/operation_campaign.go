@@ -12,11 +12,11 @@ import (
 )
 
 // Fault injection for builds with the tag campaign. GRAM_FAULT="N HOW ERRNO" makes operation N of
-// the process fail, counted from 1. HOW is "fail" (the operation isn't done and returns the error),
-// "short" (a write writes half of the data, other operations are done; both return the error),
-// "kill" (the process dies before the operation), or "torn" (the process dies after "short"). Each
-// other operation appends a line to the file GRAM_OPERATIONS. In this line, Failed is set if the
-// operation failed without an injected fault.
+// the process fail. Operations are counted from 1. HOW is "fail" (the operation isn't done and
+// returns the error), "short" (a write writes half of the data, other operations are done; both
+// return the error), "kill" (the process dies before the operation), or "torn" (the process dies
+// after "short"). Each other operation appends a line to the file GRAM_OPERATIONS. In this line,
+// Failed is set if the operation failed without an injected fault.
 var faults = struct {
 	sync.Mutex
 	n, at int

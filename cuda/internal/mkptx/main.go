@@ -4,9 +4,9 @@
 //	mkptx [-check] [-cubins TO] DIRECTORY
 //
 // It uses clang-19, or the compiler named by the environment variable CLANG, without a CUDA
-// toolkit. The PTX is in git. Its header holds the compiler version and a digest of the sources.
-// With -check, mkptx only checks that this digest matches the sources. With -cubins, it assembles
-// the existing PTX with ptxas, if available, for drivers without a compiler.
+// toolkit. The PTX is in git. Its header holds the compiler version and a digest of sources and
+// compiler arguments. With -check, mkptx only checks that this digest is up to date. With -cubins,
+// it assembles the existing PTX with ptxas, if available, for drivers without a compiler.
 package main
 
 import (

@@ -10,7 +10,7 @@ const (
 	DenseStep = 32
 )
 
-// If the argument share of [Costs.DenseTerms] is ByModel, the model selects the dense terms.
+// ByModel, as the argument share of [Costs.DenseTerms], selects dense terms by predicted time.
 const ByModel = -1
 
 // DenseTerms returns the number of dense terms. If share is ByModel, this number minimises the
@@ -42,9 +42,10 @@ func trimEmpty(first []int64, terms int) int {
 	return terms
 }
 
-// DenseTermsByShare returns the number of dense terms. It adds steps of the most frequent terms
-// while the terms of the next step occur, on average, in at least 1/share of the documents. If
-// share is 0, it returns 0. For first, see [CountOperations].
+// DenseTermsByShare returns the number of dense terms. It adds steps of the most frequent terms, up
+// to DenseMax terms, while the terms of the next step occur, on average, in at least 1/share of the
+// documents. It returns 0 if share is 0, or if fewer than two steps qualify. For first, see
+// [CountOperations].
 func DenseTermsByShare(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

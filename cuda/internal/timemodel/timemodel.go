@@ -12,7 +12,7 @@ const (
 	ValuePadding = 4
 )
 
-// Costs are costs per operation, in cycles of a multiprocessor.
+// Costs holds the cost of each operation in cycles of a multiprocessor.
 type Costs struct {
 	Value   float64 // panelDot: multiplying a row's value by the values of a panel's columns
 	Row     float64 // panelDot: processing a row for a panel, per chunk
@@ -28,11 +28,11 @@ type Costs struct {
 	Dense    float64 // panelTensor: multiplying DenseStep terms of a row by a panel
 }
 
-// MeasuredCosts holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory, a
-// value of panelDot takes 4 cycles for loads from shared memory (16 bytes per lane) and 4 for
-// 64-bit products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor, and
-// 9.3 with one. Two thread blocks don't fit if the panel fills more than half of shared memory. A
-// thread block of tailAdd waits for dependent loads, so its fixed cost is large compared with the
+// MeasuredCosts holds the costs on an H100; cuda/BENCHMARKS.md describes the fit. In theory,
+// panelDot needs 8 cycles per Value: 4 to load from shared memory, with 16 bytes per lane, and 4
+// for 64-bit products. The measured cost is 7.9 cycles with two thread blocks per multiprocessor,
+// and 9.3 with one. Two thread blocks don't fit if the panel fills more than half of shared memory.
+// A thread block of tailAdd waits for dependent loads, so its fixed cost is large compared with the
 // costs of lists and matches. Dense is the cost of 10·32·128 products of digits, at 22% of the
 // nominal 4,096 products per cycle.
 var MeasuredCosts = Costs{Value: 7.9, Row: 40, Convert: 35, Fill: 3, Panel: 8000, Block: 2200, List: 10, Match: 0.29,
@@ -41,15 +41,15 @@ var MeasuredCosts = Costs{Value: 7.9, Row: 40, Convert: 35, Fill: 3, Panel: 8000
 // OperationCounts holds the operation counts for the Gram matrix of all documents.
 type OperationCounts struct {
 	Documents  float64
-	HeadValues float64 // total over documents, including padding
+	HeadValues float64 // total over documents, including the expected padding
 	Chunks     float64
 	TailValues float64 // total over documents
 	Matches    float64 // number of products of tail values: the sum of squared document frequencies
 }
 
 // CountOperations counts the operations if the head has the given number of terms, in chunks of up
-// to perChunk terms. Terms are in descending order of document frequency. first[t] is the number of
-// values of the terms before t; the last element is the total number of values.
+// to perChunk terms. Terms are in descending order of document frequency. Term t has
+// first[t+1]-first[t] values. first[0] may be positive.
 func CountOperations(first []int64, documents, head, perChunk int) OperationCounts {
 	w := OperationCounts{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (ValuePadding-1)/2.*w.Chunks*w.Documents
