@@ -16,13 +16,13 @@ type Corpus struct {
 	Vocabulary    []string      // Vocabulary[t] is the text of term t; nil if the source has indices only
 	Classes       []string      // class names, in order of their first document
 	Labels        sparse.Labels // classes of each document
-	Weights       []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil stands for weights of 1
+	Weights       []float64     // Weights[i] > 0 multiplies C for document i, in learners with C; nil for weights of 1
 	Names         []string      // Names[i] is the file name of document i, or its id in a table; nil if there are no names
 	Groups        []int64       // documents with equal Groups[i] are in the same fold; nil if there are no groups
 	Tokenizer     Tokenizer     // tokenizer of the texts; the default for vectors
 	FormatOptions FormatOptions // format of the source, see Options.TrainingFormat
 	Scripts       []Script      // scripts without spaces that were split into characters and character pairs
-	Raw                         // original documents, for [Corpus.Retokenize]; empty unless Options.KeepTextBytes is set
+	Raw                         // original documents, for [Corpus.Retokenize]; empty unless Options keep texts or rows
 	Hashes        []uint64      // Hashes[i] is a hash of the text or row of document i; nil for vectors
 	Warnings      []Warning     // warnings, such as empty documents; one per kind
 

@@ -225,8 +225,7 @@ func (c *Corpus) warnHeader(label, text, at string) {
 	}
 }
 
-// warnSingletonClasses warns if most documents are alone in their class, unless all labels are
-// numbers.
+// warnSingletonClasses warns if most documents are alone in a class, unless labels are numbers.
 func (c *Corpus) warnSingletonClasses(at func(i int) string) {
 	if single, first, most := c.singletons(); most && c.NumericLabelCount() == 0 { // see HasTargets
 		c.warningList().addWithOption(fmt.Sprintf("document alone in its class, like most of the %d documents",

@@ -24,11 +24,12 @@ type FormatOptions struct {
 	// a warning.
 	Encoding string `json:"encoding,omitempty"`
 
-	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV, TSV or Parquet
-	// file: names, or numbers from 1. By default, the label column has a usual name (label, class,
-	// ...), or is the first of two columns. If TextColumn is set, all other columns are ignored.
-	// Otherwise, all columns are read according to their kinds. A TSV file has a header only if an
-	// option names a column.
+	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file, by name
+	// or by number from 1, or of a Parquet file, by name. By default, the label column has a usual
+	// name (label, class, ...), or is the first of two columns. If TextColumn is set, all other
+	// columns are ignored. Otherwise, all columns are read according to their kinds. A TSV file has
+	// a header only if an option names a column, or if over two columns include a usual label and
+	// text.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
 	// IDColumn is a column that names documents. By default it has a usual name (id, name, key,

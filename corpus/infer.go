@@ -232,8 +232,7 @@ const maxColumnsWeight = 1000
 
 // inferViews sets t.tokenizer to views of texts by textTokenizer, one view of all categories, one
 // view of all numbers, and one view per vector column. Each text column has its own view, unless
-// there would be too many views. If there are no texts, columns have equal weights, up to
-// maxColumnsWeight.
+// there would be too many views. Without texts, columns have equal weights.
 func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
@@ -332,8 +331,7 @@ func countNumbers(values []string, comma bool) (numbers int, all bool) {
 }
 
 // normalizeNumber returns a number with a decimal point and without thousands separators. The
-// number has the form 1.234,5 if comma is set, else 1,234.5. If thousands separators don't divide s
-// into groups of three characters, s is only trimmed.
+// number has the form 1.234,5 if comma is set, else 1,234.5. Other text may be changed, too.
 func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

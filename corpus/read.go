@@ -64,9 +64,9 @@ type Options struct {
 	// have no width, see [token.Tokenizer.NeedsWidth].
 	KeepRowBytes int64
 
-	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, or a key of
-	// JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an svmlight file; every
-	// line must have a qid.
+	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, of a Parquet
+	// file, or a key of JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an
+	// svmlight file; every line must have a qid.
 	GroupColumn string
 
 	Signed       bool  // accept negative values

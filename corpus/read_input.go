@@ -62,8 +62,7 @@ func openInput(
 	return in, nil
 }
 
-// decode sets in.r to a reader of r's decompressed text in UTF-8. Binary formats are only
-// decompressed.
+// decode sets in.r to a reader of r, decompressed and, unless the format is binary, in UTF-8.
 func (in *input) decode(r io.Reader, buffer *bufio.Reader) error {
 	if buffer == nil {
 		buffer = bufio.NewReaderSize(nil, 64<<10)

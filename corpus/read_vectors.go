@@ -117,7 +117,7 @@ func (in *input) separator() byte {
 	})
 }
 
-// longVector matches a list of more than eight numbers.
+// longVector matches the start of a list of more than eight numbers.
 var longVector = regexp.MustCompile(`\[(\s*-?[\d.]+(e[+-]?\d+)?,){8}`)
 
 // sampleVectorBytes replaces sampleBytes for tables with long vectors.

@@ -199,8 +199,8 @@ func ParseTermOptions(s string) (TermOptions, error) {
 	return t, err
 }
 
-// Tokenize returns a corpus whose texts are tokenised by t, without the texts. It uses Workers and
-// MemoryBytes of opt. Errors are as for [Corpus.Retokenize].
+// Tokenize returns a corpus whose texts are tokenised by t, without the texts. It uses the other
+// fields of opt and returns errors as [Corpus.Retokenize] does.
 func (t TermOptions) Tokenize(ctx context.Context, c *Corpus, opt Options) (*Corpus, error) {
 	opt.Tokenizer, opt.MinDF = t.Tokenizer, t.MinDF
 	cut, err := c.Retokenize(ctx, nil, opt)

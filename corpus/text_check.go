@@ -60,7 +60,7 @@ func (c textCheck) errorFor(l []byte) (bad *SyntaxError) {
 	return bad
 }
 
-// checkLine counts the invalid bytes of a line in p, or returns the error of a strict check. If
+// checkLine counts the invalid bytes of a line in p, and returns the error of a strict check. If
 // clean is set, all lines are text.
 func (c textCheck) checkLine(p *parsedTexts, clean bool, l []byte, line int32) *SyntaxError {
 	if clean {

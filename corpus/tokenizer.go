@@ -28,8 +28,8 @@ func ParseTokenizer(s string) (Tokenizer, error) { return token.Parse(s) }
 const unknownMessage = "word outside the vocabulary, ignored"
 
 // TokenizerViews returns a tokenizer's views as blocks of columns of a sorted vocabulary, for
-// [sparse.CSR]. It returns nil if the tokenizer has no views, or if rows are measurements, whose
-// columns are scaled instead. It fails if the vocabulary doesn't match the tokenizer.
+// [sparse.CSR]. It returns nil if the tokenizer has no views, or if rows are vectors of
+// measurements, which have scaled columns. It fails if the vocabulary doesn't match the tokenizer.
 func TokenizerViews(t Tokenizer, vocabulary []string) ([]sparse.View, error) {
 	first, err := t.ViewOffsets(vocabulary)
 	if err != nil {

@@ -46,7 +46,7 @@ type termState struct {
 	count uint32 // count in the open document
 }
 
-// termCount is the count of a term in a document, or the value of a column.
+// termCount is the count or value of a term in a document.
 type termCount struct {
 	term  uint32
 	count float32
@@ -78,8 +78,8 @@ func newCounters(ctx context.Context, opt *Options) ([]*termCounter, error) {
 	return counters, nil
 }
 
-// Memory in bytes of a value, of a term without its text, and of a document, in the counter and in
-// one step of the joined matrix.
+// Memory per value, per term without its text, and per document, in bytes. It includes the memory
+// for one step of joining.
 const (
 	countedValueBytes    = 8 + 8/joinSteps
 	countedTermBytes     = intern.MaxTermBytes + 32
@@ -243,8 +243,8 @@ func (c *termCounter) endDocument() countedDocument {
 const droppedColumn, reportedColumn = math.MaxUint32, math.MaxUint32 - 1
 
 // setDocuments sets the document matrix and the vocabulary. The vocabulary is Options.Vocabulary if
-// set, else the terms within MinDF and MaxDF in byte order. It warns about dropped terms. at
-// returns the position of a document. It frees the documents' terms in counters.
+// set, else the terms within MinDF and MaxDF in byte order. It warns about terms outside
+// Options.Vocabulary, and frees the terms in counters. at returns a document's position.
 func (c *Corpus) setDocuments(
 	ctx context.Context, opt *Options, counters []*termCounter, documents []countedDocument, at func(i int) string,
 ) error {
@@ -414,8 +414,8 @@ func (c *Corpus) assignColumns(
 	return joined, nil
 }
 
-// warnColumns warns about missing numbers and, if Options.Vocabulary is set, about values that
-// didn't occur in training. It sets the columns of such values to reportedColumn.
+// warnColumns warns about missing numbers and vectors and, if Options.Vocabulary is set, about
+// values that didn't occur in training. It sets the columns of such values to reportedColumn.
 func (c *Corpus) warnColumns(
 	opt *Options, all *intern.Table, column []uint32, counters []*termCounter, documents []countedDocument,
 	joined [][]uint32, at func(i int) string,
@@ -475,7 +475,7 @@ func (c *Corpus) warnColumns(
 }
 
 // commonTerms returns the terms within MinDF and MaxDF, and all coordinates of vectors, in sorted
-// order.
+// order. It omits terms of numbers outside a scale's range.
 func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	least := uint64(cmp.Or(o.MinDF, defaultTextMinDF))
 	terms, remark := []string{}, o.Tokenizer.DescribeTerms()

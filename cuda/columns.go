@@ -27,7 +27,7 @@ type columns struct {
 
 // documentSet is a set of documents in device memory.
 type documentSet struct {
-	addr uint64 // address of Side in kernels/shape.h
+	addr uint64 // address of the set's Side, see kernels/shape.h
 	rows int
 	tail []int64 // tail[i] is the index of document i's first tail value; tail[rows] is the number of tail values
 }

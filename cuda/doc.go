@@ -23,8 +23,8 @@
 //     exactly. The error bound is in kernels/tensor.h, and the costs are in internal/timemodel;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
-//     The 64-bit sums within a chunk are exact. At the end, it converts the sums to c, and to kernel values if the
-//     kernel's program (engine/device) is a single table;
+//     The 64-bit sums of a chunk are exact. At the end, it converts them to c, and to kernel values
+//     if the kernel's program (engine/device) is a single table;
 //   - applyProgram, which runs other programs on each value. Kernels without a program, for example
 //     with biased thresholds, are computed by package engine on the CPU from c;
 //   - closePairs, which recomputes c below 0.1 in float64, one warp per pair, and runs the program.

@@ -38,8 +38,7 @@ func (h *handle) withDevice(work func() error) error {
 }
 
 // end closes a handle without open children. The first call that closes it frees resources with
-// giveBack and returns true. If the context can't be set, end tries once more, and the error
-// includes the error of the first attempt.
+// giveBack and returns true. If the context can't be set, end tries again and joins the errors.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

@@ -40,8 +40,7 @@ const pairings = sparse.JensenShannon + 1
 
 const lineBytes = 4 * panelWidth
 
-// load returns the kernels. The first call loads the module. If the module is PTX, the driver then
-// compiles it.
+// load returns the kernels. The first call loads the module. The driver then compiles PTX.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil

@@ -34,8 +34,7 @@ func readModule(file string) (string, error) {
 }
 
 // checkModule checks that a kernel file has all kernels. A cubin must also be complete and support
-// the compute capability. The driver isn't given the length of a file, so it would read past the
-// end of a truncated file.
+// the compute capability. The driver would read past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {

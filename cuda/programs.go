@@ -73,8 +73,8 @@ func sendProgram(u *uploader, p *device.Program, x, y uint64, rows, columns int)
 }
 
 // programY and programOnly are indices of Program's fields. Field programY is the address of the
-// column attributes. Field programOnly is the table's address if the program is a single table that
-// isn't of logarithms, else 0.
+// column attributes. Field programOnly is the address of the program's only table, unless IsLog is
+// set.
 const (
 	programY    = 4
 	programOnly = 9

@@ -8,6 +8,5 @@
 // An [Embedder] is fitted to training documents. It maps a matrix of raw counts to an [Embedded]
 // matrix of unit rows or histograms, with their norms. The engine reads only this matrix.
 //
-// Returned values may be read concurrently. Only [CSR.Allocate] and [CSR.LimitDF] change their
-// matrix.
+// Returned values may be read concurrently. Only [CSR.Allocate] and [CSR.LimitDF] change a matrix.
 package sparse

@@ -96,7 +96,7 @@ func (f *Embedder) divisor(l1, l2 float64) float64 {
 // grows if necessary. For weighted values v, the result is
 //
 //	v/‖v‖₂                          without a power
-//	√(v/Σv)                         with a square root
+//	√(v/Σ|v|)                       with a square root
 //	(v/max v)^p / √Σ (v/max v)^2p   with another power p
 //	v/Σv                            for histograms
 //

@@ -209,8 +209,7 @@ func (f *Embedder) validateFields() error {
 	return nil
 }
 
-// UnseenWeight returns the weight of a term outside the training documents, or 0 if the embedding
-// has no weights from idf or labels.
+// UnseenWeight returns the idf or label weight of a term outside the training documents, or 0.
 func (f *Embedder) UnseenWeight() float64 {
 	switch {
 	case f.Weighting.UsesIDF():

@@ -10,12 +10,12 @@ import (
 // View is a block of columns that is embedded separately. The view extends from First to the first
 // column of the next view. Weight is the view's relative contribution to similarities.
 //
-// Let uᵥ be the unit vector of view v alone, and sᵥ the similarity of two documents in this view.
-// wᵥ is the view's weight, with Σ wᵥ = 1 over the views in which the document has terms. The unit
-// vector of the document is u = (√w₁u₁, √w₂u₂, …). The similarity of two documents that have all
-// views is therefore Σ wᵥsᵥ, also for histograms. If a document lacks a view, its other views have
-// larger weights, so that u has length 1. The cosine of a document with only view v and a document
-// with all views is √wᵥ·sᵥ.
+// Let uᵥ be the unit vector of view v alone, sᵥ the similarity of two documents in view v, and wᵥ
+// the view's weight, with Σ wᵥ = 1 over the views in which the document has terms. The unit vector
+// of the document is u = (√w₁u₁, √w₂u₂, …). The similarity of two documents that have all views is
+// therefore Σ wᵥsᵥ, also for histograms. If a document lacks a view, its other views have larger
+// weights, so that u has length 1. A document with only view v has the cosine √wᵥ·sᵥ to a document
+// with all views.
 //
 // If Vector is set, view v has signed values x, and uᵥ = x/‖x‖ for any weighting, norm and power.
 type View struct {

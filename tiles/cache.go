@@ -30,9 +30,8 @@ const (
 	Full                      // all tiles are pinned; the caller must work without a tile
 )
 
-// Cache holds tiles of float32 values in bounded memory. If it is full, it evicts the least
-// recently used tile that is ready and not pinned. A Cache is made by [NewCache] and may be used
-// concurrently.
+// Cache holds tiles of float32 values in bounded memory. A full cache evicts the least recently
+// used tile that isn't pinned. A Cache is made by [NewCache] and may be used concurrently.
 //
 // Memory: the limit of [NewCache] includes the values and overhead of all tiles, and is never
 // exceeded. Tiles are allocated on demand. The memory of evicted and abandoned tiles is reused and
@@ -45,9 +44,8 @@ const (
 // if one caller is cancelled. To avoid deadlock, a caller must first compute its Claimed tiles,
 // then wait for Busy tiles.
 //
-// A caller must complete or abandon each Claimed tile exactly once. It must release each completed
-// or Ready tile exactly once. [Tile.Values] is nil after a tile is abandoned, or released and
-// evicted.
+// A caller must complete or abandon each Claimed tile once, and release each completed or Ready
+// tile once. [Tile.Values] is nil after a tile is abandoned, or released and evicted.
 type Cache struct {
 	width     int
 	limit     int64

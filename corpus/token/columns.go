@@ -93,8 +93,8 @@ func (c Columns) HasNumbers() bool {
 	return slices.ContainsFunc(c, func(of Column) bool { return of.IsNumber })
 }
 
-// indicesIn returns the index in names of each column, or -1 for a missing column. It fails if a
-// text column or all columns are missing.
+// indicesIn returns the index in names of each column, or -1 for a missing column. It fails if all
+// columns, or a column that isn't optional, are missing.
 func (c Columns) indicesIn(names []string) ([]int, error) {
 	from, found, indices := make([]int, len(c)), false, FirstIndices(names)
 	for i, column := range c {
@@ -112,7 +112,7 @@ func (c Columns) indicesIn(names []string) ([]int, error) {
 }
 
 // Arrange reorders rows with a field for each of names to rows with a field for each column. Fields
-// of missing columns are empty. It fails if a text column or all columns are missing.
+// of missing columns are empty. It fails if all columns, or one that isn't optional, are missing.
 func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	from, err := c.indicesIn(names)
 	if err != nil {
@@ -385,7 +385,7 @@ func (v View) NumberRange(column string) (lo, hi float64) {
 }
 
 // outsidePrefix is the prefix of an additional term for a number outside the range of its column's
-// scale. It is also the term of a missing vector. No vocabulary contains these terms.
+// scale. No vocabulary contains such a term. The prefix alone is the term of a missing vector.
 const outsidePrefix = ">"
 
 // TermInfo describes a term of a numeric, vector or category column.

@@ -23,7 +23,7 @@ import (
 const AnalyzerNumbers Analyzer = "numbers"
 
 // AnalyzerValues is the analyzer of numeric columns whose values form vectors, as rbf needs them.
-// It occurs only in views, and only next to views of categories.
+// It occurs only in views. No views except categories can be combined with it.
 //
 // Each column has one term, whose value is the number minus the column's mean in training. The
 // scale of a column consists of the minimum, the mean and the maximum in training. A missing number
@@ -132,7 +132,7 @@ func selectRanks(x []float64, ranks []int, first, depth int) {
 	selectRanks(x[i:], ranks[high:], first+i, depth-1)
 }
 
-// HasValues reports whether the tokenizer has a view of [AnalyzerValues]: rows are vectors of
+// HasValues reports whether the tokenizer has a view of [AnalyzerValues]. Rows are then vectors of
 // measurements.
 func (t Tokenizer) HasValues() bool {
 	views, _ := t.SplitViews()
@@ -140,7 +140,7 @@ func (t Tokenizer) HasValues() bool {
 }
 
 // WithValues returns the tokenizer with views of [AnalyzerValues] in place of [AnalyzerNumbers],
-// without scales. ok is false if there are no numbers, or if a view has text.
+// without scales. ok is false if there are no numbers, or if a view has text or vectors.
 func (t Tokenizer) WithValues() (_ Tokenizer, ok bool) {
 	views, _ := t.SplitViews()
 	for i, v := range views {
@@ -190,7 +190,8 @@ func (t Tokenizer) WithoutScales() Tokenizer {
 	return t.mapNumberViews(func(v *View) { v.knots = nil })
 }
 
-// mapNumberViews returns a copy of the tokenizer in which change has modified each view of numbers.
+// mapNumberViews returns a copy of the tokenizer in which change has modified each view of numbers,
+// or t if the copy is invalid.
 func (t Tokenizer) mapNumberViews(change func(v *View)) Tokenizer {
 	views, err := t.SplitViews()
 	some := false

@@ -98,7 +98,7 @@ func (s *Scanner) Feed(text []byte) {
 }
 
 // FeedRow passes a row, which is a complete document, to the scanner. fields are in the order of
-// [Tokenizer.Columns]. It returns a [*ColumnError] if a field of a numeric column isn't a number.
+// [Tokenizer.Columns]. It returns a [*ColumnError] if a number or vector is invalid.
 func (s *Scanner) FeedRow(fields []string) error { return s.views.feedRow(fields) }
 
 // RowTerms returns the distinct terms of numbers, categories and vectors in the last row. Next

@@ -23,7 +23,7 @@ type Analyzer string
 // The analyzers.
 const (
 	AnalyzerWord   Analyzer = ""        // words
-	AnalyzerChar   Analyzer = "char"    // character n-grams, also across words; a run of white space becomes a space
+	AnalyzerChar   Analyzer = "char"    // character n-grams, which may span words; a run of white space becomes a space
 	AnalyzerCharWB Analyzer = "char_wb" // character n-grams within words, which begin and end with a space
 )
 
@@ -89,9 +89,9 @@ func (t Tokenizer) ngramRange() (least, most int) {
 }
 
 // ContextWords returns the number of words before and after a position in a line that can affect
-// the terms there, if white space separates words and each word has a letter. It returns -1 if the
-// whole line can affect these terms: for patterns, stop words, normalisation, scripts without
-// spaces, and rows.
+// the terms at this position, if white space separates words and each word has a letter. It returns
+// -1 if the whole line can affect these terms: for patterns, stop words, normalisation, stripped
+// accents, scripts without spaces, and rows.
 func (t Tokenizer) ContextWords() (words int) {
 	views, err := t.SplitViews()
 	if views == nil {
@@ -109,7 +109,7 @@ func (t Tokenizer) ContextWords() (words int) {
 
 // Validate returns an error unless the analyzer and the normalisation exist, n-grams are in the
 // range 1 to 100, and the pattern compiles and has at most one group. Character analyzers allow no
-// pattern, digits or stop words.
+// pattern, digits, pairs or stop words. A pattern allows no digits or pairs.
 func (t Tokenizer) Validate() error {
 	_, err := t.compile()
 	return err

@@ -12,7 +12,7 @@ import (
 // a text. It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
 //
 // Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector has a
-// term outside the vocabulary.
+// single term.
 const AnalyzerVector Analyzer = "vector"
 
 // MaxVectorLen is the maximum length of a vector.

@@ -42,10 +42,9 @@ func trimEmpty(first []int64, terms int) int {
 	return terms
 }
 
-// DenseTermsByShare returns the number of dense terms. It adds steps of the most frequent terms, up
-// to DenseMax terms, while the terms of the next step occur, on average, in at least 1/share of the
-// documents. It returns 0 if share is 0, or if fewer than two steps qualify. For first, see
-// [CountOperations].
+// DenseTermsByShare returns the number of dense terms, at most DenseMax. It adds steps of the most
+// frequent terms while the terms of the next step occur, on average, in at least 1/share of the
+// documents. It returns 0 for share 0 or fewer than two steps. For first, see [CountOperations].
 func DenseTermsByShare(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {
