@@ -1,5 +1,5 @@
 // Package gram compares documents by kernels of information geometry, and trains, applies and tunes
-// classifiers that use these kernels.
+// classifiers and regression models.
 //
 // This package is the module's main interface for Go programs. Functions correspond to commands of
 // the program gram and have the same defaults.
@@ -10,7 +10,7 @@
 //	err = m.Save("mail.model")                                  // gram.Load reads models of any kind
 //	k, err := gram.Gram(ctx, c, "diffusion:t=2", gram.Options{}) // a mat.Symmetric
 //
-// The help of the corresponding commands explains more:
+// The list below names the functions for each command. The help of the command explains more.
 //
 //	corpus      Read, corpus.Corpus, sparse.CSR
 //	matrix      Gram, CrossGram
@@ -64,8 +64,8 @@ type Options struct {
 	Workers int    // number of goroutines; default one per CPU
 
 	// MemoryBytes limits the memory of a function call, including documents and result. If the
-	// limit is too low, the call fails before the work starts, with a [*corpus.MemoryError] that
-	// states the required memory. Default: no limit.
+	// limit is too low, the call fails with a [*corpus.MemoryError] that states the required
+	// memory, usually before the work starts. Default: no limit.
 	MemoryBytes int64
 
 	// Kernels are user-defined kernels ([kernel.New]). Specifications such as sum(mine,linear), and
@@ -96,7 +96,7 @@ type Progress struct {
 	Done, Total int64  // completed and total bytes, documents, pairs or binary classifiers; Total is 0 if unknown
 }
 
-// check validates the options with other names in lower-level packages, so that errors name them.
+// check returns an error if Workers or MemoryBytes is negative.
 func (o *Options) check() error {
 	if o.Workers < 0 {
 		return fmt.Errorf("gram: Workers must be positive, or 0 for one per CPU, got %d", o.Workers)
@@ -124,13 +124,13 @@ func (o *Options) warn(format string, args ...any) {
 // Errors of [Load], [LoadFrom], [LoadIndex] and [ReadIndex] about invalid files wrap one of these
 // errors, unless the file is a model in LIBSVM's text format.
 var (
-	ErrFormat    = archive.ErrFormat    // the file is neither a model nor an index
-	ErrVersion   = archive.ErrVersion   // the file was written by another version of the program
+	ErrFormat    = archive.ErrFormat    // the file isn't a model, or for [LoadIndex] an index
+	ErrVersion   = archive.ErrVersion   // the program doesn't read the file's format version
 	ErrDamaged   = archive.ErrDamaged   // checksum mismatch, invalid contents, or truncated file
 	ErrTruncated = archive.ErrTruncated // the file ends early; wraps ErrDamaged
 )
 
-// fieldError is an error of a lower-level package with the prefix "gram: ".
+// fieldError wraps an error of a lower-level package. It adds the prefix "gram: " to the message.
 type fieldError struct{ error }
 
 func (e fieldError) Error() string {
@@ -138,8 +138,9 @@ func (e fieldError) Error() string {
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// wrapError converts err to a fieldError. It returns context.Canceled and context.DeadlineExceeded
-// unchanged, so that callers can compare these errors by ==.
+// wrapError wraps err in a fieldError, unless err is nil or a fieldError. It returns
+// context.Canceled and context.DeadlineExceeded unchanged, so that callers can compare these errors
+// by ==.
 func wrapError(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {

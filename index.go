@@ -65,7 +65,7 @@ type indexState struct {
 	index         *engine.Index    // index of documents[:builtCount]
 	embedder      *sparse.Embedder // fitted embedder, with spare columns for new terms
 	fittedColumns int              // number of columns with fitted term weights
-	documents     []indexDocument  // documents at the last build, then later documents, ascending by number
+	documents     []indexDocument  // documents in ascending order of number; the first builtCount were in the last build
 	builtCount    int              // number of documents at the last build
 	removed       []uint64         // bit set of removed documents, by index into documents
 	removedCount  int
@@ -99,7 +99,7 @@ type indexDocument struct {
 	number int
 	terms  []uint32
 	counts []float32
-	x      *sparse.Embedded // vector; nil if the document is in indexState.index
+	x      *sparse.Embedded // embedded document; nil if it is in indexState.index
 }
 
 // IndexStats counts documents, and changes since [NewIndex], [LoadIndex] or [Index.Refit].
@@ -114,7 +114,7 @@ func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256(
 
 const (
 	spareColumns     = 1 << 16 // minimum number of columns that build reserves for new terms
-	rebuildThreshold = 1 << 10 // the index isn't rebuilt for up to this number of added or removed documents
+	rebuildThreshold = 1 << 10 // more added, or more removed, documents are needed for a rebuild if there are spare columns
 )
 
 func (s *indexState) fittedEmbedder() sparse.Embedder {
@@ -144,9 +144,10 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, newColumns int) (*in
 	return x.state, nil
 }
 
-// NewIndex returns an index of texts. If texts is empty, idf weights are 0, and texts can't be
-// distinguished until [Index.Refit]. It fails if the embedding is unknown, scales columns or
-// requires labels, if the tokenizer has views, or for the same reasons as [FromTexts].
+// NewIndex returns an index of texts. If texts is empty and the embedding uses idf, all weights are
+// 0, so texts can't be distinguished until [Index.Refit]. It fails if the embedding is unknown,
+// scales columns or requires labels, if the tokenizer has views, or for the same reasons as
+// [FromTexts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer convertError(&err)
 	x := &Index{o: o, embedding: sparse.SphereEmbedding, initialized: true}
@@ -368,7 +369,7 @@ func (x *Index) lockForChange(ctx context.Context) (*indexState, error) {
 	return x.state, nil
 }
 
-// check returns an error for the zero Index or a nil context.
+// check returns an error if x is nil or the zero Index, or if ctx is nil or done.
 func (x *Index) check(ctx context.Context) error {
 	if x == nil || !x.initialized {
 		return errors.New("gram: Index is not initialized; use NewIndex or LoadIndex")

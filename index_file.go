@@ -27,7 +27,7 @@ const (
 	indexHeaderBytes        = 8 + sha256.Size
 )
 
-// maxDocumentNumber is limited because float64 represents integers exactly only up to 2⁵³.
+// maxDocumentNumber bounds document numbers, so that float64 represents them exactly.
 const maxDocumentNumber int64 = 1 << 53
 
 // savedIndex is the body of an index file, encoded by package gob.
@@ -99,8 +99,8 @@ func (x *Index) Write(w io.Writer) (err error) {
 }
 
 // LoadIndex reads an index that [Index.Save] wrote. Queries return the same results as in the saved
-// index. The file contains the tokenizer and the embedding. Errors wrap [ErrFormat], [ErrVersion],
-// [ErrTruncated] or [ErrDamaged] unless the file can't be read.
+// index. The file contains the tokenizer and the embedding. Errors about an invalid file wrap
+// [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged].
 func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error) {
 	defer convertError(&err)
 	f, err := os.Open(path)
@@ -186,7 +186,8 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore sets embedding and tokenizer of x, and returns the documents and the fitted embedder.
+// restore sets the embedding and the tokenizer of x, and returns the documents and the fitted
+// embedder.
 func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

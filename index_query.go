@@ -16,7 +16,7 @@ import (
 type IndexQuery struct {
 	K       int                     // maximum number of documents; default: all documents with c at most Within
 	Within  *float64                // maximum c; default none
-	Allowed func(document int) bool // whether a document may be returned; called concurrently; default: all may
+	Allowed func(document int) bool // reports whether a document may be returned; called concurrently; default: true
 }
 
 // Query returns the documents nearest to each text, sorted by distance, ties broken by document

@@ -35,8 +35,8 @@ type Model struct {
 // In models from LIBSVM, column numbers are LIBSVM's indices, which start from 1. If the model has
 // a user-defined kernel, pass it by [Model.WithOptions] before the first prediction.
 //
-// Errors wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged], unless the file can't be
-// read or is in LIBSVM's format.
+// Errors about an invalid file wrap [ErrFormat], [ErrVersion], [ErrTruncated] or [ErrDamaged],
+// unless the file is in LIBSVM's format.
 func Load(path string) (_ *Model, err error) {
 	defer convertError(&err)
 	m, err := learn.Load(context.Background(), path, nil)
@@ -161,10 +161,10 @@ func (m *Model) Explain(ctx context.Context, n int) (_ *Explanation, err error) 
 }
 
 // ExplainText explains the prediction of any model for a text. It returns the n terms whose removal
-// changes the decision value most, with the change for each term. It also returns the n support
-// vectors with the largest contributions. An explanation requires one prediction per term, or a
-// single pass for linear models and linear kernels. ExplainText fails if n is below 1, or for the
-// same reasons as [Model.PredictTexts].
+// changes the decision value most, with the change for each term. For SVMs, it also returns the n
+// support vectors with the largest contributions. An explanation requires one prediction per term,
+// or a single pass for linear models and linear kernels. ExplainText fails if n is below 1, or for
+// the same reasons as [Model.PredictTexts].
 func (m *Model) ExplainText(ctx context.Context, text string, n int) (_ *DocumentExplanation, err error) {
 	defer convertError(&err)
 	return m.explainRaw(ctx, corpus.Raw{Texts: []string{text}}, n)
@@ -265,15 +265,15 @@ func (o *Options) learnOptions() learn.Options {
 	}
 }
 
-// DecisionFunctions are the binary classifiers of a support vector machine, named by
-// About().DecisionFunctions. The decision value of classifier m for a document x is
+// DecisionFunctions are the decision functions of a support vector machine, named by
+// About().DecisionFunctions. The value of function m for a document x is
 //
 //	f(x) = Σ Coefficients[m][s] k(Support[s], x) − Offsets[m].
 //
-// A positive value favours the first of the classifier's two classes.
+// In classification, a positive value favours the first of the function's two classes.
 type DecisionFunctions struct {
 	Support      []int       // index of each support vector among the training documents; nil if unknown
-	Coefficients [][]float64 // Coefficients[m][s] of classifier m and support vector s
+	Coefficients [][]float64 // Coefficients[m][s] of function m and support vector s
 	Offsets      []float64
 }
 
@@ -310,7 +310,7 @@ func (m *Model) DecisionFunctions() DecisionFunctions {
 
 // Weights returns weights[f][j], the weight of columns[j] in decision function f, in the order of
 // About().DecisionFunctions. columns are in ascending order. It returns nil for models without term
-// weights: nonlinear kernels, landmark models and nearest neighbours.
+// weights, such as nonlinear kernels, landmark models and nearest neighbours.
 func (m *Model) Weights() (weights [][]float64, columns []uint32) {
 	if m.checkInitialized() != nil {
 		return nil, nil

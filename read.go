@@ -75,14 +75,15 @@ func (o *ReadOptions) maxTextBytes() int64 {
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
 // local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus also stores the warnings.
 //
-// Errors state the file, the line, the invalid input and the expected input.
+// Errors about invalid contents state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	c, err := corpus.Read(ctx, source, o.corpusOptions())
 	return o.reportWarnings(c, err)
 }
 
-// ReadFrom reads the documents of a stream in a file format. name is the file's name in errors.
+// ReadFrom reads the documents of a stream in a file format. name is the file's name for errors and
+// for detecting the format.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	c, err := corpus.ReadFrom(ctx, r, name, o.corpusOptions())
@@ -199,8 +200,8 @@ func labelOf(labels []string, i int) []string {
 // FromMatrix makes a document from each row of a matrix. Element (i, j) is the count or value of
 // term j in document i, rounded to float32. Zeros are dropped. labels is as for [FromTexts].
 //
-// It fails if there are no columns, if a value isn't finite in float32, or if there are labels, but
-// not one per row.
+// It fails if x is nil, if a value isn't finite in float32, or if the number of labels differs from
+// the number of rows.
 func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	if x == nil {
@@ -223,8 +224,8 @@ func FromMatrix(x mat.Matrix, labels []string) (_ *corpus.Corpus, err error) {
 	return r.checkedCorpus(rows, labels)
 }
 
-// CorpusBuilder builds a corpus row by row from counts or values. [NewCorpusBuilder] returns a
-// CorpusBuilder. It must not be used concurrently.
+// CorpusBuilder builds a corpus row by row from counts or values. Create it with
+// [NewCorpusBuilder]. A CorpusBuilder must not be used concurrently.
 type CorpusBuilder struct {
 	c          corpus.Corpus
 	classIndex map[string]int32

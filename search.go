@@ -15,8 +15,8 @@ import (
 )
 
 // ValidateOptions are the options of [CrossValidate]. The zero value selects a support vector
-// machine with the kernel diffusion:t=0.5 and C = 1, as in gram cv. No parameter is chosen
-// automatically.
+// machine with C = 1 and the default kernel stated at [TrainOptions], as in gram cv. No parameter
+// is chosen automatically.
 type ValidateOptions struct {
 	TrainOptions // ChooseWork is ignored
 
@@ -63,7 +63,7 @@ type SearchOptions struct {
 
 	Folds int // number of folds; default 5
 
-	// Grid lists the values of each parameter to try. All combinations are compared on the same
+	// Grid lists the values to try for each parameter. All combinations are compared on the same
 	// folds. Parameters are C, nu, epsilon, kernel, embed and scheme, parameters of the kernel,
 	// such as t, and parameters of the learner, such as k. If only embed and scheme are listed, the
 	// other parameters are searched on samples. Default: a search on samples, or the learner's

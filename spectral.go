@@ -31,7 +31,7 @@ type SpectrumOptions struct {
 
 // Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. The time
 // complexity is O(n³). Values of the matrix are float32. So the error of eigenvalues is at most
-// [spectrum.RoundingBound] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. For larger
+// [spectrum.RoundingBound] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. For large
 // matrices, package spectrum computes the extreme eigenvalues.
 //
 // Errors are as for [Gram].

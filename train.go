@@ -76,8 +76,8 @@ type TrainOptions struct {
 	// don't store DocumentWeights. DocumentWeights must be finite and nonnegative. Default: 1 each.
 	DocumentWeights []float64
 
-	// Terms specifies how to tokenise texts again if the corpus keeps its texts, for example as
-	// found by [Search]. Default: the terms of the corpus, or chosen.
+	// Terms specifies how to tokenise the kept texts of the corpus again, for example with the
+	// terms that [Search] selected. Default: the terms of the corpus, or terms that Train chooses.
 	Terms *corpus.TermOptions
 
 	// ChooseWork is the time budget of the automatic choice as a multiple of one training run;
@@ -97,9 +97,9 @@ type TrainOptions struct {
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request this
 // type, Train trains a linear model and warns.
 //
-// It fails if an option is out of range or doesn't apply to the Type, if documents have no labels
-// or a single class, if Type is empty and labels are many different numbers, if the embedding
-// rejects a value, or if the memory doesn't suffice.
+// It fails if an option is out of range or doesn't apply to the Type, if documents have fewer
+// labels or classes than the Type requires, if Type is empty and labels are many different numbers,
+// if the embedding rejects a value, or if the memory doesn't suffice.
 func Train(ctx context.Context, c *corpus.Corpus, o TrainOptions) (_ *Model, err error) {
 	defer convertError(&err)
 	if err := checkCorpus(ctx, c); err != nil {

@@ -120,8 +120,8 @@ func (c *workingSetSelector) addVariable(t int32) {
 	}
 }
 
-// violationRange specifies the violation direction·score - extreme <= gap of variables with
-// maskBit.
+// violationRange defines the violation of variables with maskBit as direction·score - extreme. It
+// is at most gap.
 type violationRange struct {
 	maskBit            byte
 	direction, extreme float64
@@ -150,9 +150,9 @@ func (s *candidateList) fillBuckets(d *dual, b violationRange) {
 	}
 }
 
-// addViolators adds the count largest violators of s to the working set. In the last bucket,
-// violators are taken in row order. First it lowers s.threshold until there are at least count
-// candidates, or the threshold is 0.
+// addViolators adds the count largest violators of s to the working set. If only part of a bucket
+// is needed, violators are taken from it in row order. First it lowers s.threshold until there are
+// at least count candidates, or the threshold is 0.
 func (c *workingSetSelector) addViolators(k *asm.Kernels, d *dual, s *candidateList, count int, b violationRange) {
 	for s.collect(k, d, b); len(s.variables) < count && s.threshold > 0; s.collect(k, d, b) {
 		s.threshold = max(1-thresholdFactor*(1-s.threshold), 0)

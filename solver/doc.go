@@ -26,9 +26,9 @@
 //
 // # Validation
 //
-// Each exported function checks its matrix, labels, folds, parameters and warm starts. Rows of the
-// matrix are checked when they are read. If a method of a [Matrix] or Options.Progress panics on a
-// worker, the computation returns a [*PanicError].
+// [Train] and [CrossValidation.Run] check the matrix, labels, folds, parameters and warm starts.
+// Rows of the matrix are checked when they are read. If a method of a [Matrix] or Options.Progress
+// panics on a worker, the computation returns a [*PanicError].
 //
 // # Determinism
 //

@@ -28,7 +28,7 @@ type dual struct {
 	progress   *runProgress
 }
 
-// runProgress is shared by a problem and its shrunk versions.
+// runProgress holds the progress of a problem. Shrunk versions of the problem share it.
 type runProgress struct {
 	documents        int
 	initialViolation float64 // largest violation so far, usually the initial violation
@@ -177,7 +177,7 @@ func (d *dual) multiplier(bits [2]byte) float64 {
 		return sum / float64(free)
 	case math.IsInf(hi, 0) && math.IsInf(lo, 0):
 		return 0
-	case math.IsInf(hi, 0): // y·α can't increase, because one class is at the bound
+	case math.IsInf(hi, 0): // y·α can't increase for any variable, so all are at a bound
 		return lo
 	case math.IsInf(lo, 0):
 		return hi

@@ -105,8 +105,8 @@ func (in *subproblem) solve(tol float64, maxSteps int) int {
 	return maxSteps
 }
 
-// move adds step·sign to variable i, and subtracts step·sign from variable j. It shortens the step
-// to stay within the bounds, and returns the length of the step.
+// move adds y[i]·step to α[i], and subtracts y[j]·step from α[j]. It shortens the step to stay
+// within the bounds, and returns the length of the step.
 func (in *subproblem) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {

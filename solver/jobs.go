@@ -23,8 +23,8 @@ type solverJob struct {
 //
 // The largest jobs start first, so that workers finish at about the same time. If rows are computed
 // on demand, jobs start in Z-order of their two classes, so that consecutive jobs share classes and
-// therefore rows. For every k, an aligned sequence of 4^k jobs has at most 2·2^k classes, so this
-// suits any cache size.
+// therefore rows. For every k, an aligned sequence of 4^k jobs has at most 2·2^k classes, so
+// Z-order suits any cache size.
 //
 // If a job panics, usually in a function that the caller passed, runJobs returns a [*PanicError].
 func runJobs(ctx context.Context, m *checkedMatrix, jobs []solverJob, report *reporter, opt *Options) error {

@@ -17,8 +17,8 @@ import (
 //	Whole() bool          // whether no value is computed on demand
 //
 // Rows in memory are used in place if a problem's documents form few contiguous ranges of the
-// matrix. Training fails if such a row doesn't have n values. If Whole returns false, problems that
-// share rows are solved one after the other, with over-relaxed steps.
+// matrix. Training fails if such a row doesn't have n values. If Whole returns false, problems are
+// solved in an order in which successive problems share rows, with over-relaxed steps.
 type Matrix interface {
 	// Len returns n.
 	Len() int
@@ -48,7 +48,8 @@ type checkedMatrix struct {
 	workers  int  // number of workers that share a call of Rows; 0 = 1
 }
 
-// maxDocuments is limited because variables have 32-bit indices, and a document has up to two.
+// maxDocuments is limited because variables have 32-bit indices, and a document has up to two
+// variables.
 const maxDocuments = math.MaxInt32 / 2
 
 func newCheckedMatrix(m Matrix) (*checkedMatrix, error) {

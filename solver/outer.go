@@ -112,7 +112,8 @@ func (s *singleSMO) resume(ctx context.Context, d *dual) (runResult, error) {
 	return s.finish(ctx, d)
 }
 
-// finish processes working sets until convergence. It fails if the result isn't finite.
+// finish processes working sets until convergence or until the step limit. It fails if the result
+// isn't finite.
 func (s *singleSMO) finish(ctx context.Context, d *dual) (runResult, error) {
 	s.totalDocuments = len(d.docs)
 	o := runResult{iterations: d.stepsTaken, iterationsLeft: s.opt.stepLimit(len(d.sign)) - d.stepsTaken}
@@ -170,8 +171,8 @@ func (s *singleSMO) addDocumentRows(ctx context.Context, d *dual, docs []int32, 
 	return s.addRows(ctx, d, s.rows[:len(docs)], by)
 }
 
-// optimise processes working sets until the tolerance is reached. If shrinking pays off earlier, it
-// returns the documents to keep.
+// optimise processes working sets until the tolerance or the step limit is reached. If shrinking
+// pays off earlier, it returns the documents to keep.
 func (s *singleSMO) optimise(ctx context.Context, d *dual, o *runResult) (keep []int32, err error) {
 	every := min(len(d.sign), shrinkInterval)
 	s.cache.priority = func(doc int32) float64 { return d.violation(int(doc), s.extremes) }
@@ -358,7 +359,8 @@ func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, unless shared is set and docs has it, and the index of doc to at.
+// appendOnce appends doc to docs, unless shared is set and docs contains doc. It appends the index
+// of doc in docs to at.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {

@@ -240,8 +240,8 @@ func (s *rowCache) fetch(ctx context.Context, which []int32, rows [][]float32) e
 	return nil
 }
 
-// maxGatherBytes bounds gatherBuffer, which nevertheless has at least minGatherRows rows. These
-// form a panel, and computing fewer rows takes as long as computing a panel.
+// maxGatherBytes bounds gatherBuffer, unless minGatherRows rows need more memory. These rows form a
+// panel, and computing fewer rows takes as long as computing a panel.
 const (
 	maxGatherBytes = 4 << 20
 	minGatherRows  = 64

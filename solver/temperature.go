@@ -81,7 +81,7 @@ func (f *temperatureFit) add(z []float64, of int) {
 	f.scores, f.targetSum = append(f.scores, z), f.targetSum+mean
 }
 
-// derivatives returns two derivatives of the negative log-likelihood with respect to b = 1/T.
+// derivatives returns the first two derivatives of the negative log-likelihood in b = 1/T.
 func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	k := 1
 	for _, z := range f.scores {

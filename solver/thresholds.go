@@ -9,7 +9,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds holds decision thresholds. An object gets the labels with decision values above them.
+// Thresholds holds decision thresholds. An object gets each label whose decision value is above the
+// label's threshold.
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
@@ -293,7 +294,8 @@ func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// appendLabels appends the labels whose values exceed above, or 0 if above is nil.
+// appendLabels appends the labels whose values exceed above, or 0 if above is nil. If there are
+// none and atLeastOne is set, it appends the label with the largest difference.
 func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {

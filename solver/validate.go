@@ -93,9 +93,10 @@ type WarmStart struct {
 //
 // For each binary problem and fold, the decision functions are trained on the same cached rows in
 // order of increasing ν, ε and C. Unless ν is set, each decision function is warm-started from the
-// previous solution, and the first from the sum of warmStarts, which are cross-validations of the
-// same data, for example with another kernel. If warmStarts is nil, training starts at α = 0.
-// Predictions are the same as of classifiers from [Train], up to the tolerance.
+// previous solution. The first is warm-started from the sum of warmStarts, which are
+// cross-validations of the same data, for example with another kernel. If warmStarts is nil,
+// training starts at α = 0. Predictions are the same as of classifiers from [Train], up to the
+// tolerance.
 func (t *CrossValidation) Run(
 	ctx context.Context, m Matrix, pars []Parameters, warmStarts []WarmStart, opt Options,
 ) ([]*Validation, error) {
@@ -196,8 +197,8 @@ func (t *CrossValidation) Run(
 	return out, nil
 }
 
-// Validate returns an error if folds or labels are invalid for n documents, or if the documents
-// outside a fold have only one class.
+// Validate returns an error if folds or labels are invalid for n documents, or if the documents of
+// Labels outside a fold have only one class.
 func (t *CrossValidation) Validate(n int) error {
 	parts, _, err := t.selectedFolds(n)
 	if err == nil {
