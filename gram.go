@@ -124,7 +124,7 @@ func (o *Options) warn(format string, args ...any) {
 // Errors of [Load], [LoadFrom], [LoadIndex] and [ReadIndex] about invalid files wrap one of these
 // errors, unless the file is a model in LIBSVM's text format.
 var (
-	ErrFormat    = archive.ErrFormat    // the file isn't a model, or for [LoadIndex] an index
+	ErrFormat    = archive.ErrFormat    // the file isn't a model ([Load]) or an index ([LoadIndex])
 	ErrVersion   = archive.ErrVersion   // the program doesn't read the file's format version
 	ErrDamaged   = archive.ErrDamaged   // checksum mismatch, invalid contents, or truncated file
 	ErrTruncated = archive.ErrTruncated // the file ends early; wraps ErrDamaged
@@ -138,9 +138,8 @@ func (e fieldError) Error() string {
 }
 func (e fieldError) Unwrap() error { return e.error }
 
-// wrapError wraps err in a fieldError, unless err is nil or a fieldError. It returns
-// context.Canceled and context.DeadlineExceeded unchanged, so that callers can compare these errors
-// by ==.
+// wrapError wraps err in a fieldError, unless err is nil or a fieldError. context.Canceled and
+// context.DeadlineExceeded are unchanged, so that callers can compare these errors by ==.
 func wrapError(err error) error {
 	_, is := err.(fieldError)
 	if err == nil || is || err == context.Canceled || err == context.DeadlineExceeded {

@@ -65,7 +65,7 @@ type indexState struct {
 	index         *engine.Index    // index of documents[:builtCount]
 	embedder      *sparse.Embedder // fitted embedder, with spare columns for new terms
 	fittedColumns int              // number of columns with fitted term weights
-	documents     []indexDocument  // documents in ascending order of number; the first builtCount were in the last build
+	documents     []indexDocument  // documents, ascending by number; the first builtCount were built
 	builtCount    int              // number of documents at the last build
 	removed       []uint64         // bit set of removed documents, by index into documents
 	removedCount  int
@@ -114,7 +114,7 @@ func blankTerm(text string) string { return fmt.Sprintf("\x00%x", sha256.Sum256(
 
 const (
 	spareColumns     = 1 << 16 // minimum number of columns that build reserves for new terms
-	rebuildThreshold = 1 << 10 // more added, or more removed, documents are needed for a rebuild if there are spare columns
+	rebuildThreshold = 1 << 10 // minimum number of added, or of removed, documents that causes a rebuild
 )
 
 func (s *indexState) fittedEmbedder() sparse.Embedder {
@@ -144,10 +144,9 @@ func (x *Index) rebuild(ctx context.Context, s *indexState, newColumns int) (*in
 	return x.state, nil
 }
 
-// NewIndex returns an index of texts. If texts is empty and the embedding uses idf, all weights are
-// 0, so texts can't be distinguished until [Index.Refit]. It fails if the embedding is unknown,
-// scales columns or requires labels, if the tokenizer has views, or for the same reasons as
-// [FromTexts].
+// NewIndex returns an index of texts. If texts is empty, idf weights are 0, so embeddings with idf
+// can't distinguish texts until [Index.Refit]. It fails if the embedding is unknown, scales columns
+// or requires labels, if the tokenizer has views, or for the same reasons as [FromTexts].
 func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, err error) {
 	defer convertError(&err)
 	x := &Index{o: o, embedding: sparse.SphereEmbedding, initialized: true}

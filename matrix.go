@@ -151,8 +151,7 @@ func (o *Options) embed(
 	return s, x, columns.DescribeError(err)
 }
 
-// closeEngine closes an engine. If *err is about a value or a pair of documents, it adds the names
-// of documents of c.
+// closeEngine closes an engine. It applies [corpus.Corpus.DescribeError] to *err.
 func closeEngine(c *corpus.Corpus, e *engine.Engine, err *error) {
 	*err = errors.Join(c.DescribeError(*err), e.Close())
 }
@@ -164,8 +163,7 @@ func checkCorpus(ctx context.Context, c *corpus.Corpus) error {
 	return wrapError(c.Validate())
 }
 
-// mixedError returns the error for comparing text with vectors. text is true if a has text and b
-// has vectors.
+// mixedError returns the error for comparing text with vectors. text is true if a has text.
 func mixedError(a, b string, text bool) error {
 	if text {
 		a, b = b, a

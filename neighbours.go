@@ -36,7 +36,7 @@ type Neighbour struct {
 // value with equal texts, and the smallest kernel value with all other texts. Terms that occur only
 // in c or only in Candidates are treated as in [CrossGram].
 //
-// Errors are as for [CrossGram].
+// It fails if K is negative, or for the same reasons as [CrossGram].
 func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ [][]Neighbour, err error) {
 	defer convertError(&err)
 	k, err := o.parseKernel(cmp.Or(o.Kernel, "bhattacharyya"))

@@ -82,8 +82,7 @@ func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, 
 	return o.reportWarnings(c, err)
 }
 
-// ReadFrom reads the documents of a stream in a file format. name is the file's name for errors and
-// for detecting the format.
+// ReadFrom is like [Read], for a stream. name is used in errors, and to detect the format.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	c, err := corpus.ReadFrom(ctx, r, name, o.corpusOptions())

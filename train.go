@@ -36,18 +36,19 @@ type TrainOptions struct {
 	// Embedding of the documents. Default: the embedding of the kernel or the learner.
 	Embedding string `param:"embed"`
 
-	// Scheme is one-vs-one, one-vs-rest or labels. Default: chosen by cross-validation, or labels
-	// if documents have several labels.
+	// Scheme is one-vs-one, one-vs-rest or labels. Default: labels if documents have several
+	// labels, else chosen if C is chosen, else one-vs-one.
 	Scheme string `param:"scheme"`
 
 	// C is the regularization parameter. A larger C fits the training data more closely. Default:
-	// chosen for text, else 1.
+	// chosen for text, and for vectors that aren't counts if Kernel isn't set; else 1.
 	C float64 `param:"c"`
 
 	// Nu bounds the fraction of errors in nu_svc, one_class and nu_svr. Default: 0.5.
 	Nu float64 `param:"nu"`
 
-	// Epsilon is the largest error without loss in epsilon_svr. Default: chosen for text, else 0.1.
+	// Epsilon is the largest error without loss in epsilon_svr. Default: chosen if C is chosen,
+	// else 0.1.
 	Epsilon float64 `param:"epsilon"`
 
 	Weights  map[string]float64 `param:"weight"`   // factor of C for each class name; default 1

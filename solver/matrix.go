@@ -48,8 +48,7 @@ type checkedMatrix struct {
 	workers  int  // number of workers that share a call of Rows; 0 = 1
 }
 
-// maxDocuments is limited because variables have 32-bit indices, and a document has up to two
-// variables.
+// maxDocuments is limited because variable indices have 32 bits. A document has up to 2 variables.
 const maxDocuments = math.MaxInt32 / 2
 
 func newCheckedMatrix(m Matrix) (*checkedMatrix, error) {

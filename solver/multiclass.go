@@ -140,9 +140,9 @@ type Training struct {
 // Train is fastest if the documents of each class are consecutive, because it then reads fewer
 // values of the matrix. Problems run in parallel, the largest first.
 //
-// Train fails if labels, parameters or options are out of range, if Labels has fewer than two
-// classes and OneClass isn't set, if StartFrom doesn't match the problem, if a method of the matrix
-// fails, or if ctx is done.
+// Train fails if labels, parameters or options are out of range, if Labels has one class and
+// OneClass isn't set, if StartFrom doesn't match the problem, if a method of the matrix fails, or
+// if ctx is done.
 func Train(ctx context.Context, m Matrix, t Training, opt Options) (*Classifier, error) {
 	src, err := newCheckedMatrix(m)
 	if err != nil {
@@ -224,9 +224,8 @@ func (s Scheme) functionCount(classes int) (int, error) {
 	return int(n), nil
 }
 
-// Validate returns an error if the number of classes is out of range, if a decision function is
-// missing, or if the temperature or the rejection is out of range or the scheme is [MultiLabel]. In
-// one-vs-one, a class may lack all its functions.
+// Validate returns an error if a decision function is missing, or if the temperature or the
+// rejection is out of range. In one-vs-one, a class may lack all its functions.
 func (c *Classifier) Validate() error {
 	want, err := c.Scheme.functionCount(c.Classes)
 	if err != nil {
@@ -275,9 +274,8 @@ func (c *Classifier) PresentClasses() []bool {
 	return present
 }
 
-// problems returns the binary problems, in the order of the decision functions, and sets c.Scheme
-// and c.Classes. A regression or one-class SVM has a single problem. In one-vs-one, a problem is
-// nil if one of its classes is empty.
+// problems returns the problems, in the order of the decision functions, and sets c.Scheme and
+// c.Classes. In one-vs-one, a problem is nil if one of its classes is empty.
 func (t *Training) problems(c *Classifier, n int) ([]*problem, error) {
 	c.Scheme, c.Classes = t.Scheme, t.Classes
 	switch single := t.OneClass || t.Targets != nil; {

@@ -27,8 +27,7 @@ type Options struct {
 	// returns false and not all rows fit, results depend on RowBytes and Workers, within the
 	// tolerance. Otherwise they don't depend on RowBytes. Rows in memory aren't cached if they can
 	// be used in place (see [Matrix]). For a large problem, increase RowBytes rather than cache
-	// rows in the Matrix, because shrinking shortens the rows that the solver caches. Default: 512
-	// MiB.
+	// rows in the Matrix, because shrinking shortens the solver's rows. Default: 512 MiB.
 	RowBytes int64
 
 	// DisableShrinking disables shrinking. Default: shrinking is enabled.

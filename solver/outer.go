@@ -112,8 +112,7 @@ func (s *singleSMO) resume(ctx context.Context, d *dual) (runResult, error) {
 	return s.finish(ctx, d)
 }
 
-// finish processes working sets until convergence or until the step limit. It fails if the result
-// isn't finite.
+// finish runs until convergence or the step limit. It fails if the result isn't finite.
 func (s *singleSMO) finish(ctx context.Context, d *dual) (runResult, error) {
 	s.totalDocuments = len(d.docs)
 	o := runResult{iterations: d.stepsTaken, iterationsLeft: s.opt.stepLimit(len(d.sign)) - d.stepsTaken}
@@ -359,8 +358,7 @@ func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, unless shared is set and docs contains doc. It appends the index
-// of doc in docs to at.
+// appendOnce appends doc to docs, and its index to at. If shared is set, doc isn't appended twice.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {

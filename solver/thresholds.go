@@ -9,8 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds holds decision thresholds. An object gets each label whose decision value is above the
-// label's threshold.
+// Thresholds holds decision thresholds. An object gets each label with a value above its threshold.
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 

@@ -8,9 +8,9 @@
 //
 // # Derivation
 //
-// The closed forms in the source contain the derivative of order m with respect to cosh r. Here
-// they are transformed into sums of positive terms. With v = cosh r, φ = r² and f = exp(-φ/4t) as
-// functions of v, equation (5) of the source is, for n = 2m+1,
+// The closed forms in the source contain the derivative of order m with respect to cosh r. The
+// following steps transform them into sums of positive terms. With v = cosh r, φ = r² and f =
+// exp(-φ/4t) as functions of v, equation (5) of the source is, for n = 2m+1,
 //
 //	K = (2π)^-m (4πt)^-½ exp(-m²t) (-d/dv)^m f
 //
@@ -26,7 +26,7 @@
 // the integral. Since f′ = -φ′f/4t, Leibniz' rule gives the derivatives of f from the derivatives
 // of φ. The function φ′ = 2r/sinh r is completely monotone in v, so all terms have the same sign:
 //
-//	g_j = (1/4t) Σ (j-1 over i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
+//	g_j = (1/4t) Σ_i binom(j-1, i) p_i g_{j-1-i},   g_j = (-1)^j f^(j)/f,   p_i = (-1)^i φ^(i+1)
 //
 // and p_i/i! = 2 Q_i(coth r)/sinh^(i+1) r. The recurrence of the Legendre functions of the second
 // kind Q_i runs forwards if that direction is stable, and otherwise backwards (Miller's algorithm).

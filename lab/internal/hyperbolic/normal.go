@@ -58,8 +58,8 @@ func squaredDistance(a, b []float64) float64 {
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //
-// Columns must be in ascending order. FitNormal fails if all points are equal, because σ must be
-// positive.
+// Columns must be in ascending order. FitNormal fails if all points are equal, or if σ is 0 or
+// infinite in float64.
 func FitNormal(points *sparse.CSR, rows []int, columns []uint32) (Normal, error) {
 	n := Normal{Mean: make([]float64, len(columns))}
 	x := mat.NewDense(len(rows), len(columns), nil)

@@ -42,7 +42,7 @@ type interpolant struct {
 const degree = 13
 
 // newInterpolant interpolates f from 0 to top. It halves the interval width until the last
-// coefficients are small enough.
+// coefficients are small enough, or the width is below 1/64.
 func newInterpolant(f func(float64) float64, top float64) *interpolant {
 	for width := 1.0; ; width /= 2 {
 		p := &interpolant{width: width}

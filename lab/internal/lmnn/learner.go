@@ -60,8 +60,8 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 	return metricModel{m}, nil
 }
 
-// splitDocuments splits documents into training and validation sets. valid has about a sixth of the
-// documents of each class.
+// splitDocuments splits the documents with exactly one class into training and validation sets.
+// valid has about a sixth of each class.
 func splitDocuments(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {

@@ -60,7 +60,7 @@ type Options struct {
 	Workers     int   // number of goroutines, which doesn't affect results; default: number of CPUs
 	MemoryBytes int64 // memory limit in bytes, excluding the documents; default: no limit
 
-	// Progress, if not nil, is called after each round with the number of iterations so far, the
+	// Progress, if not nil, is called before each round with the number of iterations so far, the
 	// maximum number, ε, and the number of pairs of documents that violate a margin or nearly do.
 	Progress func(iterations, max int, value float64, near int64)
 }

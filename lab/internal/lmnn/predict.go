@@ -11,9 +11,8 @@ import (
 )
 
 // Predict classifies documents. Decision values are negated energies, or -Inf for classes without
-// documents. Columns without values in the training documents are ignored. The result is the same
-// bit for bit for any number of workers. Predict fails if memory is insufficient, and within a
-// second after ctx is done.
+// documents. Columns from m.Cols on are ignored. The result is the same bit for bit for any number
+// of workers. Predict fails if memory is insufficient, and within a second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
 	out := &model.Prediction{DecisionValues: make([][]float64, n), ClassIndices: make([]int, n)}

@@ -13,8 +13,8 @@ import (
 // than four blocks. Pieces are chosen so that sums have the same bits as in the whole product.
 const blasBlock = 64
 
-// forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the range of
-// each piece. It checks ctx before each call.
+// forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the
+// range of each piece. It checks ctx before each call.
 func forEachPiece(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
 	if d <= 3*blasBlock {

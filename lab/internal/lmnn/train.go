@@ -27,8 +27,8 @@ const (
 // plus 22 times L, in float64, plus 4 bytes per pair that violates a margin or nearly does.
 //
 // Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
-// fewer than two classes, or if no class has two documents. It fails within a second after ctx is
-// done.
+// fewer than two classes, or if no class has two documents. It also fails if memory is
+// insufficient, and within a second after ctx is done.
 func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model, error) {
 	p, m, by, err := prepare(ctx, c, s, o, 0)
 	if err != nil {
@@ -231,7 +231,7 @@ func (p *problem) runRounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Loss:
 			most = min(2*most, maxRoundIterations)
 		case value == found.Value || most == 1:
-			return nil // all pairs that violate a margin were within reach
+			return nil // ε has no new terms, or rounds can't be shorter
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.findImpostors(ctx, m.Transform, slack); err != nil {

@@ -27,7 +27,7 @@ func (f FinalClassifier) String() string {
 	return []string{"lmnn", "knn", "svm"}[f]
 }
 
-// Maximum values of settings.
+// These are the maximum values of settings.
 const (
 	MaxLayers = 16
 	MaxWidth  = lmnn.MaxColumns // maximum number of features of a layer

@@ -36,7 +36,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 
 // TrainPath trains a model for each number of layers, starting with from, and for each classifier
 // in finals, in this order. Each model equals the result of [Train], but layers are fitted only
-// once. TrainPath fails if Train fails.
+// once. TrainPath fails if from is out of range, if finals is empty, or if Train fails.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {

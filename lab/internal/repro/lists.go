@@ -54,8 +54,8 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Select returns the words in the order of all. If a word isn't in all, it returns a usage error for
-// the setting name.
+// Select returns the words in the order of all. If a word isn't in all, it returns a usage error
+// for the setting name.
 func (l Words) Select(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {

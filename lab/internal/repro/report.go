@@ -35,12 +35,10 @@ type Setting struct {
 	Value string `json:"value"`
 }
 
-// AddSetting appends a setting.
 func (r *Report) AddSetting(name, format string, args ...any) {
 	r.Settings = append(r.Settings, Setting{name, fmt.Sprintf(format, args...)})
 }
 
-// AddNote appends a note.
 func (r *Report) AddNote(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
@@ -60,7 +58,6 @@ func (r *Report) AddTable(key, title string, columns ...string) *Table {
 	return t
 }
 
-// AddRow appends a row.
 func (t *Table) AddRow(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // FormatFixed formats a number with a fixed number of decimals. NaN becomes "".
@@ -80,7 +77,7 @@ func (m Summary) Text(digits int) string {
 	return text
 }
 
-// FormatPValue formats a p value.
+// FormatPValue formats p with three decimals, or as "<0.001".
 func FormatPValue(p float64) string {
 	if p < 0.001 {
 		return "<0.001"

@@ -29,7 +29,7 @@ type SignificanceTest struct {
 
 // PairedTTest performs the two-sided paired t test for two methods on the same n splits,
 //
-//	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i],
+//	t = mean(d) / (sd(d)/√n),  d[i] = a[i] - b[i].
 //
 // The p value is from Student's t distribution with n-1 degrees of freedom. If all differences are
 // 0, t is 0 and p is 1. If all differences are equal but not 0, t is ±Inf and p is 0. Fewer than
@@ -54,7 +54,7 @@ func PairedTTest(a, b []float64) SignificanceTest {
 // for which only the first classifier is correct, and b the number for which only the second
 // classifier is correct,
 //
-//	z = (a - n/2) / √(n/4),  n = a + b,
+//	z = (a - n/2) / √(n/4),  n = a + b.
 //
 // The p value is from the normal distribution. If n is 0, z is 0 and p is 1. Source: Yang and Liu,
 // SIGIR 1999, §4.

@@ -42,7 +42,7 @@ type Ranking struct {
 
 // Rank ranks the terms of a corpus. Documents that don't have exactly one class are ignored. Time
 // and memory are proportional to the number of values. Rank fails if no document has exactly one
-// class, or when ctx is done.
+// class, or if ctx is done.
 func Rank(ctx context.Context, c *corpus.Corpus, opt Options) (*Ranking, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err

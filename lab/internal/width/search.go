@@ -93,7 +93,7 @@ func (s *search) findNeighbours(ctx context.Context, lo, hi int) ([]*neighbourLi
 }
 
 // pack copies training documents to panels. A panel contains 4 documents (see lanes), feature by
-// feature. The last panel is padded with the first documents.
+// feature. The last panel is padded with the block's first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := range (count + lanes - 1) / lanes * lanes {

@@ -51,8 +51,8 @@ var datasets = []dataset{
 // (§4.3.1).
 var chapter4Families = []string{familyComposed, familyMixed, familySquare, familyProduct, familyFactors, familyAverage}
 
-// variants returns s with the kernel families to measure. It replaces MNIST by two sets, one with
-// raw digits and one with deslanted digits.
+// variants returns s with the kernel families to measure. Unless p.Slanted is set, it divides MNIST
+// into a set with raw digits and a set with deslanted digits.
 func (p *settings) variants(s *dataset) []dataset {
 	raw, straight := *s, *s
 	raw.families = p.Kernels

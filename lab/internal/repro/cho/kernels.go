@@ -27,7 +27,7 @@ const (
 	familyMixed    = "mixed"    // one layer of degree 0 or 2, then layers of degree 1
 	familySquare   = "square"   // layers of degree 2 without normalisation
 	familyProduct  = "product"  // powers of a kernel
-	familyFactors  = "factors"  // products of a kernel and powers of the kernel of degree 0
+	familyFactors  = "factors"  // products of a kernel and a power of the degree-0 kernel
 	familyAverage  = "average"  // sums of kernels
 	familyDegree   = "degree"   // fractional degrees
 	familyBias     = "bias"     // biases (moved thresholds)

@@ -36,7 +36,7 @@ type kernelResult struct {
 	repro.Outcome
 }
 
-// run selects C for all kernels on the validation set, then measures the test errors.
+// run selects a kernel and C for each row on the validation set, then measures the test errors.
 func (m *measurement) run(ctx context.Context) error {
 	s := m.dataset
 	d, err := s.read(ctx, m.r, m.p.TermSettings, m.p.TrainCount, m.p.TestCount)

@@ -106,7 +106,7 @@ func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embe
 	return b, err
 }
 
-// rowBytes returns the size of the solver's row cache in bytes: half the matrix.
+// rowBytes returns the size of the solver's row cache in bytes: half the matrix, at least 1 MiB.
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains classifiers with one kernel for each C. It trains on all training stories to

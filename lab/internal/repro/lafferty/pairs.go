@@ -85,8 +85,8 @@ func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kerne
 // several hundred support vectors fit into the L2 cache.
 const testBlock = 512
 
-// forEachDecision calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each document
-// j < n. row must return the kernel values of support vector s.
+// forEachDecision calls do with a classifier's decision value, Σ Coef[s]·row(s)[j] - Rho, for each
+// document j < n. row must return the kernel values of support vector s.
 func forEachDecision(loops *asm.Kernels, machine *solver.DecisionFunction, n int, row func(s int) []float32,
 	do func(j int, value float64)) {
 	var rows [][]float32

@@ -43,7 +43,7 @@ func storiesWithTopic(c *corpus.Corpus) (docs []int) {
 }
 
 // tasks returns a corpus's tasks for the selected tables. Tasks for a pair of classes exclude
-// documents with both classes.
+// documents with both classes or neither.
 func (p *settings) tasks(name string, c *corpus.Corpus) (tasks []*task, err error) {
 	of := pairTables[name]
 	for _, table := range []string{of.rest, of.pairs} {

@@ -16,7 +16,6 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Size of an image.
 const (
 	ImageSize  = 28 // width and height, in pixels
 	PixelCount = ImageSize * ImageSize

@@ -56,7 +56,7 @@ var classes = map[string][]string{
 	repro.Reuters.Name: {"earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship"},
 }
 
-// method describes a curve of Figure 4.
+// method describes a method of Figure 4 or a control.
 type method struct {
 	name, embedding string
 	spherical       bool // true for spherical margins
@@ -65,7 +65,7 @@ type method struct {
 
 const tolerance = 1e-3
 
-// methods lists the curves of Figure 4. All other curves are compared with the first curve.
+// methods lists the methods of Figure 4 and two controls. The first is compared with the others.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},
