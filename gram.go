@@ -68,8 +68,8 @@ type Options struct {
 	// memory, usually before the work starts. Default: no limit.
 	MemoryBytes int64
 
-	// Kernels are user-defined kernels ([kernel.New]). Specifications such as sum(mine,linear), and
-	// models, refer to these kernels by name. Default: none.
+	// Kernels are user-defined kernels ([kernel.New]). Models, and specifications such as
+	// sum(mine,linear), refer to these kernels by name. Default: none.
 	Kernels []kernel.Kernel
 
 	// Progress is called with the progress of a long computation, usually at least once a second. A

@@ -35,8 +35,8 @@ type Match = engine.Match
 // as from a new index of the current documents with these weights. A term that is added later is
 // weighted as if a single document contained it.
 //
-// A query is compared with each recently added document, which takes less than a microsecond per
-// document. When the number of recently added documents exceeds 1,024 plus eight times the square
+// A query is compared with each document added since the last build, in less than a microsecond per
+// document. When the number of documents added since then exceeds 1,024 plus eight times the square
 // root of the number of documents, Add rebuilds the index. A rebuild doesn't change query results.
 // For a million short texts, a rebuild takes some seconds and happens once per 9,000 added texts.
 // An index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300
@@ -65,7 +65,7 @@ type indexState struct {
 	index         *engine.Index    // index of documents[:builtCount]
 	embedder      *sparse.Embedder // fitted embedder, with spare columns for new terms
 	fittedColumns int              // number of columns with fitted term weights
-	documents     []indexDocument  // documents, ascending by number; the first builtCount were built
+	documents     []indexDocument  // documents in ascending order of number, including removed documents
 	builtCount    int              // number of documents at the last build
 	removed       []uint64         // bit set of removed documents, by index into documents
 	removedCount  int

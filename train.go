@@ -91,8 +91,8 @@ type TrainOptions struct {
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
 // the terms of the corpus, word pairs, character n-grams within words, or words and character
-// n-grams. For numeric columns without a width, Train chooses the width 1 or 2 or, in a table
-// without text, the values themselves. About().Tokenizer describes the chosen terms.
+// n-grams. For numeric columns without a width, Train chooses a width of 1 or 2. In a table without
+// text, it can also choose the unchanged values. About().Tokenizer describes the chosen terms.
 // [Model.Predict] tokenises documents in the same way.
 //
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request this

@@ -12,7 +12,7 @@ const (
 	shrinkInterval            = 1000
 	maxActiveFraction         = 0.7
 	maxActiveFractionOnDemand = 0.5
-	minShrinkDocuments        = 256
+	minShrinkDocuments        = 256 // problems with fewer documents aren't shrunk
 )
 
 // documentsToKeep returns the indices of the documents that remain after shrinking, or nil if

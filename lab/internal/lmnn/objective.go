@@ -67,7 +67,7 @@ func (p *problem) loss(ctx context.Context, w, g []float64) (float64, error) {
 		slope, weights := p.gradients[part], make([]float64, n)
 		clear(slope)
 		distances, pulls := make([]float64, p.k), make([]float64, p.k)
-		pair := func(a, b int, weight float64) { // contributes 2 weight (z_a - z_b) to row a of slope, its negative to row b
+		pair := func(a, b int, weight float64) { // adds 2 weight (z_a - z_b) to row a of slope, subtracts it from row b
 			weight *= 2
 			floats.AddScaled(slope[a*d:(a+1)*d], -weight, z.RawRowView(b))
 			floats.AddScaled(slope[b*d:(b+1)*d], -weight, z.RawRowView(a))

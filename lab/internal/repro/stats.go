@@ -52,7 +52,7 @@ func PairedTTest(a, b []float64) SignificanceTest {
 
 // SignTest performs the two-sided micro sign test for two classifiers. a is the number of documents
 // for which only the first classifier is correct, and b the number for which only the second
-// classifier is correct,
+// classifier is correct. The statistic is
 //
 //	z = (a - n/2) / √(n/4),  n = a + b.
 //

@@ -35,7 +35,8 @@ func (t *trainer) embedding() sparse.Embedding {
 
 func (t *trainer) Check(learn.Options) error { return nil }
 
-// Train implements learn.Trainer. It selects an unset C by cross-validation if documents suffice.
+// Train implements learn.Trainer. If C isn't set, o.WorkBudget is positive, and there are at least
+// 2·foldCount documents, Train selects C by cross-validation.
 func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) (learn.Model, error) {
 	s, tried := t.Settings, (*learn.SearchResult)(nil)
 	if !t.IsSet("c") && o.WorkBudget > 0 && c.Documents.Rows() >= 2*foldCount {
