@@ -23,9 +23,9 @@ type ValidateOptions struct {
 	Folds int // number of folds; default 5
 }
 
-// CrossValidate cross-validates training with the options o on folds that are stratified by class.
-// The measure is the accuracy, the micro F1 of label sets, or the mean squared error of regression.
-// Documents without a label are excluded, except for label sets.
+// CrossValidate cross-validates training with the options o. Folds are stratified by class, except
+// in regression. The measure is the accuracy, the micro F1 of label sets, or the mean squared error
+// of regression. Documents without a label are excluded, except for label sets.
 //
 // It fails if there are fewer than 2 folds or more folds than documents, if Type is one_class,
 // whose predictions can't be scored, or for the same reasons as [Train].

@@ -14,7 +14,8 @@ type Regularization struct {
 
 	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. Nu
 	// is in (0, 1]. Nu is an upper bound on the fraction of margin errors and a lower bound on the
-	// fraction of support vectors, both weighted by document. One-class SVMs require Nu.
+	// fraction of support vectors. Both fractions are weighted by document. One-class SVMs require
+	// Nu.
 	Nu float64 `json:"nu,omitempty"`
 
 	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, for

@@ -196,8 +196,8 @@ func (t *CrossValidation) Run(
 	return out, nil
 }
 
-// Validate returns an error if folds or labels are invalid for n documents, or if the documents of
-// Labels outside a fold have only one class.
+// Validate returns an error if folds or labels are invalid for n documents, or if Labels has only
+// one class outside a fold.
 func (t *CrossValidation) Validate(n int) error {
 	parts, _, err := t.selectedFolds(n)
 	if err == nil {

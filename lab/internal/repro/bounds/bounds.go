@@ -115,9 +115,9 @@ func coveringRadius(eigenvalues []float64, logN float64) (index int, logRadius f
 	return index, (most + math.Log1p(math.Exp(math.Min(a, b)-most))) / 2
 }
 
-// supremum returns the supremum of 1/n Σ σ_i f(x_i) over functions f in a kernel's Hilbert space,
-// with norm up to 1, and mean square on the n points up to r > 0. signs[j] is vᵀσ for the
-// eigenvector v of λ_j.
+// supremum returns the supremum of 1/n Σ σ_i f(x_i) over functions f in a kernel's Hilbert space
+// whose norm is at most 1 and whose mean square on the n points is at most r > 0. signs[j] is vᵀσ
+// for the eigenvector v of λ_j.
 //
 // With f = Σ a_j √(n λ_j) v_j, this is the supremum of Σ a_j √(λ_j/n) signs[j] over Σ a_j² <= 1 and
 // Σ λ_j a_j² <= r. By duality it equals the minimum of

@@ -16,7 +16,7 @@ import (
 
 const paper = "Cho, Kernel Methods for Deep Learning, PhD thesis, UC San Diego, 2012, "
 
-// Experiments lists the experiments of chapters 2 and 3, chapter 4, and chapter 5.
+// Experiments lists the experiments in the order of the chapters.
 var Experiments = []repro.Experiment{
 	{
 		Name:    "cho",

@@ -91,7 +91,7 @@ func (w *curveWorker) measureSplit(ctx context.Context, t *task, number int) (te
 	return test, folds, nil
 }
 
-// trainingSet is a training set: positive documents, then negative documents, each grouped by fold.
+// trainingSet holds positive documents, then negative documents. Both are grouped by fold.
 type trainingSet struct {
 	docs   []int
 	labels []int // labels: 0 for positive, 1 for negative
