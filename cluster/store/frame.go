@@ -23,10 +23,8 @@ const (
 	fixedBytes = len(magic) + 4 + 8
 	blockBytes = 1 << 20
 
-	// Readers reject objects with a key longer than maxKey or a payload longer than maxPayload
-	// bytes.
-	maxKey     = 1 << 10
-	maxPayload = 1 << 40
+	maxKey     = 1 << 10 // twice the maximum length of a name, in bytes
+	maxPayload = 1 << 40 // readers reject objects with a larger payload, in bytes
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
