@@ -74,8 +74,8 @@ func IsReadError(err error) bool {
 	return errors.As(err, &u)
 }
 
-// withPlanHint adds a hint to the error for a missing or damaged input: `gramcluster plan` restores
-// the input.
+// withPlanHint adds a hint to the error for a missing or damaged object: `gramcluster plan`
+// restores the object.
 func withPlanHint(err error) error {
 	if IsMissing(err) {
 		return fmt.Errorf("%w (to restore it, run gramcluster plan with the same documents and flags)", err)
@@ -94,7 +94,7 @@ func (h *Host) PutFile(ctx context.Context, path string) (digest string, err err
 	return digest, err
 }
 
-// FilePrefix is the prefix of the object names of inputs other than documents.
+// FilePrefix is the object name prefix of inputs other than documents.
 const FilePrefix = "files/"
 
 // File returns the contents of a file stored by PutFile.

@@ -202,8 +202,8 @@ func (j *Job) ResultName(task int) string {
 	return fmt.Sprintf("%s%09d", JobResultsPrefix(j.Digest), task)
 }
 
-// Result returns the result of a task. It uses the memory of buf if buf is large enough. It returns
-// the errors of [store.Store.Get].
+// Result returns the result of a task. It uses the memory of buf if buf is large enough. If the
+// result is missing or damaged, [IsMissing] returns true for the error.
 func (j *Job) Result(ctx context.Context, task int, buf []byte) ([]byte, error) {
 	if task < 0 || task >= j.NumTasks {
 		return nil, fmt.Errorf("job: task must be between 0 and %d, got %d", j.NumTasks-1, task)
@@ -227,5 +227,5 @@ func (j *Job) EachResult(ctx context.Context, out *Output, do func(task int, b [
 	return ctx.Err()
 }
 
-// IsMissing reports whether err, an error of Result, means that the task must be run (again).
+// IsMissing reports whether err means that an object, such as a result, is missing or damaged.
 func IsMissing(err error) bool { return errors.Is(err, store.ErrMissing) }

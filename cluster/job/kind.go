@@ -49,8 +49,8 @@ type ReadConfigurer interface {
 type DocumentSplitter interface{ SplitsDocuments() }
 
 // Driver is implemented by a [Planner] that runs a sequence of jobs, such as the planner of
-// landmarks. Each job depends on the results of earlier jobs. Plan then only checks the flags, and
-// `gramcluster drive` calls Drive.
+// landmarks. Each job depends on the results of earlier jobs. Plan only checks the flags and the
+// documents. `gramcluster drive` calls Drive.
 type Driver interface {
 	Drive(ctx context.Context, d *DriveArgs) error
 }
@@ -61,8 +61,8 @@ type DriveArgs struct {
 	ISA    string
 	Output *Output
 
-	// RunJob runs a job and returns when the results of all tasks exist. Damaged results are
-	// computed again.
+	// RunJob runs the tasks of a job that have no result. If the previous call was for the same
+	// job, RunJob reads all results and runs the tasks of damaged results again.
 	RunJob func(ctx context.Context, j *Job) error
 }
 
@@ -85,7 +85,7 @@ type Worker interface {
 
 // Output describes the output of Gather.
 type Output struct {
-	Path   string // file, or folder if the kind supports it
+	Path   string // output file
 	Format string // output format; if empty, the file name or the kind determines it
 	Logf   func(format string, args ...any)
 

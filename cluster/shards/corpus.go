@@ -1,5 +1,5 @@
-// Package shards stores documents as term counts, in shards, so that all workers read exactly the
-// data of the planning host. Each worker reads all shards, because embeddings depend on all
+// Package shards stores a corpus in shards, so that all workers read exactly the data of the
+// planning host. Each worker reads all shards of a corpus, because embeddings depend on all
 // documents.
 //
 // The documents form one stream of bytes, with little-endian numbers,
@@ -47,7 +47,7 @@ type metadata struct {
 	Rows      int64            `json:"rows"`
 	Cols      int64            `json:"cols"`
 	Values    int64            `json:"values"`
-	Labels    int64            `json:"labels"` // total number of labels; -1 if Labels is nil
+	Labels    int64            `json:"labels"` // total number of labels; -1 if Labels.Offsets is empty
 	Groups    bool             `json:"groups,omitempty"`
 	Hashes    bool             `json:"hashes,omitempty"`
 	Texts     [3]int64         `json:"texts"`  // numbers of terms, classes, names; -1 for a nil list
@@ -130,7 +130,7 @@ func CorpusBytes(c *corpus.Corpus) int64 {
 	return m.corpusBytes()
 }
 
-// readBytes returns the approximate number of bytes needed to read the corpus, including one shard.
+// readBytes returns the approximate memory in bytes for reading the corpus, including one shard.
 func (m *metadata) readBytes() int64 { return m.corpusBytes() + min(m.Bytes, ShardBytes) }
 
 func (m *metadata) corpusBytes() int64 {
@@ -141,8 +141,8 @@ func (m *metadata) corpusBytes() int64 {
 	return n
 }
 
-// Write stores a corpus without its warnings, and returns its digest. It skips shards that exist,
-// and holds at most two shards in memory.
+// Write stores a corpus and returns its digest. It omits fields that aren't in the stream or meta,
+// such as Warnings. It fails if Weights is set. It holds at most two shards in memory.
 func Write(ctx context.Context, s *store.Store, c *corpus.Corpus) (digest string, err error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -241,8 +241,8 @@ func readMetadata(ctx context.Context, get GetFunc, digest string) (*metadata, e
 	return m, nil
 }
 
-// Read returns the corpus with the given digest, without warnings. memory is the memory limit in
-// bytes, or 0 for no limit. Read fails if get fails, if the corpus is invalid, or with a
+// Read returns the corpus with the given digest, as stored by [Write]. memory is the memory limit
+// in bytes, or 0 for no limit. Read fails if get fails, if the corpus is invalid, or with a
 // *[run.MemoryError] if memory is insufficient.
 func Read(ctx context.Context, get GetFunc, digest string, memory int64) (*corpus.Corpus, error) {
 	m, err := readMetadata(ctx, get, digest)

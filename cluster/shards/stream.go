@@ -11,7 +11,7 @@ type number interface {
 	byte | int32 | uint32 | int64 | uint64 | float32
 }
 
-// chunkBytes is the number of bytes that writeList encodes at a time.
+// chunkBytes is the maximum number of bytes that writeList encodes at a time.
 const chunkBytes = 1 << 18
 
 // splitter divides a stream into shards. After an error it ignores all writes.

@@ -32,9 +32,9 @@ func init() {
 	}
 }
 
-// checkListPage fails if an S3 response isn't a complete list page. The AWS library accepts any text,
-// such as a proxy's error, as an empty list. It accepts a page without a next marker as the last
-// page.
+// checkListPage fails if an S3 response isn't a complete list page. The AWS library accepts any
+// text, such as a proxy's error, as an empty list. It accepts a truncated page without a
+// continuation token as the last page.
 func checkListPage(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {

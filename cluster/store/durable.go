@@ -9,11 +9,12 @@ import (
 	"syscall"
 )
 
-// syncedFolders is the set of folders in a store whose directory entries have been synced to disk.
+// syncedFolders is the set of folders in a store whose entries in their parent folders have been
+// synced to disk.
 type syncedFolders struct{ folders sync.Map }
 
-// syncParents syncs the directory entries of a file and of its parent folders in the store. The contents
-// of the file must already be synced.
+// syncParents syncs the directory entries of a file and of its parent folders in the store. The
+// contents of the file must already be synced.
 func (s *syncedFolders) syncParents(store, path string) error {
 	dir := filepath.Dir(path)
 	if err := syncFolder(dir); err != nil {

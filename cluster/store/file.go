@@ -15,16 +15,16 @@ import (
 	"syscall"
 )
 
-// folderBucket is a bucket in a folder. It doesn't use gocloud.dev, whose check for an existing file
-// isn't atomic with writing the file. A symbolic link out of the folder is an error.
+// folderBucket is a bucket in a folder. It doesn't use gocloud.dev, whose check for an existing
+// file isn't atomic with writing the file. A symbolic link out of the folder is an error.
 type folderBucket struct {
 	dir    string
 	create bool // create a missing folder
 	*syncedFolders
 }
 
-// incompleteFolder is the subfolder for incomplete files. Files of killed processes stay there until Sweep
-// removes them.
+// incompleteFolder is the subfolder for incomplete files. Files of killed processes stay there
+// until Sweep removes them.
 const incompleteFolder = "making"
 
 // openFolder returns the bucket in a folder. If create is set, the first write creates a missing
@@ -50,7 +50,8 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folderBucket{dir, create, &syncedFolders{}}, nil
 }
 
-// withRoot calls do with an os.Root of the folder, so that files outside the folder are inaccessible.
+// withRoot calls do with an os.Root of the folder, so that files outside the folder are
+// inaccessible.
 func (b folderBucket) withRoot(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {
@@ -73,7 +74,7 @@ func (b folderBucket) Create(ctx context.Context, key string, parts [][]byte) er
 
 func (b folderBucket) createObject(ctx context.Context, r *os.Root, key string, parts [][]byte) error {
 	if _, err := r.Lstat(key); err == nil {
-		return fmt.Errorf("%s: %w", key, ErrExists) // checked here to avoid writing the file
+		return fmt.Errorf("%s: %w", key, ErrExists) // checked early, to avoid writing the file
 	}
 	temporary := path.Join(incompleteFolder, fmt.Sprintf("%016x", rand.Uint64()))
 	f, err := r.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

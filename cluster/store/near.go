@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// WithLocalCopies returns a store with the same objects, where a [View] has random access. Objects
-// in a folder aren't copied. Other objects are downloaded when they are first opened, and stored in
-// a temporary file in dir. The caller must close the returned store, which deletes the file. The
-// store s stays open.
+// WithLocalCopies returns a store with the same objects, in which a [View] has random access.
+// Objects in a folder aren't copied. Other objects are downloaded when they are first opened, and
+// stored in a temporary file in dir. The caller must close the returned store, which deletes the
+// file. The store s stays open.
 func (s *Store) WithLocalCopies(dir string) (*Store, error) {
 	if b, ok := s.bucket.(folderBucket); ok {
 		return New(b), nil
@@ -74,7 +74,7 @@ func (n *copyingBucket) fetch(ctx context.Context, key string, c *localCopy) err
 	begin := n.end
 	n.end += size
 	n.mu.Unlock()
-	// An object whose size differs from the bucket's entry is later reported as damaged.
+	// An object that is shorter than size is later reported as damaged.
 	length, err := io.CopyBuffer(io.NewOffsetWriter(n.file, begin), io.LimitReader(r, size), make([]byte, blockBytes))
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 //
 // Parameters are documented in gocloud.dev/blob. Credentials come from the libraries' default
 // sources: environment, files, or the role of the computer. An address that may contain credentials
-// is rejected, and the error omits it. A folder must have been created by [Create].
+// is rejected, and the error omits it. A folder must already contain a store.
 func Open(ctx context.Context, address string) (*Store, error) { return open(ctx, address, false) }
 
 // Create is like [Open], but the first write creates a missing folder. Buckets must exist.

@@ -46,8 +46,8 @@ func (e *DamagedError) Error() string {
 
 // Put stores the concatenated parts as an object. If an intact object with this name exists, Put
 // returns true, or an error if the contents differ. If an attempt is damaged, Put creates the next
-// attempt, up to [MaxAttempts]. If Put returns nil, the object is complete and durable. Other
-// errors come from the bucket.
+// attempt, up to [MaxAttempts]. If Put succeeds, the object is complete and durable. Put also fails
+// if the name is invalid, the bucket fails, or all attempts are damaged.
 func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bool, err error) {
 	if err := checkName(name); err != nil {
 		return false, err
@@ -175,7 +175,7 @@ func (s *Store) read(ctx context.Context, key string, buf []byte) (b []byte, err
 	return b, withKey(key, err)
 }
 
-// withKey converts a *damagedError to a *[DamagedError] with the key.
+// withKey adds the key to an error. It converts a *damagedError to a *[DamagedError].
 func withKey(key string, err error) error {
 	if bad := (*damagedError)(nil); errors.As(err, &bad) {
 		return &DamagedError{key, bad.offset, bad.got, bad.want}

@@ -21,8 +21,8 @@ type View struct {
 	buf      []byte
 }
 
-// OpenView opens an object. It uses the memory of buf if buf is large enough. It reads the whole
-// object unless the bucket has random access, like a folder or the bucket of
+// OpenView opens an object. The view reads ranges into buf if buf is large enough. OpenView reads
+// the whole object unless the bucket has random access, like a folder or the bucket of
 // [Store.WithLocalCopies]. It returns the errors of [Store.Get], but checks only the header. The
 // caller must close the view.
 func (s *Store) OpenView(ctx context.Context, name string, buf []byte) (*View, error) {
@@ -69,7 +69,8 @@ func (v *View) open(ctx context.Context, key string) error {
 
 // ReadRange returns bytes lo to hi-1 of the object. The slice is valid until the next call.
 // ReadRange reads and checks the 1 MiB blocks that contain these bytes. If a block is damaged,
-// ReadRange continues with the next attempt. It returns the errors of [Store.Get].
+// ReadRange continues with the next attempt. It fails if the range is invalid, when ctx is done, or
+// with the errors of [Store.Get].
 func (v *View) ReadRange(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// MissingError lists the tasks of a job that have no result.
+// MissingError lists the tasks of a job that have no intact result.
 type MissingError struct {
 	Job      string
 	Tasks    []int
@@ -50,7 +50,7 @@ func Gather(ctx context.Context, kinds []job.Kind, j *job.Job, out *job.Output) 
 	if !job.IsMissing(err) {
 		return err
 	}
-	// A result is damaged. Read all results, so that the error lists all damage.
+	// A result is damaged. Read all results, so that the error lists all damaged results.
 	var why []error
 	s, more := StatusOf(ctx, j, true, func(bad error) { why = append(why, bad) })
 	if more != nil || len(s.Missing()) == 0 {

@@ -8,18 +8,18 @@ import (
 	"github.com/gramengine/gram/cluster/job"
 )
 
-// Dispatcher distributes the tasks of jobs to other processes for a [job.Driver], one job after
-// another.
+// Dispatcher runs the jobs of a [job.Driver] one after another. RunTasks may run their tasks in
+// other processes.
 type Dispatcher struct {
-	// RunTasks starts tasks, and returns when no more results are expected. Run starts missing
-	// tasks again, even after an error of RunTasks.
+	// RunTasks starts tasks, and returns when no more results are expected. Run calls it again for
+	// missing tasks, even after an error.
 	RunTasks func(ctx context.Context, j *job.Job, tasks []int) error
 
 	// Logf prints errors.
 	Logf func(format string, args ...any)
 
-	// OnStart is called when Run begins a job, with the number n of the job, from 1, and the number
-	// of missing tasks.
+	// OnStart reports that Run begins job number n, counted from 1. tasks is the number of missing
+	// tasks.
 	OnStart func(j *job.Job, n, tasks int)
 
 	lastDigest string // digest of the last job
@@ -29,9 +29,9 @@ type Dispatcher struct {
 // maxStarts is the maximum number of times that missing tasks are started.
 const maxStarts = 3
 
-// Run returns when all results of a job exist. If Run is called again for the same job, it reads
-// and checks all results, because a result was damaged. Run fails if the store fails, if tasks are
-// missing after maxStarts attempts, or when ctx is done.
+// Run runs the missing tasks of a job until all results exist. If Run is called again for the same
+// job, it reads and checks all results, because a result was damaged. Run fails if the store fails,
+// if tasks are missing after maxStarts attempts, or when ctx is done.
 func (h *Dispatcher) Run(ctx context.Context, j *job.Job) error {
 	again := h.lastDigest == j.Digest
 	if h.lastDigest = j.Digest; !again {

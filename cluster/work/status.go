@@ -19,11 +19,12 @@ type Status struct {
 	NumStored    int    `json:"stored"`            // tasks with a result, even if damaged
 	Bytes        int64  `json:"bytes"`             // total size of all results
 	NumRewritten int    `json:"again"`             // results written because an earlier result of the task was damaged
-	NumDamaged   int    `json:"damaged,omitempty"` // tasks without an intact result, if results were read
+	NumDamaged   int    `json:"damaged,omitempty"` // stored results without an intact attempt; 0 unless checked
 	missing      []int
 }
 
-// Missing returns the tasks without a result, in ascending order.
+// Missing returns the tasks without a result, in ascending order. Results known to be damaged don't
+// count.
 func (s *Status) Missing() []int { return s.missing }
 
 // StatusOf counts the results of a job by name. If check is set, it also reads the results, and
@@ -70,8 +71,8 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	return s, err
 }
 
-// JobDigests returns the digests of the stored jobs, in ascending order. It omits digests that don't
-// begin with prefix.
+// JobDigests returns the digests of the stored jobs, in ascending order. It omits digests that
+// don't begin with prefix.
 func JobDigests(ctx context.Context, s *store.Store, prefix string) (digests []string, err error) {
 	err = s.List(ctx, job.DescriptionPrefix+prefix, func(o store.Object) error {
 		if d := strings.TrimPrefix(o.Name, job.DescriptionPrefix); job.IsDigest(d) {

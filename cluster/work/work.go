@@ -27,7 +27,7 @@ type TaskReport struct {
 const (
 	StateDone   = "done"   // the result has been stored
 	StateExists = "there"  // the result already existed
-	StateFailed = "failed" // the task may be tried again
+	StateFailed = "failed" // the task failed, and may be run again
 )
 
 // Runner runs tasks one after another. Consecutive tasks of a job share a worker. A Runner must not
@@ -57,7 +57,7 @@ func NewRunner(h *job.Host, kinds []job.Kind, w io.Writer) *Runner {
 	return &Runner{host: h, kinds: kinds, out: json.NewEncoder(w), failedJobs: map[string]*failedJob{}}
 }
 
-// NumFailed returns the number of tasks that have failed.
+// NumFailed returns the number of failed tasks, including invalid task lines.
 func (r *Runner) NumFailed() int { return r.numFailed }
 
 // Run runs a task unless its result exists. If the task fails, Run reports the failure and returns

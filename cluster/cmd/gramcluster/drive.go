@@ -100,9 +100,9 @@ func (d *driveFlags) run(ctx context.Context, e *cli.Env) error {
 	})
 }
 
-// command runs the shell command in the flag -with, which reads the tasks from standard input, one
-// line per task. In its environment, GRAM_STORE is the store's address and GRAM_JOB the job's
-// digest. Output goes to standard error. When ctx is done, the shell receives SIGTERM.
+// command runs the shell command of -with. The shell command reads the tasks from standard input,
+// one line per task. Its environment variables GRAM_STORE and GRAM_JOB hold the store's address and
+// the job's digest. Output goes to standard error. When ctx is done, the shell receives SIGTERM.
 func (d *driveFlags) command(ctx context.Context, e *cli.Env, j *job.Job, tasks []int) error {
 	var lines bytes.Buffer
 	for _, t := range tasks {
@@ -119,7 +119,7 @@ func (d *driveFlags) command(ctx context.Context, e *cli.Env, j *job.Job, tasks 
 	return nil
 }
 
-// await returns when all results exist, or when no result has arrived for the duration d.wait.
+// await waits until all results exist, or until no result has arrived for the duration d.wait.
 func (d *driveFlags) await(ctx context.Context, j *job.Job) error {
 	last, since := -1, time.Now()
 	for {

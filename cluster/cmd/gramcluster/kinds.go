@@ -37,8 +37,8 @@ func kindHelp(command, does string) string {
 	return text + fmt.Sprintf("\ngramcluster %s KIND -help describes a kind, with an example and its flags.", command)
 }
 
-// selectKind makes the command's first argument select a kind of job. Then it declares the kind's
-// flags, and calls take with the kind and the kind's planner.
+// selectKind makes the command's first argument select a kind of job. When arguments are parsed, it
+// declares the kind's flags, and calls take with the kind and the kind's planner.
 func selectKind(f *cli.Flags, command, usage string, take func(job.Kind, job.Planner)) {
 	f.Usage = fmt.Sprintf("gramcluster %s KIND %s", command, usage)
 	f.RewriteArgs = func(args []string) ([]string, error) {

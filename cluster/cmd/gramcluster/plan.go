@@ -126,7 +126,7 @@ func (p *planFlags) prepare(ctx context.Context, e *cli.Env) (*job.Host, *job.Pl
 
 func (p *planFlags) read(ctx context.Context, h *job.Host, e *cli.Env) (*corpus.Corpus, error) {
 	p.documents.AdjustOptions = func(opt *corpus.Options) error {
-		opt.MemoryBytes = (2*h.FreeMemory(nil) + 4) / 5 // later steps need the other three fifths
+		opt.MemoryBytes = (2*h.FreeMemory(nil) + 4) / 5 // later steps need three fifths of the free memory
 		var err error
 		if p.tokenizer != "" {
 			opt.Tokenizer, err = corpus.ParseTokenizer(p.tokenizer)

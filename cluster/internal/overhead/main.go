@@ -1,7 +1,7 @@
 // Command overhead prints the table in docs/cluster.md: the CPU time of gram and gramcluster for a
-// Gram matrix. One after another, it runs `gram matrix`, `gramcluster plan`, several `gramcluster
-// work` processes and `gramcluster gather`. It prints medians, minima and maxima over rounds, and
-// checks that the output files are equal. See `make bench-cluster`.
+// Gram matrix. Each round runs `gram matrix`, `gramcluster plan`, several `gramcluster work` and
+// `gramcluster gather`, one process at a time, and checks that the output files are equal. The
+// table has medians, minima and maxima over the rounds. See `make bench-cluster`.
 package main
 
 import (

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// StartBucket returns the URL of an empty bucket. If GRAM_BUCKET is set, StartBucket returns its
-// value. Otherwise, it starts versitygw, an S3 server that stores objects in a folder, and sets the
-// AWS credentials in the environment.
+// StartBucket returns the URL of a bucket: the value of GRAM_BUCKET if this variable is set.
+// Otherwise, it starts versitygw, an S3 server that stores objects in a folder, sets the AWS
+// credentials in the environment, and returns the URL of an empty bucket.
 //
-// Go builds and caches the server, with the version and checksums in versitygw/go.mod and go.sum.
+// The go command builds and caches the server. versitygw/go.mod determines the server's version.
 func StartBucket(t testing.TB) (url string) {
 	t.Helper()
 	if url := os.Getenv("GRAM_BUCKET"); url != "" {

@@ -4,7 +4,8 @@
 // processes. Only tests import it.
 //
 // Starting a server takes a minute, so tests that need a server are skipped unless GRAM_SERVERS is
-// set, as in `make cluster-check`. Then a server that fails to start is an error.
+// set, as in `make cluster-check`. If GRAM_SERVERS is set, a test fails if its server doesn't
+// start.
 package servers
 
 import (
@@ -71,8 +72,8 @@ func (l *processLog) String() string {
 	return l.b.String()
 }
 
-// start runs cmd in a process group until the test ends. It returns when ready reports true for the
-// output so far.
+// start runs cmd in a process group until the test ends. It waits until ready returns true for the
+// output so far. The test fails if this takes more than five minutes.
 func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 	t.Helper()
 	out := &processLog{}

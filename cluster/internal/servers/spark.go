@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// SparkCluster is a Spark cluster with one master and several workers with one core each.
+// SparkCluster is a Spark cluster with one master and several workers. Each worker has one core.
 type SparkCluster struct {
 	URL  string // spark://HOST:PORT
 	home string
 	env  []string
 }
 
-// StartSpark starts a master and workers as local processes, from the Spark installation in SPARK_HOME
-// (see `make cluster-check`). Workers inherit the current environment.
+// StartSpark starts a master and workers as local processes, from the Spark installation in
+// SPARK_HOME (see `make cluster-check`). These processes inherit the current environment.
 func StartSpark(t testing.TB, workers int) *SparkCluster {
 	t.Helper()
 	RequireServers(t)

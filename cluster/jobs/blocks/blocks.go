@@ -14,7 +14,7 @@ type LowerTriangle struct {
 	BlockSize int `json:"block"`
 }
 
-// Validate returns an error if a field is out of range.
+// Validate returns an error if a field is out of range, or if a side has more than 2¹⁵ blocks.
 func (h LowerTriangle) Validate() error {
 	switch {
 	case h.NumRows < 1 || h.NumRows > math.MaxInt32:

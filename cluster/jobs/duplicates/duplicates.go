@@ -61,8 +61,8 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// ConfigureRead implements job.ReadConfigurer. It keeps rare words and digits, because they
-// distinguish documents.
+// ConfigureRead implements job.ReadConfigurer. By default, it keeps rare words and digits, because
+// they distinguish documents.
 func (p *planner) ConfigureRead(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1
@@ -183,8 +183,8 @@ func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 	return [][]byte{slices.Concat(copies, near)}, err
 }
 
-// unionPairs decodes the pairs of documents in b and adds them to kept. It fails if an index isn't
-// below n, or if the indices of a pair are equal.
+// unionPairs decodes the pairs of documents in b and adds them to kept. It fails unless each pair
+// has different indices below n.
 func unionPairs(kept *engine.Deduplicator, b []byte, n int) error {
 	if len(b)%8 != 0 {
 		return fmt.Errorf("result has %d bytes, which is not a multiple of 8", len(b))

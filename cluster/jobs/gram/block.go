@@ -1,10 +1,10 @@
 package gram
 
 // maxTileSize is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the size
-// of the blocks that a store reads and checks.
+// of the parts that a store reads and checks separately.
 const maxTileSize = 512
 
-// tileSize returns the side length of a tile, a power of 2 that divides StripHeight, so that
+// tileSize returns the side length of a tile. It is a power of 2 that divides StripHeight, so that
 // diagonal tiles are square.
 func (s *spec) tileSize() int { return min(maxTileSize, s.StripHeight&-s.StripHeight) }
 

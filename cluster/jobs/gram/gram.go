@@ -1,8 +1,8 @@
 // Package gram implements jobs that compute a Gram matrix, one block per task. The lower triangle
 // is divided into strips of h rows. A strip that ends before row e has columns 0 to e-1, divided
-// evenly into the fewest blocks of at most w columns. Blocks are wide, so that many columns share
-// the cost of preparing a panel of rows. A result consists of the block's tiles up to the diagonal,
-// in row-major order (see block.go).
+// into ⌈e/w⌉ blocks of about the same width. Blocks are wide, so that many columns share the cost
+// of preparing a panel of rows. A result consists of the block's tiles up to the diagonal, in
+// row-major order (see block.go).
 package gram
 
 import (
@@ -43,7 +43,7 @@ type spec struct {
 	Kernel        string `json:"kernel"`
 	NumDocuments  int    `json:"documents"`
 	StripHeight   int    `json:"rows"`    // height of a strip, h
-	MaxBlockWidth int    `json:"columns"` // maximum width of a block, w
+	MaxBlockWidth int    `json:"columns"` // maximum mean width of a strip's blocks, w
 }
 
 const maxBlockSize = 1 << 16

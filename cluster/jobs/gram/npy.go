@@ -17,8 +17,8 @@ import (
 )
 
 // The matrix is written in strips of up to stripBytes, because long writes are faster. A strip has
-// the height of a tile. It is written in pieces of about writeBytes, and ctx is checked between
-// pieces.
+// the height of a tile. If a strip has all columns, it is written in pieces of up to writeBytes, so
+// that ctx is checked often. Other strips are written row by row.
 const (
 	stripBytes = 128 << 20
 	writeBytes = 8 << 20
@@ -75,7 +75,8 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 func (s *spec) tileBytes() int64 { return 4 * int64(s.tileSize()) * int64(s.tileSize()) }
 
 // stripWidth returns the number of workers, and the number of columns per strip. A strip has at
-// least one tile and at most stripBytes. All strips together take at most half of the free memory.
+// least one tile and at most stripBytes. With a memory limit, all strips together take at most half
+// of the free memory.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.MemoryLimit > 0 {
@@ -85,7 +86,7 @@ func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	return workers, max(int(room/s.tileBytes()), 1) * s.tileSize()
 }
 
-// strip is a row of adjacent tiles, which a worker holds in memory.
+// strip is a row of adjacent tiles of the whole matrix, which a worker holds in memory.
 type strip struct {
 	*spec
 	job           *job.Job

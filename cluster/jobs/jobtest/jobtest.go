@@ -25,8 +25,8 @@ import (
 )
 
 // Run plans a job on the documents in source, runs its tasks on two hosts in random order, and
-// gathers the results to a file called name. It returns the job, the output and the error of
-// gather.
+// gathers the results into a file called name. It returns the job, the output, and any error of
+// planning or gathering.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
 	return RunISA(t, asm.BestKernels().ISA, k, source, name, flags...)
@@ -89,8 +89,8 @@ func newOutput(t testing.TB, name string) *job.Output {
 	return &job.Output{Path: path, Logf: t.Logf, Progress: func(int64, int64) {}}
 }
 
-// CheckRejected checks that planning with each set of flags fails with the corresponding error
-// text.
+// CheckRejected checks, for each entry of says, that a job with the key as flags fails with an
+// error that contains the value.
 func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {

@@ -73,7 +73,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// Plan implements job.Planner. It only checks the flags, because Drive plans the passes.
+// Plan implements job.Planner. It only checks flags and labels, because Drive plans the passes.
 func (p *planner) Plan(_ context.Context, from *job.PlanArgs) (any, int, error) {
 	if _, err := p.settings(); err != nil {
 		return nil, 0, err
@@ -206,7 +206,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	return o, nil
 }
 
-// Run implements job.Worker. Blocks are computed concurrently and written in order.
+// Run implements job.Worker. Blocks are computed concurrently and returned in order.
 func (o *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 	first, end := blockRange(o.request, o.job.NumTasks, task)
 	parts := make([][]byte, end-first)

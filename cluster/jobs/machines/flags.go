@@ -43,7 +43,7 @@ var parameterFlags = []struct {
 	{"thresholds", "tune the threshold of each label by cross-validation, `0|1`", false},
 }
 
-// Declare declares the flags. If several is set, flags may take lists, as in a search.
+// Declare declares the flags. If several is set, some flags take lists, as in a search.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.allowLists, f.Values = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"

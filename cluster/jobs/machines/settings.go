@@ -16,7 +16,7 @@ type Settings struct {
 	Seed       uint64              `json:"seed"`
 }
 
-// SolverSettings returns the solver's settings.
+// SolverSettings converts the type, parameters and seed to settings of package svm.
 func (s *Settings) SolverSettings() (out svm.Settings, err error) {
 	_, t, err := learn.Parse(s.Type)
 	if err == nil {

@@ -63,8 +63,8 @@ func declare(f *flag.FlagSet) job.Planner {
 	return p
 }
 
-// ConfigureRead implements job.ReadConfigurer. It sets MinDF to 1, because rare words distinguish
-// documents.
+// ConfigureRead implements job.ReadConfigurer. It sets MinDF to 1 by default, because rare words
+// distinguish documents.
 func (p *planner) ConfigureRead(_ context.Context, opt *corpus.Options) error {
 	if opt.MinDF == 0 {
 		opt.MinDF = 1

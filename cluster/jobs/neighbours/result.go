@@ -27,8 +27,8 @@ func encodeLists(lists [][]engine.Neighbour) []byte {
 	return b
 }
 
-// decodeLists decodes the lists of the rows or, if wantColumns is set, of the columns. It fails unless b
-// holds exactly rows + columns lists of up to k neighbours.
+// decodeLists decodes the lists of the rows or, if wantColumns is set, of the columns. It fails
+// unless b holds exactly rows + columns lists of up to k neighbours.
 func decodeLists(b []byte, rows, columns, k int, wantColumns bool) ([][]engine.Neighbour, error) {
 	lists := make([][]engine.Neighbour, 0, max(rows, columns))
 	for at := range rows + columns {

@@ -150,7 +150,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	return s, len(s.CorpusDigests), nil
 }
 
-// decodeModel decodes a model of any type that gram train writes.
+// decodeModel decodes a model of gram train. It fails if the kernel is precomputed.
 func decodeModel(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {

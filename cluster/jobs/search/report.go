@@ -10,7 +10,8 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// searchReport is the JSON output of gather. It has the same keys as the output of gram grid -json.
+// searchReport is the JSON output of gather. Values have the same keys as in the output of gram
+// grid -json.
 type searchReport struct {
 	Type      string         `json:"type"`
 	Folds     int            `json:"folds"`

@@ -131,7 +131,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	return s, tasks.Len(), errors.Join(err, o.Close())
 }
 
-// worker is a job with its documents, and the problem for the current embedding.
+// worker runs tasks. It holds the job's documents and the problem for the current embedding.
 type worker struct {
 	spec
 	host   *job.Host

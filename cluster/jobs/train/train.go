@@ -86,9 +86,9 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	return s, tasks, problem.Engine().Close()
 }
 
-// settingsOf returns the solver's settings. Classifiers of labels are always trained independently,
-// so that workers with less memory compute the same bits. gram trains them independently only if
-// the matrix fits into memory.
+// settingsOf returns the solver's settings. With scheme labels, binary classifiers are trained
+// independently, so that workers with less memory compute the same bits. gram trains them
+// independently only if the matrix fits into memory.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SolverSettings()
 	out.IndependentLabels = true

@@ -45,11 +45,11 @@ func Faults(op string) []Fault {
 	return []Fault{FailBefore, FailAfter}
 }
 
-// ErrInjected is wrapped by all errors of injected faults.
+// ErrInjected is wrapped by the errors of injected faults, except CreateTwice and FalseExists.
 var ErrInjected = errors.New("injected fault")
 
 // FaultyBucket injects faults into the operations of a bucket. Before each operation, it calls
-// Decide with the key or prefix. Decide returns the fault to inject.
+// Decide with the operation and its key or prefix. Decide returns the fault to inject.
 type FaultyBucket struct {
 	store.Bucket
 	Decide func(op, key string) Fault
