@@ -54,8 +54,7 @@ func (l TaskLine) String() string {
 const maxLineBytes = 4096
 
 // ReadTaskLines calls yield for each nonblank line of r, with an error if the line is invalid.
-// number is the line number, from 1. ReadTaskLines stops at the first error of yield or r, or when
-// ctx is done.
+// number is the line number, from 1. ReadTaskLines stops at the first error of yield, r or ctx.
 func ReadTaskLines(ctx context.Context, r io.Reader, yield func(number int, l TaskLine, err error) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, maxLineBytes), maxLineBytes)

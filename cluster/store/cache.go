@@ -36,9 +36,8 @@ func NewCache(dir string, bytes int64) (*Cache, error) {
 // names contain the suffix. Other files in the folder are ignored.
 const copySuffix = ".object"
 
-// Get is like [Store.Get], but returns the local copy if it exists and is intact. The name must
-// determine the contents, for example by a digest. If the copy can't be written, Get still returns
-// the object.
+// Get is like [Store.Get], but returns the local copy if it is intact. The name must determine the
+// contents. If the copy can't be written, Get still returns the object.
 func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) {
 	path := c.path(name)
 	if b, err := c.load(path, name); err == nil {

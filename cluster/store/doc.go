@@ -1,6 +1,5 @@
 // Package store keeps objects in a folder, in memory, or in a bucket of S3, Google or Azure.
-// Processes use a store without locks and without synchronised clocks. They may be killed at any
-// time and may repeat work.
+// Processes need no locks and no clocks. They may be killed at any time and may repeat work.
 //
 // Correctness follows from these rules:
 //

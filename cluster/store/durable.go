@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// syncedFolders is the set of folders in a store whose entries in their parent folders have been
-// synced to disk.
+// syncedFolders is the set of folders whose entries in their parent folders are synced to disk.
 type syncedFolders struct{ folders sync.Map }
 
 // syncParents syncs the directory entries of a file and of its parent folders in the store. The

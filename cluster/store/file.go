@@ -50,8 +50,7 @@ func openFolder(dir string, create bool) (Bucket, error) {
 	return folderBucket{dir, create, &syncedFolders{}}, nil
 }
 
-// withRoot calls do with an os.Root of the folder, so that files outside the folder are
-// inaccessible.
+// withRoot calls do with an os.Root of the folder, so that files outside are inaccessible.
 func (b folderBucket) withRoot(do func(r *os.Root) error) error {
 	r, err := os.OpenRoot(b.dir)
 	if err != nil {

@@ -69,8 +69,7 @@ func (v *View) open(ctx context.Context, key string) error {
 
 // ReadRange returns bytes lo to hi-1 of the object. The slice is valid until the next call.
 // ReadRange reads and checks the 1 MiB blocks that contain these bytes. If a block is damaged,
-// ReadRange continues with the next attempt. It fails if the range is invalid, when ctx is done, or
-// with the errors of [Store.Get].
+// ReadRange continues with the next attempt. Its errors include the errors of [Store.Get].
 func (v *View) ReadRange(ctx context.Context, lo, hi int64) ([]byte, error) {
 	for {
 		if lo < 0 || hi < lo || hi > v.frame.payload {

@@ -23,12 +23,11 @@ type Status struct {
 	missing      []int
 }
 
-// Missing returns the tasks without a result, in ascending order. Results known to be damaged don't
-// count.
+// Missing returns the tasks without a result, in ascending order.
 func (s *Status) Missing() []int { return s.missing }
 
 // StatusOf counts the results of a job by name. If check is set, it also reads the results, and
-// calls damaged for each damaged object.
+// calls damaged for each damaged object. Tasks without an intact result then count as missing.
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, NumTasks: j.NumTasks}
 	var buf []byte

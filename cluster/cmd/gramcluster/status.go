@@ -122,8 +122,7 @@ func (s *statusFlags) print(e *cli.Env, j *job.Job, st *work.Status) error {
 	return err
 }
 
-// formatRemaining formats the number of remaining tasks. If done > 0, it adds the remaining time at
-// the rate so far.
+// formatRemaining formats the number of remaining tasks and, if done > 0, the remaining time.
 func formatRemaining(done, left int, took time.Duration) string {
 	if done <= 0 {
 		return fmt.Sprintf("%d tasks left", left)

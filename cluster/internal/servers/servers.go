@@ -4,8 +4,7 @@
 // processes. Only tests import it.
 //
 // Starting a server takes a minute, so tests that need a server are skipped unless GRAM_SERVERS is
-// set, as in `make cluster-check`. If GRAM_SERVERS is set, a test fails if its server doesn't
-// start.
+// set, as in `make cluster-check`. With GRAM_SERVERS, a test fails if its server doesn't start.
 package servers
 
 import (

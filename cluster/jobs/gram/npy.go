@@ -75,8 +75,7 @@ func (s *spec) gatherNPY(ctx context.Context, j *job.Job, out *job.Output) error
 func (s *spec) tileBytes() int64 { return 4 * int64(s.tileSize()) * int64(s.tileSize()) }
 
 // stripWidth returns the number of workers, and the number of columns per strip. A strip has at
-// least one tile and at most stripBytes. With a memory limit, all strips together take at most half
-// of the free memory.
+// least one tile and at most stripBytes. All strips together take at most half of the memory limit.
 func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	workers, room := h.Workers, int64(stripBytes)
 	if h.MemoryLimit > 0 {

@@ -10,8 +10,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// searchReport is the JSON output of gather. Values have the same keys as in the output of gram
-// grid -json.
+// searchReport is the JSON output of gather. gram grid -json uses the same keys.
 type searchReport struct {
 	Type      string         `json:"type"`
 	Folds     int            `json:"folds"`
