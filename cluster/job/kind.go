@@ -83,7 +83,7 @@ type Worker interface {
 	Close() error
 }
 
-// Output describes the output of Gather.
+// Output describes the output of Kind.Gather or a [Driver].
 type Output struct {
 	Path   string // output file
 	Format string // output format; if empty, the file name or the kind determines it

@@ -54,7 +54,7 @@ func (s *statusFlags) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	defer h.Store.Close()
-	// Time and number of results at the first check, for formatRemaining.
+	// formatRemaining needs the time and the number of results at the first check.
 	begin, before := time.Now(), -1
 	for {
 		found, err := work.JobDigests(ctx, h.Store, s.job) // inside the loop, because drive may add jobs

@@ -21,7 +21,7 @@ type world struct {
 	log     func(string, ...any)
 	rate    float64 // probability of a fault per operation
 	rot     float64 // probability that a stored byte changes after a step
-	mortal  float64 // probability that a process dies instead of a step
+	mortal  float64 // probability that a process dies instead of taking a step
 	store   storetest.MemoryBucket
 	kinds   []job.Kind
 	results map[string][]byte // expected results, indexed by name

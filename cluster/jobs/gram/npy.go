@@ -94,8 +94,8 @@ type strip struct {
 	values        []float32
 	buf           []byte
 
-	view *store.View // view of the result of task
-	task int
+	view *store.View // view of a task's result; nil if closed
+	task int         // task of the view
 }
 
 // fill reads the tiles of a strip. Tiles right of the diagonal are transposed.
