@@ -80,7 +80,7 @@ func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, er
 func (p *Predictor) coefsByColumn() *columnCoefs {
 	p.once.Do(func() {
 		b := columnCoefs{make([]int, p.columns+1), make([]int32, p.coefCount), make([]float64, p.coefCount)}
-		next := b.offsets[1:] // by column: the number of entries, later the index of the first, finally the index after the last
+		next := b.offsets[1:] // per column: number of entries, then index of the first entry, then index after the last
 		for _, at := range p.supportColumns {
 			for _, s := range at {
 				next[s]++
