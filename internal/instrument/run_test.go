@@ -60,7 +60,8 @@ func TestError(t *testing.T) {
 	}
 	for _, off := range []float64{math.NaN(), 2e-6} {
 		wrong := e
-		if wrong.add(off, 1e-6); wrong.ToleranceRatio <= 1 {
+		wrong.add(off, 1e-6)
+		if wrong.add(1e-8, 1e-6); wrong.ToleranceRatio <= 1 {
 			t.Errorf("an error of %v is %+v", off, wrong)
 		}
 	}

@@ -8,6 +8,7 @@ package instrument
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/gramengine/gram/asm"
 	"github.com/gramengine/gram/corpus"
@@ -55,7 +56,7 @@ func (e *SampleError) add(off, tolerance float64) {
 	if off != 0 {
 		part = off / tolerance
 	}
-	if !(part <= e.ToleranceRatio) {
+	if !math.IsNaN(e.ToleranceRatio) && !(part <= e.ToleranceRatio) {
 		e.ToleranceRatio = part
 	}
 }
