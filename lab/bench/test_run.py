@@ -149,4 +149,7 @@ def test_objectives():
     assert libsvm.objectives("nu = 0.1\nobj = -12.5, rho = 0.5\nobj = -1e-3, rho = -1\n") == [-12.5, -1e-3]
     with pytest.raises(measure.Failure):
         libsvm.objectives("nothing")
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert libsvm.first_of_most_votes(pairs, ["0.1", "-2", "3"]) == "a"  # a tie
+    assert libsvm.first_of_most_votes(pairs, ["-1", "1", "1"]) == "b"
     assert libsvm.same_label("1", "+1") and not libsvm.same_label("a", "1")
