@@ -36,13 +36,13 @@ type Match = engine.Match
 // weighted as if a single document contained it.
 //
 // A query is compared with each document added since the last build, in less than a microsecond per
-// document. When the number of documents added since then exceeds 1,024 plus eight times the square
-// root of the number of documents, Add rebuilds the index. A rebuild doesn't change query results.
-// For a million short texts, a rebuild takes some seconds and happens once per 9,000 added texts.
-// An index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300
-// bytes per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees
-// the memory of removed documents once these are more than 1,024 and more than half of all
-// documents.
+// document. When the number of these documents exceeds 1,024 plus eight times the square root of
+// the number of documents, Add rebuilds the index. A rebuild doesn't change query results. For a
+// million short texts, a rebuild takes some seconds and happens once per 9,000 added texts. An
+// index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300 bytes
+// per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees the
+// memory of removed documents when there are more than 1,024 removed documents and they are more
+// than half of all documents.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.

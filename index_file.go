@@ -63,7 +63,7 @@ func save(path string, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// Write writes the index in the format of index files. [ReadIndex] reads this format.
+// Write writes the index to w in the format of [Index.Save]. [ReadIndex] reads this format.
 func (x *Index) Write(w io.Writer) (err error) {
 	defer convertError(&err)
 	if w == nil {
@@ -116,7 +116,7 @@ func LoadIndex(ctx context.Context, path string, o Options) (_ *Index, err error
 }
 
 // ReadIndex is like [LoadIndex] for an index that [Index.Write] wrote. It reads r until EOF. If ctx
-// is done during a blocked call of r.Read, it returns without waiting for the call.
+// is done during a blocked call of r.Read, ReadIndex returns without waiting for the call.
 func ReadIndex(ctx context.Context, r io.Reader, o Options) (_ *Index, err error) {
 	defer convertError(&err)
 	if err := run.CheckContext(ctx, "gram"); err != nil {
@@ -186,7 +186,8 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore sets embedding and tokenizer of x, and returns the documents and the fitted embedder.
+// restore sets the embedding and the tokenizer of x, and returns the documents and the fitted
+// embedder.
 func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

@@ -9,10 +9,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// IndexQuery selects the results of [Index.Query]. Set K, Within or both. With c = 1 − cosine, a
-// query returns the K nearest documents whose c is at most Within. If only K is set, results can
-// include documents that share no term with the text, so that c = 1. To find similar texts only,
-// set Within. For a text without terms, c = 0 for equal texts and c = 1 for all other texts.
+// IndexQuery selects the results of [Index.Query]. Set K, Within or both. A query returns the K
+// nearest documents whose c = 1 − cosine is at most Within. If only K is set, results can include
+// documents with c = 1, which share no term with the text. To find similar texts only, set Within.
+// For a text without terms, c = 0 for equal texts and c = 1 for all other texts.
 type IndexQuery struct {
 	K       int                     // maximum number of documents; default: all documents with c at most Within
 	Within  *float64                // maximum c; default none
@@ -64,7 +64,7 @@ func (x *Index) stateFor(
 		columns, ordered := sortByColumn(terms, slices.Clone(counts), func(term string) uint32 {
 			at, ok := x.column[term]
 			if !ok {
-				at = uint32(len(x.vocabulary) + unseen) // a column that no document has
+				at = uint32(len(x.vocabulary) + unseen) // no document has a value in this column
 				unseen++
 			}
 			return at

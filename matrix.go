@@ -20,8 +20,8 @@ import (
 //	K[i][j] = k(xᵢ, xⱼ), 0 <= i, j < n,
 //
 // kernel is a specification such as "diffusion:t=2" (see kernel.Catalogue); "" is diffusion:t=0.5.
-// The matrix takes 4n² bytes. Each pair is computed once in float32, with an absolute error of at
-// most 2.7·10⁻⁶ in c = 1 − cosine.
+// The matrix takes 4n² bytes. Each pair is computed once in float32. The absolute error of c = 1 −
+// cosine is at most 2.7·10⁻⁶.
 //
 // It fails if the kernel is unknown, if its embedding rejects a value, if the memory doesn't
 // suffice, or if a kernel value isn't finite.
@@ -59,7 +59,8 @@ func (o *Options) gram(
 // fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
 // the documents that contain it. However, embeddings that scale columns drop a term that occurs
 // only in rows. Accuracy and errors are as for [Gram]. CrossGram also fails if text is compared
-// with vectors, if vectors differ in length, or if texts were tokenised differently.
+// with vectors, if vectors have different numbers of columns, or if texts were tokenised
+// differently.
 func CrossGram(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.crossGram(ctx, rows, columns, kernel, nil)
 }

@@ -26,7 +26,7 @@ type Model struct {
 	counter         *corpus.Counter
 	columns         map[string]uint32
 
-	withNovelty bool // predictions include NearestValues and NearestRanks
+	withNovelty bool // true if predictions include NearestValues and NearestRanks
 	training    *corpus.Corpus
 	novelty     *learn.NoveltyScorer // created at the first prediction
 }
@@ -47,7 +47,7 @@ func Load(path string) (_ *Model, err error) {
 }
 
 // LoadFrom is like [Load], but reads from r until EOF. If ctx is done during a blocked call of
-// r.Read, it returns without waiting for the call.
+// r.Read, LoadFrom returns without waiting for the call.
 func LoadFrom(ctx context.Context, r io.Reader) (_ *Model, err error) {
 	defer convertError(&err)
 	m, err := learn.Read(ctx, r)
@@ -87,7 +87,7 @@ func (m *Model) checkInitialized() error {
 	return nil
 }
 
-// About describes the model.
+// About returns the model's type, parameters, classes, terms and training report.
 func (m *Model) About() About { return aboutOf(m.learnAbout()) }
 
 func (m *Model) learnAbout() *learn.About {
@@ -215,7 +215,7 @@ func (m *Model) explain(
 	return documentExplanationOf(x, columns), err
 }
 
-// Write writes the model in the format of model files. [LoadFrom] reads this format.
+// Write writes the model to w in the format of [Model.Save]. [LoadFrom] reads this format.
 func (m *Model) Write(ctx context.Context, w io.Writer) (err error) {
 	defer convertError(&err)
 	if err := m.checkInitialized(); err != nil {

@@ -55,14 +55,14 @@ type Predictions struct {
 	KnownWordCounts []int
 
 	// Empty reports for each document whether the model knows none of the document's terms, in any
-	// view. The prediction is then the same as for an empty document.
+	// view. Such a document gets the prediction of an empty document.
 	Empty []bool
 
 	// WordCounts holds each document's number of distinct words, known or not. WordCounts is nil
-	// unless the model has tokenised texts. A prediction is unreliable if fewer than half of the
-	// document's words are known. A model trained on part of 20 Newsgroups knows 96% of the words
-	// in the other texts of 20 Newsgroups, and 20% of the words in a foreign language. A text
-	// without known words gets the prediction of an empty text.
+	// unless the prediction tokenised texts or table rows. A prediction is unreliable if fewer than
+	// half of the document's words are known. A model trained on part of 20 Newsgroups knows 96% of
+	// the words in the other texts of 20 Newsgroups, and 20% of the words in a foreign language. A
+	// text without known words gets the prediction of an empty text.
 	WordCounts []int
 }
 
@@ -348,7 +348,7 @@ func predictionsOf(a *learn.About, p *model.Prediction, docs *sparse.CSR, words 
 type EvaluateOptions struct {
 	Mistakes int            // number of most confident mistakes to explain; default 20; none if negative
 	Terms    int            // number of terms per mistake and per class; default 10
-	Training *corpus.Corpus // training documents to compare with, to report near copies; default none
+	Training *corpus.Corpus // training documents, whose near copies are reported; default none
 
 	// Permutations is the number of times that each table column is permuted to measure its
 	// importance; default 5; none if negative.

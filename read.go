@@ -92,8 +92,8 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 // FromTexts makes a corpus from texts in memory. labels[i] holds the classes of text i, separated
 // by commas. "" and "-" mean no class. If labels is nil, the corpus has no labels.
 //
-// By default, terms that occur in only one text are dropped, as in [Read]. FromTexts warns if more
-// than half of the texts are then empty, which can happen if there are few texts.
+// By default, terms that occur in only one text are dropped, as in [Read]. FromTexts warns if this
+// leaves more than half of the texts empty, as can happen with few texts.
 func FromTexts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	c, err := corpus.FromTexts(ctx, texts, labels, o.corpusOptions())
@@ -166,7 +166,8 @@ func columnsOf(vocabulary []string) map[string]uint32 {
 	return column
 }
 
-// count counts the terms that have a column. The returned columns are in ascending order.
+// count returns the columns of terms, in ascending order, and their counts. It drops terms without
+// a column.
 func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
 	for _, t := range terms {
 		if at, ok := column[t]; ok {

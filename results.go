@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// About describes a model.
+// About holds a model's type, parameters, classes, terms and training report.
 type About struct {
 	solver.Regularization // zero for parameters that the learner doesn't have
 
@@ -172,7 +172,7 @@ type ClassTerms struct {
 	Norm        float64      `json:"length"`            // Euclidean norm of the weights
 }
 
-// TermWeight is a term with its weight. Without a vocabulary, the term is the column number.
+// TermWeight is a term with its weight. If the model has no vocabulary, Term is the column number.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
@@ -260,10 +260,10 @@ type Evaluation struct {
 	Importances []ColumnImportance // importances of table columns in descending order; nil without a table
 }
 
-// ColumnImportance holds MeanDrop, the mean drop in accuracy, or in R² for regression, when the
-// values of a column are permuted among the documents. SE is the standard error of the mean drop
-// over documents. The columns of a text view are permuted together. Column then joins their names
-// by commas.
+// ColumnImportance is the permutation importance of a column. MeanDrop is the mean drop in accuracy
+// (for regression, in R²) when the column's values are permuted among the documents. SE is the
+// standard error of the mean drop over documents. The columns of a text view are permuted together.
+// For such columns, Column joins their names by commas.
 type ColumnImportance struct {
 	Column       string
 	MeanDrop, SE float64
@@ -279,7 +279,8 @@ type Outcome struct {
 	Confidence float64
 }
 
-// CoveragePoint holds the fraction and the error rate of documents with at least this confidence.
+// CoveragePoint holds the fraction and the error rate of documents with at least the given
+// confidence.
 type CoveragePoint struct{ Confidence, Fraction, ErrorRate float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all
@@ -298,22 +299,23 @@ type Curve struct {
 	ROC, PrecisionRecall  [][2]float64 // points at least 1/200 apart
 }
 
-// Mistake is a wrong prediction.
+// Mistake explains a wrong prediction.
 type Mistake struct {
 	Document    int                  // index of the document
 	WrongLabel  string               // for label sets, the most confidently wrong label as "x" or "not x"; else ""
 	Explanation *DocumentExplanation // explanation by words or, without texts, by terms; nil for precomputed kernels
-	Occurrences []WordOccurrence     // positions in the text of the words in Explanation
+	Occurrences []WordOccurrence     // positions of the words of Explanation in the text
 }
 
-// WordOccurrence is an occurrence of a word, bytes Start to End-1 of a text, and the word's effect.
+// WordOccurrence is a word at bytes Start to End-1 of a text. Effect is the word's effect.
 type WordOccurrence struct {
 	Start, End int
 	Effect     float64
 }
 
 // NearDuplicate is a near copy of a training document. Distance is 1 − cosine of the square roots
-// of the two documents' term frequencies. It is at most 0.02, as if about 2% of the words differed.
+// of the two documents' term frequencies. Distance is at most 0.02, as if about 2% of the words
+// differed.
 type NearDuplicate struct {
 	Document, TrainingDocument int // indices of the document and of the nearest training document
 	Distance                   float64

@@ -93,7 +93,7 @@ type ScoreDifference struct{ Mean, SE float64 }
 
 // SearchResult is the result of [Search].
 type SearchResult struct {
-	Measure      string        // see Validation
+	Measure      string        // name of the measure, as in Validation.Measure
 	Points       []SearchPoint // evaluated combinations; for a search on samples, the combinations of the last round
 	BestIndex    int           // index of the best point, ties broken by index; -1 if there are no points
 	Reason       string        // reason why nothing was compared, or ""; if set, TrainOptions holds the first candidate

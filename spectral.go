@@ -95,8 +95,8 @@ type Components struct {
 // With landmarks, K is replaced by its Nyström approximation. Source: Schölkopf, Smola and Müller,
 // Neural Computation 10 (1998).
 //
-// It fails with fewer than two documents, if an option is negative, or for the same reasons as
-// [Gram].
+// It fails if there are fewer than two documents, if an option is negative, or for the same reasons
+// as [Gram].
 func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, err error) {
 	defer convertError(&err)
 	if err := errors.Join(checkCorpus(ctx, c), o.check()); err != nil {
@@ -153,8 +153,8 @@ func PCA(ctx context.Context, c *corpus.Corpus, o PCAOptions) (_ *Components, er
 	return out, nil
 }
 
-// Coordinates returns the coordinates of the documents passed to [PCA], one row per document. With
-// landmarks it returns nil; use [Components.Project].
+// Coordinates returns the coordinates of the documents passed to [PCA], one row per document. If
+// landmarks were used, it returns nil; use [Components.Project].
 func (p *Components) Coordinates() *mat.Dense { return p.decomposition.Coordinates() }
 
 // Project returns the coordinates of documents along the components, one row per document. Terms

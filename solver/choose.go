@@ -23,7 +23,7 @@ type candidateList struct {
 	variables   []int32            // variables whose violation exceeds threshold·gap
 	bucketOf    []uint8            // bucket of each candidate: from 0 near threshold·gap to bucketCount-1 near the gap
 	bucketSizes [bucketCount]int32 // number of candidates by bucket
-	buffer      []int32            // memory for variables
+	buffer      []int32            // memory that is reused for variables
 }
 
 // extremes holds, for an equality constraint, the maximum score hi over variables for which y·α may
@@ -151,8 +151,8 @@ func (s *candidateList) fillBuckets(d *dual, b violationRange) {
 }
 
 // addViolators adds the count largest violators of s to the working set. If only part of a bucket
-// is needed, violators are taken from it in row order. First it lowers s.threshold until there are
-// at least count candidates, or the threshold is 0.
+// is needed, its violators are taken in row order. addViolators first lowers s.threshold until
+// there are at least count candidates, or the threshold is 0.
 func (c *workingSetSelector) addViolators(k *asm.Kernels, d *dual, s *candidateList, count int, b violationRange) {
 	for s.collect(k, d, b); len(s.variables) < count && s.threshold > 0; s.collect(k, d, b) {
 		s.threshold = max(1-thresholdFactor*(1-s.threshold), 0)

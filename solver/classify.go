@@ -146,7 +146,8 @@ func signIndexOf(positive bool) int {
 }
 
 // newDual returns the quadratic program of p. Documents for which heldOut is true have the upper
-// bound 0. If one of two classes has no others, it returns nil, or an error if heldOut is nil.
+// bound 0. If one of two classes has only such documents, newDual returns nil, or an error if
+// heldOut is nil.
 func (p *problem) newDual(m *checkedMatrix, heldOut func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {

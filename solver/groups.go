@@ -6,12 +6,13 @@ import (
 )
 
 // Groups divides the decision functions for n documents, by index, into groups that can be trained
-// independently. [Train] with OnlyFunctions set to complete groups gives the same bits as a full
-// training run, so groups may be trained on different computers. One-vs-one has a group for each
-// pair of non-empty classes. In other schemes, a group is one function, or several that share
-// working sets in limited memory. If thresholds are tuned, there is only one group. Consecutive
-// groups share classes, and therefore rows of the matrix. inMemory states whether the matrix has a
-// method Row (see [Matrix]). OnlyFunctions is ignored. Groups fails if t is invalid.
+// independently. If OnlyFunctions contains complete groups, the functions from [Train] are
+// bit-identical to those of a full training run. So groups may be trained on different computers.
+// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group is one
+// function, or several functions that share working sets in limited memory. If thresholds are
+// tuned, there is only one group. Consecutive groups share classes, and therefore rows of the
+// matrix. inMemory states whether the matrix has a method Row (see [Matrix]). OnlyFunctions is
+// ignored. Groups fails if t is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {
 	p, err := t.plan(n, inMemory)
 	if err != nil {

@@ -12,9 +12,9 @@ type subproblem struct {
 	variables
 	k              *asm.Kernels
 	n              int
-	rows           []float32 // n × n
+	rows           []float32 // submatrix of the working set, n × n
 	columns        []int32   // column of each slot's document in the rows passed to load
-	reusable       []bool    // whether load can reuse a slot's row of the submatrix
+	reusable       []bool    // by slot: true if load can reuse the slot's row of the submatrix
 	perClass       bool
 	constraintBits [][2]byte
 	maxima         [2]struct { // for each equality constraint, the maximum score over I_up and its variable

@@ -16,7 +16,7 @@ type DecisionFunction struct {
 	Objective  float64 // objective of the dual problem, as in LIBSVM's output
 	Iterations int     // number of inner steps
 	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can change
-	Converged  bool    // Gap is at most the tolerance
+	Converged  bool    // true if Gap is at most the tolerance
 	Bounded    int     // number of α at their upper bound
 
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
@@ -47,8 +47,8 @@ func (d *dual) decisionFunction(o runResult) (*DecisionFunction, error) {
 	return m, m.checkFinite()
 }
 
-// Validate returns an error if Support isn't strictly increasing in [0, n), if Coef has another
-// length, if a number isn't finite, or if a count is negative.
+// Validate returns an error if Support isn't strictly increasing in [0, n), if Coef and Support
+// differ in length, if a number isn't finite, or if a count is negative.
 func (m *DecisionFunction) Validate(n int) error {
 	if len(m.Support) != len(m.Coef) {
 		return userError("%d support vectors, but %d coefficients", len(m.Support), len(m.Coef))

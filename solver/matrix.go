@@ -7,9 +7,9 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Matrix is a Gram matrix K of n documents. Values must be finite, and K[i][j] and K[j][i] must
-// have the same bits. Training fails if a value isn't finite. Symmetry isn't checked. Methods are
-// called concurrently. If a method panics on a worker, the computation ends with a [*PanicError].
+// Matrix is a Gram matrix K of n documents. Values must be finite, and K[i][j] and K[j][i] must be
+// bit-identical. Training fails if a value isn't finite. Symmetry isn't checked. Methods are called
+// concurrently. If a method panics on a worker, the computation ends with a [*PanicError].
 //
 // A matrix may have two optional methods:
 //
@@ -23,8 +23,8 @@ type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. Other lengths are
-	// an error.
+	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. It is an error if
+	// the length isn't n.
 	Diagonal() []float32
 
 	// Rows copies column ranges of rows to dst. The ranges {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint
@@ -44,7 +44,7 @@ type checkedMatrix struct {
 	inMemory interface{ Row(i int) []float32 } // the matrix if it has a method Row, else nil
 	n        int
 	diagonal []float32
-	onDemand bool // Whole returns false
+	onDemand bool // true if Whole returns false
 	workers  int  // number of workers that share a call of Rows; 0 = 1
 }
 
@@ -123,7 +123,7 @@ func (d *Dense) Len() int { return d.n }
 // Diagonal returns the values K[i][i].
 func (d *Dense) Diagonal() []float32 { return d.diagonal }
 
-// Row returns row i, which shares the matrix's values. It panics if i is out of range.
+// Row returns row i without copying its values. It panics if i is out of range.
 func (d *Dense) Row(i int) []float32 {
 	return d.data[i*d.n : (i+1)*d.n : (i+1)*d.n]
 }

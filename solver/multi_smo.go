@@ -138,8 +138,9 @@ func (g *multiSMO) solve(ctx context.Context) error {
 
 // A multiSMO ends if at most one in openDivisor of its problems is open (see isOpen). It also ends
 // if the sum of the gaps of open problems after a sweep exceeds maxSweepRatio times the sum before
-// the sweep. A sweep has enough rounds to select each document selectionsPerSweep times, and at
-// least minSweepRounds rounds. Open problems then converge faster separately.
+// the sweep. After either condition, open problems converge faster in separate solver runs. A sweep
+// has enough rounds to select each document selectionsPerSweep times, and at least minSweepRounds
+// rounds.
 const (
 	openDivisor        = 5
 	selectionsPerSweep = 2
@@ -253,7 +254,7 @@ func (g *multiSMO) addViolators(c, direction int, b violationRange, calls int) {
 	bucket := bucketCount - 1
 	for ; bucket >= 0 && count > 0; bucket-- {
 		equal := g.order[from[bucket]:to[bucket]]
-		for i := range equal { // spread over all documents, because they are often sorted by class
+		for i := range equal { // select from the whole bucket, because documents are often sorted by class
 			t := equal[i]
 			if len(equal)%violatorStride != 0 {
 				t = equal[(i*violatorStride+c)%len(equal)]

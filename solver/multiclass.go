@@ -112,7 +112,8 @@ type Training struct {
 	OnlyFunctions []int
 
 	// IndependentLabels trains each label of LabelSets separately, even if rows are not in memory.
-	// So results don't depend on whether rows are in memory. Other schemes ignore it.
+	// So results don't depend on whether rows are in memory. Other schemes ignore
+	// IndependentLabels.
 	IndependentLabels bool
 }
 
@@ -135,7 +136,8 @@ type Training struct {
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
-// (Schölkopf and others, Neural Computation 13, 2001). Typical documents have positive values.
+// (Schölkopf and others, Neural Computation 13, 2001). Typical documents have positive decision
+// values.
 //
 // Train is fastest if the documents of each class are consecutive, because it then reads fewer
 // values of the matrix. Problems run in parallel, the largest first.
@@ -387,7 +389,7 @@ func pairProblems(members [][]int) []*problem {
 }
 
 func restProblems(members [][]int, docs []int) []*problem {
-	none := make([]bool, len(docs)) // labels for a class without documents
+	none := make([]bool, len(docs)) // shared by all classes without documents
 	problems := make([]*problem, len(members))
 	for c, of := range members {
 		problems[c] = &problem{docs: docs, positive: none, classes: [2]int{c, -1}, negativeWeightClass: -1}

@@ -38,8 +38,8 @@ type Options struct {
 	// the number of variables, as in LIBSVM.
 	MaxIterations int
 
-	// Kernels holds the vector functions for an instruction set. All instruction sets give the same
-	// bits. Default: asm.BestKernels().
+	// Kernels holds the vector functions for an instruction set. Results are bit-identical for all
+	// instruction sets. Default: asm.BestKernels().
 	Kernels *asm.Kernels
 
 	// Progress is called from one goroutine at a time, at most five times per second, with the

@@ -72,7 +72,7 @@ func (s *singleSMO) prepare(d *dual, bytes int64) {
 	size := s.opt.setSize(n, setDivisor, minSetSize, maxSetSize)
 	room := max(maxRows(n, bytes), min(size, n))
 	if need := min(room*n, maxChunkValues); len(s.rowBuffer) < need {
-		s.rowBuffer = make([]float32, need+need/16) // folds differ slightly in size
+		s.rowBuffer = make([]float32, need+need/16) // with a reserve, because folds differ slightly in size
 	}
 	s.cache = newRowCache(s.m, d.docs, room, s.rowBuffer)
 	s.cache.threads = s.threads
@@ -358,7 +358,8 @@ func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, and its index to at. If shared is set, doc isn't appended twice.
+// appendOnce appends doc to docs, and its index to at. If shared is set and docs contains doc, only
+// the index is appended.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {

@@ -39,7 +39,7 @@ type Predictor struct {
 }
 
 // columnCoefs holds the coefficients of all decision functions by column. In this order, successive
-// additions are to different sums, so that they don't wait for each other.
+// additions change different sums, so that the CPU can overlap the additions.
 type columnCoefs struct {
 	offsets  []int // index of each column's first entry in function and coef, and total number of entries
 	function []int32
@@ -48,7 +48,7 @@ type columnCoefs struct {
 
 // NewPredictor returns a predictor. Column s of the kernel values contains the kernel values with
 // document columns[s]. columns must be strictly increasing and include [Classifier.Support]. If k
-// is nil, asm.BestKernels() is used. All instruction sets give the same bits.
+// is nil, asm.BestKernels() is used. Results are bit-identical for all instruction sets.
 func (c *Classifier) NewPredictor(columns []int, k *asm.Kernels) (*Predictor, error) {
 	if k == nil {
 		k = asm.BestKernels()
@@ -223,7 +223,7 @@ func (s *Accumulator) Add(first int, values []float32) {
 }
 
 // addSingle implements Add for a single object. It adds the products of each decision function in
-// column order, so the sums have the same bits as in Add.
+// column order, so that the sums are bit-identical to the sums of Add.
 func (s *Accumulator) addSingle(first int, values []float32) {
 	b, sums := s.p.coefsByColumn(), s.sums
 	for c, v := range values {
@@ -240,9 +240,10 @@ func (s *Accumulator) addSingle(first int, values []float32) {
 // transposed values fit in the L1 cache.
 const transposeColumns = 64
 
-// AddRows adds all columns of the first objects. values[r*columns+c] is the kernel value of object
-// r in column c, where columns is the number of columns in [Classifier.NewPredictor]. Call AddRows
-// once after [Accumulator.Reset], instead of [Accumulator.Add].
+// AddRows adds all columns for the first objects, whose number is given by objects.
+// values[r*columns+c] is the kernel value of object r in column c, where columns is the number of
+// columns in [Classifier.NewPredictor]. Call AddRows once after [Accumulator.Reset], instead of
+// [Accumulator.Add].
 func (s *Accumulator) AddRows(values []float32, objects int) {
 	columns := s.p.columns
 	if s.transposed == nil {

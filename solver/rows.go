@@ -29,7 +29,7 @@ type rowCache struct {
 	m           *checkedMatrix
 	threads     int                     // number of goroutines that copy rows
 	priority    func(doc int32) float64 // priority of a row; low priorities are replaced first; nil: random replacement
-	inPlace     bool                    // rows in memory are used in place, and the cache is empty
+	inPlace     bool                    // true if rows of m are used without copying; the cache is then empty
 	docs        []int
 	columns     [][2]int     // column ranges that are read from each row
 	rowSegments []rowSegment // segments of a read row that contain the problem's documents; nil: the whole row
@@ -319,7 +319,7 @@ func (s *rowCache) restrict(keep []int32, docs []int, minRows int, bytes int64) 
 		if !ok {
 			continue
 		}
-		// in place, because rows only move to lower addresses, and keep is increasing
+		// No buffer is needed, because rows only move to lower addresses, and keep is increasing.
 		row, short := s.slotRow(int32(from)), r.slotRow(slot)
 		for c, t := range keep {
 			short[c] = row[t]

@@ -72,7 +72,7 @@ func (d *dual) activeDocuments(ends []extremes) []int32 {
 			m &= b[0] | b[1]
 			switch {
 			case m == 0,
-				m == b[0] && d.score[t] < ends[i].lo, // in no violating pair
+				m == b[0] && d.score[t] < ends[i].lo, // variable t is in no violating pair
 				m == b[1] && d.score[t] > ends[i].hi:
 				continue
 			}

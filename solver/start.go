@@ -18,10 +18,10 @@ func initialSolutionFrom(m *DecisionFunction) initialSolution {
 	return initialSolution{{m, 1}}
 }
 
-// applyStart sets the variables to a warm start, clamped to their bounds, and reports whether it
-// was used. It scales down the variables of the sign with the larger sum of α, so that Σ yα = 0. If
-// keep is set, only the variables below their upper bounds are scaled, if their sum is large
-// enough. Set keep if the warm start is a solution for nearly the same documents.
+// applyStart sets the variables to a warm start, clamped to their bounds, and reports whether the
+// warm start was used. It scales down the variables of the sign with the larger sum of α, so that Σ
+// yα = 0. If keep is set, only the variables below their upper bounds are scaled, if their sum is
+// large enough. Set keep if the warm start is a solution for nearly the same documents.
 func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
 	if from == nil || d.fixedSum {
 		return false

@@ -42,7 +42,7 @@ func FitTemperature(c *Classifier, usesLogOdds bool, decisions [][]float64, clas
 		}
 	}
 	least, most, b := 1/maxInverseTemperature, maxInverseTemperature, 1.0
-	const rounds = 100 // about ten suffice
+	const rounds = 100 // about ten rounds suffice
 	for range rounds {
 		slope, curve := fit.derivatives(b)
 		if !(curve > 0) {

@@ -17,7 +17,8 @@ type Thresholds struct {
 	// gets the label whose decision value is closest to its threshold.
 	AtLeastOne bool
 
-	// F1 is the cross-validated micro F1 with the tuned thresholds, and Sign with thresholds of 0.
+	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the same with
+	// thresholds of 0.
 	F1, Sign float64
 }
 
@@ -75,8 +76,8 @@ func TuneThresholds(decisions [][]float64, sets [][]int, folds []int) (t *Thresh
 	}, chosen.labels, nil
 }
 
-// tuningRule is a rule with its results. fit tunes thresholds on all folds except fold (-1: on
-// all).
+// tuningRule is a rule with its results. fit tunes thresholds on all folds except fold, or on all
+// folds if fold is -1.
 type tuningRule struct {
 	fit              func(fold int) []float64
 	atLeastOne       bool
@@ -184,7 +185,7 @@ func (k *thresholdTuner) tuneJointly(uncertain, confident [][]labelDecision, fol
 		}
 	}
 	above := make([]float64, len(uncertain))
-	const rounds = 50 // about five suffice
+	const rounds = 50 // about five rounds suffice
 	for f, round := 0.0, 0; round < rounds; round++ {
 		correct, predicted := 0, 0
 		for l := range uncertain {
@@ -225,7 +226,7 @@ func (k *thresholdTuner) bestThreshold(
 			best, above, bestR, bestG = gain, cut, r, g
 		}
 	}
-	between := func(lo, hi float64) float64 { // 0 if in [lo, hi), else the midpoint
+	between := func(lo, hi float64) float64 { // returns 0 if 0 is in [lo, hi), else the midpoint
 		if lo <= 0 && hi > 0 {
 			return 0
 		}
@@ -294,7 +295,7 @@ func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument
 }
 
 // appendLabels appends the labels whose values exceed above, or 0 if above is nil. If there are
-// none and atLeastOne is set, it appends the label with the largest difference.
+// none and atLeastOne is set, it appends the label whose value exceeds above most.
 func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {

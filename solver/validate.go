@@ -93,9 +93,9 @@ type WarmStart struct {
 //
 // For each binary problem and fold, the decision functions are trained on the same cached rows in
 // order of increasing ν, ε and C. Unless ν is set, each decision function is warm-started from the
-// previous solution. The first starts from the sum of warmStarts, for example cross-validations of
-// the same data with another kernel, or at α = 0 if warmStarts is nil. Predictions are the same as
-// of classifiers from [Train], up to the tolerance.
+// previous solution. The first decision function starts from the sum of warmStarts, or at α = 0 if
+// warmStarts is nil. warmStarts are, for example, cross-validations of the same data with another
+// kernel. Predictions agree with classifiers from [Train] up to the tolerance.
 func (t *CrossValidation) Run(
 	ctx context.Context, m Matrix, pars []Parameters, warmStarts []WarmStart, opt Options,
 ) ([]*Validation, error) {

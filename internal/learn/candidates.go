@@ -30,8 +30,8 @@ var (
 		{Name: "t", Values: []float64{2, 8, 4, 1, 0.5}}, {Name: "gamma", Values: []float64{1, 0.25, 4}},
 	}
 
-	histogramEmbeddings = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // embeddings for histogram kernels
-	vectorEmbeddings    = []string{"logtfidf-l2", "tfidf-l2"}        // embeddings for vector kernels
+	histogramEmbeddings = []string{"tfidf-l1-sqrt", "logtf-l1-sqrt"} // for kernels on histograms
+	vectorEmbeddings    = []string{"logtfidf-l2", "tfidf-l2"}        // for kernels on vectors
 
 	// These embeddings are for documents without a vocabulary: values may not be counts.
 	plainHistogramEmbeddings = []string{"tf-l1-sqrt", "tfidf-l1-sqrt"}
@@ -54,7 +54,7 @@ type Constraints struct {
 	WorkBudget  float64 // time budget of the automatic choice, in multiples of one training run
 	Seed        uint64
 
-	UseVectorKernels bool // values aren't term counts, so the candidates are kernels for vectors
+	UseVectorKernels bool // true if values aren't term counts; the candidates are then kernels for vectors
 }
 
 // KernelFixed reports whether g.Kernel is set and has no parameter left to choose.
@@ -86,7 +86,7 @@ func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candida
 	if g.C != 0 {
 		out.C = []float64{g.C}
 	}
-	// with two classes, one-vs-rest and one-vs-one are the same
+	// for two classes, one-vs-rest and one-vs-one are the same
 	if !g.SchemeFixed && !regression && s.Scheme == solver.OneVsOne && len(c.Classes) > 2 {
 		out.Schemes = []solver.Scheme{solver.OneVsRest, solver.OneVsOne}
 		if pairs := len(c.Classes) * (len(c.Classes) - 1) / 2; pairs > min(c.Documents.Rows(), maxPairs) {
@@ -203,7 +203,7 @@ type VectorDefaults struct {
 	Embedding sparse.Embedding // default embedding for linear models
 	Reason    string           // reason for these defaults; "" for a table with value columns
 
-	hasTermWeights bool // values are term weights, not measurements
+	hasTermWeights bool // true if values are term weights, false if they are measurements
 }
 
 // WeightsKernel is the default kernel for term weights such as tf-idf. This kernel has no
@@ -302,7 +302,7 @@ func kernelCombinations(names, embeddings []string) ([]kernel.Kernel, error) {
 }
 
 // IsDiffusion reports whether k is a diffusion kernel. The automatic choice tries diffusion
-// kernels, so training doesn't warn that they may not be positive definite.
+// kernels, so that training doesn't warn that k may not be positive definite.
 func IsDiffusion(k kernel.Kernel) bool { return kernel.FamilyName(k) == "diffusion" }
 
 // NeighbourKernels returns k with t or gamma halved and doubled, if the new value is in [1/64,

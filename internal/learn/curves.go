@@ -9,9 +9,9 @@ import (
 )
 
 // Curve describes how well a score separates the documents of a class from other documents at each
-// threshold. The score is the probability of the class, or its decision value without
-// probabilities. In one-vs-one, the decision value of a class is the mean over its pairs. With TP
-// true and FP false positives, P positives and N negatives,
+// threshold. The score is the probability of the class, or the decision value if there are no
+// probabilities. In one-vs-one, the decision value of a class is the mean over its pairs. For TP
+// true positives, FP false positives, P positives and N negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds
@@ -22,7 +22,7 @@ import (
 type Curve struct {
 	// "" for the pooled decisions of all classes (micro average)
 	Class                string       `json:"class,omitempty"`
-	PositiveCount        int          `json:"documents"` // number of positives
+	PositiveCount        int          `json:"documents"` // number of documents of the class
 	AUC                  float64      `json:"roc_auc"`
 	AveragePrecision     float64      `json:"average_precision"`
 	ROC, PrecisionRecall [][2]float64 `json:"-"` // points at least 1/200 apart
@@ -81,7 +81,8 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	// if the predicted class isn't the largest, d holds energies, and the smallest energy wins
+	// if the predicted class doesn't have the largest value, d holds energies, and the smallest
+	// wins
 	if p.ClassIndices != nil && d[p.ClassIndices[i]] < slices.Max(d) {
 		d = slices.Clone(d)
 		for k := range d {

@@ -21,7 +21,7 @@ import (
 // EvaluateOptions selects what [Evaluate] computes in addition to scores. The zero value works.
 type EvaluateOptions struct {
 	MistakeCount int // number of worst mistakes to explain; 0 = 20, negative = none
-	TermCount    int // number of terms to name per mistake and per class; 0 = 10
+	TermCount    int // number of terms to list per mistake and per class; 0 = 10
 
 	Permutations int // number of permutations per column of a table, see [Importance]; 0 = 5, negative = none
 
@@ -34,8 +34,8 @@ type Evaluation struct {
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
 	// CoverageCurve has a point for each distinct confidence. CoverageAtErrorRates holds the points
-	// with the largest coverage at error rates up to 1, 2, 5 and 10%; a zero point if there is
-	// none. Both are nil for regression and independent labels.
+	// with the largest coverage at error rates up to 1, 2, 5 and 10%, or the zero value if no point
+	// has such an error rate. Both are nil for regression and independent labels.
 	CoverageCurve        []CoveragePoint `json:"-"`
 	CoverageAtErrorRates []CoveragePoint `json:"answered,omitempty"`
 
@@ -43,7 +43,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression or without ranks
+	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression, and if there are no ranks
 
 	Importances []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -100,7 +100,7 @@ func (v *Evaluation) countByNovelty() {
 	}
 }
 
-// Mistake is a wrong prediction.
+// Mistake explains a wrong prediction.
 type Mistake struct {
 	Index int `json:"-"` // index of the document in the corpus
 	PredictionRow
@@ -121,8 +121,8 @@ type NearDuplicate struct {
 	Distance         float64 `json:"c"`
 }
 
-// NonDuplicates counts scored documents without a [NearDuplicate], and how many of these documents
-// are predicted correctly.
+// NonDuplicates counts the scored documents that have no [NearDuplicate]. CorrectCount is the
+// number of correct predictions among them.
 type NonDuplicates struct {
 	DocumentCount int `json:"documents"`
 	CorrectCount  int `json:"correct"`
@@ -207,7 +207,7 @@ func outcomesOf(a *About, p *model.Prediction, c *corpus.Corpus, rows []Predicti
 			own = append(own, c.Classes[id])
 		}
 		given := a.Labels(p, i)
-		if p.Rejected != nil { // for CoverageCurve, a rejected prediction is compared as if it weren't rejected
+		if p.Rejected != nil { // CoverageCurve includes rejected predictions
 			given = []string{a.Classes[p.ClassIndices[i]]}
 		}
 		x.trueLabels = own

@@ -42,7 +42,7 @@ type FunctionExplanation struct {
 	Norm          float64      `json:"length"`            // √Σ weight²
 }
 
-// TermWeight is the weight of a term. A term without text is named by its column number.
+// TermWeight is the weight of a term. If the model has no vocabulary, Term is the column number.
 type TermWeight struct {
 	Term   string  `json:"term"`
 	Weight float64 `json:"weight"`
@@ -101,7 +101,8 @@ type function struct {
 	signs                []float64
 }
 
-// functionsOf returns a function per class or, if class isn't "", per binary classifier of class.
+// functionsOf returns a function per class or, if class isn't "", a function per binary classifier
+// of class.
 func functionsOf(machines []classifierWeights, class string) (out []function, err error) {
 	if class != "" || len(machines) < 2 || machines[0].negativeClass == "" {
 		for i, m := range machines {

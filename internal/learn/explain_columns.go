@@ -32,7 +32,7 @@ func ExplainColumns(
 	return explainColumns(ctx, m, docs, raw, i, -1, o)
 }
 
-// explainColumns implements [ExplainColumns]. For label, see documentExplainer.
+// explainColumns implements [ExplainColumns]. label is as in documentExplainer.
 func explainColumns(
 	ctx context.Context, m Model, docs *sparse.CSR, raw corpus.Raw, i, label int, o Options,
 ) ([]ColumnEffect, error) {
@@ -140,9 +140,8 @@ func (t *termColumns) columnEffects(terms []uint32, raw corpus.Raw, i int) []Col
 	return out
 }
 
-// Remarks returns a list for each row of raw. The list describes values that didn't occur in
-// training, such as "age (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the
-// terms of the same rows.
+// Remarks lists, for each row of raw, the values that didn't occur in training, such as "age
+// (missing)" and "price = 9 (outside of training, 1 to 5)". docs holds the terms of the same rows.
 func (a *About) Remarks(docs *sparse.CSR, raw corpus.Raw) ([][]string, error) {
 	columns, err := newTermColumns(a)
 	if err != nil {

@@ -57,9 +57,8 @@ type SupportVectorEffect struct {
 
 // ExplainDocument explains the prediction of document i by the n terms whose removal changes f
 // most, and by the n support vectors with the largest contributions to f, see
-// [DocumentExplanation]. For any learner, each effect takes one prediction without the term.
-// Effects are as accurate as predictions. Effects don't add up to f. The kernel must not be
-// precomputed.
+// [DocumentExplanation]. Each effect takes one prediction of the document without the term. Effects
+// are as accurate as predictions. Effects don't add up to f. The kernel must not be precomputed.
 //
 // It fails if n < 1, if document i doesn't exist, if the model is a classifier with only one class,
 // or if a prediction fails.
@@ -75,7 +74,7 @@ func ExplainDocument(
 	return explainTerms(ctx, m, docs, i, n, -1, o)
 }
 
-// explainTerms implements [ExplainDocument] without its checks. For label, see documentExplainer.
+// explainTerms implements [ExplainDocument] without its checks. label is as in documentExplainer.
 func explainTerms(
 	ctx context.Context, m Model, docs *sparse.CSR, i, n, label int, o Options,
 ) (*DocumentExplanation, error) {
@@ -207,11 +206,12 @@ func (x *documentExplainer) explain(
 // classes, f is a signed decision value or the difference of two decision values. Otherwise f is
 // the predicted value.
 type margin struct {
-	// With decision values d, f = sign·(d[positive] - d[negative]). negative is -1 for none.
+	// With decision values d, f = sign·(d[positive] - d[negative]). If negative is -1, d[negative]
+	// is omitted.
 	positive, negative int
 	sign               float64
 	secondClass        int    // index of SecondClass in the model's classes; -1 for none
-	isPredictedValue   bool   // f is the predicted value of a regression or a one-class model
+	isPredictedValue   bool   // true if f is the predicted value of a regression or a one-class model
 	name               string // label of f, for independent labels
 }
 
@@ -307,7 +307,7 @@ func (a *About) Margin(m Model, p *model.Prediction, i int) (f float64, second s
 
 // partEffects returns f(x) - f(x without part j) for each part of the document.
 func (x *documentExplainer) partEffects(ctx context.Context, f *margin, value float64) ([]float64, error) {
-	const atOnce = 256 // documents per batch; copies for all parts would take memory quadratic in the document's length
+	const atOnce = 256 // documents per batch; memory for all copies would be quadratic in the number of parts
 	effects := make([]float64, 0, x.partCount)
 	for first := 0; first < x.partCount; first += atOnce {
 		without, err := x.withoutParts(first, min(first+atOnce, x.partCount))
@@ -326,8 +326,8 @@ func (x *documentExplainer) partEffects(ctx context.Context, f *margin, value fl
 	return effects, nil
 }
 
-// strongest returns the indices of the n largest nonzero |effects| in descending order. Ties are
-// broken by index.
+// strongest returns the indices of the n nonzero effects that are largest in absolute value, in
+// descending order. Ties are broken by index.
 func strongest(effects []float64, n int) []int {
 	var order []int
 	for j, v := range effects {

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// WordOccurrence is an occurrence of a word in a text, with the word's effect.
+// WordOccurrence is an occurrence of a word in a text. Effect is the word's effect.
 type WordOccurrence struct {
 	Start  int     `json:"from"` // byte offset in the text
 	End    int     `json:"to"`
@@ -51,7 +51,7 @@ func ExplainText(
 	return explainWords(ctx, m, counter, text, n, -1, o)
 }
 
-// explainWords implements [ExplainText] with the model's counter. For label, see documentExplainer.
+// explainWords implements [ExplainText] with the model's counter. label is as in documentExplainer.
 func explainWords(
 	ctx context.Context, m Model, counter *corpus.Counter, text string, n, label int, o Options,
 ) (_ *DocumentExplanation, marks []WordOccurrence, err error) {
@@ -147,7 +147,7 @@ func blankWord(text string, places []occurrence, word int) string {
 func countWithoutWords(
 	ctx context.Context, counter *corpus.Counter, whole *sparse.CSR, text string, words [][]occurrence, reach int,
 ) (*sparse.CSR, error) {
-	var pieces []string // pairs of texts, with and without the word
+	var pieces []string // pairs of a text with the word and the same text without the word
 	ends := make([]int, len(words))
 	for j, places := range words {
 		for len(places) > 0 {
@@ -214,7 +214,7 @@ func countWithoutWords(
 // reach-th word after it. Words are separated by spaces and have at least one letter.
 func contextRange(text string, at occurrence, reach int) (lo, hi int) {
 	lo, hi = at.start, at.end
-	for n := -1; n < reach && lo > 0; { // n < 0: the rest of this word
+	for n := -1; n < reach && lo > 0; { // n is -1 until the rest of this word is included
 		space := max(strings.LastIndexByte(text[:lo], ' '), 0)
 		if n < 0 || strings.ContainsFunc(text[space:lo], unicode.IsLetter) {
 			n++

@@ -45,7 +45,7 @@ type Grid struct {
 	Lists        []kernel.ParamGrid // lists of numbers, set by the user or by default
 	UseSamples   bool               // compare kernel, C and scheme on growing samples, instead of all combinations
 	Folds        int                // number of folds, default 5
-	PreferSmallC bool               // for SVMs: select the smallest C within one standard error of the best
+	PreferSmallC bool               // for SVMs: select the smallest C whose score is within one standard error of the best
 
 	// TokenizerCount is the number of tokenizers. Corpus returns the documents tokenised by the
 	// tokenizer with the given index, which is below TokenizerCount. Tokenizer 0 is the tokenizer
@@ -76,7 +76,7 @@ func (g *Grid) Kernels() []kernel.Kernel { return g.kernels }
 // Point is a combination of settings.
 type Point struct {
 	Trainer Trainer
-	Kernel  string // "" if no kernel is set
+	Kernel  string // kernel specification; "" if no kernel is set
 	Spec    string // learner with the tried values, in the syntax of -type
 
 	Scheme solver.Scheme // scheme of support vector machines
@@ -95,7 +95,7 @@ type ParameterValues struct {
 // kernel parameters. For an SVM without lists of numbers or kernels, NewGrid sets UseSamples if
 // o.WorkBudget isn't 0 and parameters may be selected, else it uses default lists.
 //
-// It fails for unknown parameters, and for invalid values and options.
+// It fails if a parameter is unknown, or if a value or option is invalid.
 func NewGrid(l *Learner, trainer Trainer, lists []ParameterValues, o Options) (*Grid, error) {
 	if own, ok := trainer.(*svmTrainer); ok {
 		return own.grid(lists, o)

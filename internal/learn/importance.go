@@ -23,11 +23,11 @@ import (
 type Importance struct {
 	Column   string  `json:"column"` // column name, as in ColumnEffect
 	MeanDrop float64 `json:"drop"`
-	SE       float64 `json:"standard_error"` // standard error over rows; for R², the variance of targets is assumed exact
+	SE       float64 `json:"standard_error"` // standard error over rows; for R², the variance of the targets is treated as exact
 }
 
 const (
-	permutationBatchRows = 4096    // number of rows per prediction
+	permutationBatchRows = 4096    // number of rows per call of Predict
 	maxPermutedRows      = 200_000 // maximum number of predictions; rows are sampled if there would be more
 	minPermutedRows      = 200     // minimum number of sampled rows, even if predictions then exceed maxPermutedRows
 )
@@ -62,7 +62,7 @@ func (v *Evaluation) computeImportances(
 		}
 	}
 	for column, name := range columns.names {
-		drops := make([]float64, len(rows)) // sums over permutations
+		drops := make([]float64, len(rows)) // drop in quality by row, summed over permutations
 		for k := range e.Permutations {
 			from := run.Select(rows, random.Perm(len(rows)))
 			for first := 0; first < len(rows); first += permutationBatchRows {

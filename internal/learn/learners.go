@@ -25,12 +25,12 @@ type Learner struct {
 	Name            string     // value of -type, optionally followed by parameters: NAME:parameter=value,...
 	Summary         string     // description in one line
 	Type            model.Type // type of support vector machine; "" for other learners
-	SupportsWeights bool       // supports document weights, see corpus.Corpus
-	KeepsDocuments  bool       // models refer to the training documents, so the documents must not be changed
+	SupportsWeights bool       // true if training uses document weights, see corpus.Corpus
+	KeepsDocuments  bool       // true if models refer to the training documents, which must then not be changed
 	FilePrefix      string     // prefix of model files, without the version: "gram logistic "
 
-	// Read reads a model of size bytes (-1 if unknown) to the end of r. It calls early, if not nil,
-	// as soon as it has read the tokenizer.
+	// Read reads a model of size bytes (-1 if unknown) to the end of r. If early isn't nil, Read
+	// calls it as soon as the tokenizer is read.
 	Read func(ctx context.Context, r io.Reader, size int64, early HeaderFunc) (Model, error)
 
 	// New returns a trainer with default parameters: a pointer to a struct, see package params.
@@ -101,11 +101,11 @@ type WeightedModel interface {
 
 	// Weights returns the weights for each class. columns holds the term of each weight except the
 	// last. The last weight is for documents without terms. of describes the vectors that the
-	// weights multiply. of is "" if these are the embedded documents.
+	// weights multiply, or is "" for embedded documents.
 	Weights() (weights [][]float64, columns []uint32, of string)
 }
 
-// About describes a model.
+// About holds a model's parameters, training data and training results.
 type About struct {
 	archive.Origin // classes and vocabulary of the training documents
 
@@ -115,8 +115,8 @@ type About struct {
 	Scheme    solver.Scheme
 	solver.Regularization
 
-	OneClass         bool     // predicts 1 for documents like the training documents, -1 for others
-	IsRegression     bool     // regression: predicts numbers
+	OneClass         bool     // true if the model predicts 1 for documents like the training documents, and -1 for others
+	IsRegression     bool     // true if the model predicts numbers
 	TargetMean       *float64 // mean of the training targets of a regression; nil if unknown
 	DecisionNames    []string // names of the decision values
 	HasVotes         bool     // decision values are votes or energies, not values of decision functions
@@ -136,8 +136,7 @@ type About struct {
 	ClassifierRows []any         // results for JSON, one per binary classifier
 }
 
-// SetEmbedder sets Embedding, TermCount, Columns and ColumnCount from the embedder of the
-// documents.
+// SetEmbedder sets Embedding, TermCount, Columns and ColumnCount from a document embedder.
 func (a *About) SetEmbedder(e *sparse.Embedder) {
 	a.Embedding, a.TermCount, a.Columns, a.ColumnCount = e.String(), len(e.Terms), e.Terms, e.TrainingCols()
 }
@@ -176,7 +175,7 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 	}
 }
 
-// Convergence holds the number of binary classifiers, and how many stopped before they converged.
+// Convergence counts binary classifiers, and binary classifiers whose training stopped early.
 type Convergence struct {
 	ClassifierCount, UnfinishedCount int
 	// largest relative optimality gap of an unfinished binary classifier; 0 = unknown
@@ -209,7 +208,7 @@ func (e Convergence) String() string {
 	return text
 }
 
-// SchemeName returns the scheme's name, or "" if votes choose the class or there are no classes.
+// SchemeName returns the scheme's name, or "" if there are no classes or votes choose the class.
 func (a About) SchemeName() string {
 	if a.OneClass || a.IsRegression || a.HasVotes && a.Scheme != solver.MultiLabel {
 		return ""
@@ -234,7 +233,7 @@ func HasParameter(parameter string) bool {
 }
 
 // Parse parses a value of -type: a learner's name and, after a colon, its parameters. "" means
-// c_svc. It fails for an unknown learner or parameter.
+// c_svc. Parse fails if the learner or a parameter is unknown.
 func Parse(spec string) (*Learner, Trainer, error) {
 	name, parameters, _ := strings.Cut(cmp.Or(spec, string(model.CSVC)), ":")
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
@@ -257,7 +256,7 @@ func Parse(spec string) (*Learner, Trainer, error) {
 
 // CheckTargets returns an error if the labels are numbers with more than 20 distinct values in
 // fewer than four times as many documents, because such labels may be classes or regression
-// targets. Call it if no type was set.
+// targets. Call CheckTargets if no type was set.
 func CheckTargets(c *corpus.Corpus) error {
 	n, docs := c.NumericLabelCount(), c.Documents.Rows()
 	if n <= 20 || 4*n <= docs {

@@ -18,7 +18,7 @@ import (
 // After the labels come the numbers that Output selects.
 type PredictionWriter struct {
 	Output     string // labels (default), probabilities or decisions
-	About      About  // the model
+	About      About  // properties of the model
 	Prediction *model.Prediction
 
 	FirstCell func(i int) string // returns the first cell of document i's line; nil = lines begin with labels

@@ -64,7 +64,7 @@ func (r *logisticTrainer) choose(ctx context.Context, c *corpus.Corpus, o Option
 	}
 	points := []Point{{Trainer: &rough, Spec: logisticLearner.Name}}
 	found, err := Search(ctx, c, &Grid{Points: points, C: logisticCs, Folds: logisticFolds}, o)
-	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // at least the need of the final training
+	if short := (*run.MemoryError)(nil); errors.As(err, &short) { // report at least the memory for the final training
 		short.NeedBytes = max(short.NeedBytes, logistic.TrainBytes(c.Size(), 1, o.Workers))
 	}
 	if err != nil {
@@ -85,10 +85,10 @@ func (r *logisticTrainer) TrainAll(ctx context.Context, c *corpus.Corpus, o Opti
 	return convertModels(models, func(m *logistic.Model) Model { return &LogisticModel{m, nil} }), err
 }
 
-// LogisticModel is a logistic regression model.
+// LogisticModel is a [logistic.Model] as a [Model].
 type LogisticModel struct {
 	*logistic.Model
-	search *SearchResult // comparison of values of C; nil if C was set
+	search *SearchResult // values of C that were compared; nil if C was set
 }
 
 func (m *LogisticModel) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {

@@ -24,7 +24,7 @@ type TrainingResult struct {
 	Settings svm.Settings
 
 	Search            *SearchResult // automatic choice of the settings; nil if the settings were set
-	LinearAlternative *Validation   // cross-validated linear models, if as good as the SVM and far cheaper; else nil
+	LinearAlternative *Validation   // cross-validation of linear models that are as good as the SVM and far faster, else nil
 	ValueCount        int64         // number of nonzero values in the training documents
 }
 
@@ -107,8 +107,8 @@ func (m KernelMachine) bytes() int64 {
 
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. Each call creates an engine, but a predictor from [NewPredictor] reuses
-// one.
+// Predict implements Model. Each call creates an engine. A predictor from [NewPredictor] reuses its
+// engine.
 func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.newPredictor(ctx, o)
 	if err != nil {

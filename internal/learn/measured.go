@@ -13,12 +13,12 @@ import (
 )
 
 // vectorKernelFamilies lists the kernels for vectors in the order in which the automatic choice
-// tries them. linear is also a kernel for text.
+// tries them. The linear kernel is also used for text.
 var vectorKernelFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require a table's numbers as values instead
-// of terms. This is the case if the embedding scales columns. If no embedding is set, each kernel
-// must scale columns, or be rbf or polynomial without an embedding.
+// of terms. They do if the embedding scales columns. If no embedding is set, each kernel must scale
+// columns, or be rbf or polynomial without an embedding.
 func NeedsVectors(specs []string, embedding string) bool {
 	if embedding != "" {
 		e, err := sparse.ParseEmbedding(embedding)

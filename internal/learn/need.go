@@ -14,9 +14,10 @@ type MemoryEstimator interface {
 	EstimateMemory(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// EstimateMemory estimates the memory of training in bytes, including documents, for count values
-// of C at a time. If folds isn't 0, it estimates the memory of cross-validation. It is called
-// before documents are read. During training, learners check the memory limit themselves.
+// EstimateMemory returns the estimated memory in bytes to train for count values of C at a time,
+// including documents. If folds isn't 0, it estimates the memory of cross-validation. Call
+// EstimateMemory before documents are read. During training, learners check the memory limit
+// themselves.
 func (l *Learner) EstimateMemory(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {

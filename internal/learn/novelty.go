@@ -15,11 +15,11 @@ import (
 //
 //	v(x) = max k(x, sᵢ),  v(sᵢ) = max_{j≠i} k(sᵢ, sⱼ),  rank(x) = (1 + #{i: v(sᵢ) <= v(x)})/(n + 1)
 //
-// A small rank means that x is new. Among documents like the training documents, at most a fraction
-// r is expected to have a rank of at most r. v(sᵢ) ignores the terms of sᵢ that would be unknown
-// without sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with
-// document length, long documents have large kernel values with all documents, and thus large
-// ranks. The training documents are the model's support vectors or neighbours, or are passed to
+// A small rank means that x is new. If x is distributed like the training documents, its rank is at
+// most r with probability at most r. v(sᵢ) ignores the terms of sᵢ that would be unknown without
+// sᵢ, because unknown terms of new documents are ignored too. If a kernel grows with document
+// length, long documents have large kernel values with all documents, and thus large ranks. The
+// training documents are the model's support vectors or neighbours, or are passed to
 // [NewNoveltyScorer]. v(sᵢ) is computed for a sample of at most 2,000 documents. Sampling adds a
 // standard error of at most 0.011 to a rank. A NoveltyScorer may be used concurrently.
 //
@@ -39,8 +39,8 @@ const (
 )
 
 // NewNoveltyScorer computes v(sᵢ) of the training documents with min(n, 2000)·n kernel values. p is
-// the prepared model. If training is nil, it uses the documents that the model stores. It returns
-// nil if there are fewer than two training documents, and for SVMs with a precomputed kernel. For
+// a predictor of m. If training is nil, it uses the documents that the model stores. It returns nil
+// if there are fewer than two training documents, and for SVMs with a precomputed kernel. For
 // models without a kernel, k is the inner product of the square roots of relative term frequencies.
 // It fails if the embedding rejects a value, if it needs more than the memory limit, or if ctx is
 // done.
@@ -112,8 +112,8 @@ func NewNoveltyScorer(
 	return n, err
 }
 
-// withoutRareTerms returns the documents with indices at. Each document lacks the terms that too
-// few other documents have, because these terms would be unknown without this document.
+// withoutRareTerms returns the documents with indices at. It removes from each document the terms
+// that would be unknown without this document.
 func (n *NoveltyScorer) withoutRareTerms(docs *sparse.CSR, at []int, text bool) *sparse.CSR {
 	least, df := int32(1), map[uint32]int32{}
 	for k, t := range n.f.Terms {
@@ -136,7 +136,7 @@ func (n *NoveltyScorer) withoutRareTerms(docs *sparse.CSR, at []int, text bool) 
 }
 
 // findNearest finds the count nearest training documents of each document that has known terms. It
-// passes the document's index and the neighbours to with.
+// calls with for each such document.
 func (n *NoveltyScorer) findNearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {
@@ -192,7 +192,7 @@ func (n *NoveltyScorer) Annotate(ctx context.Context, p *model.Prediction, docs 
 	return err
 }
 
-// Close frees the engine if NewNoveltyScorer made it.
+// Close frees the engine if NewNoveltyScorer created it.
 func (n *NoveltyScorer) Close() error {
 	if n == nil || !n.ownsEngine {
 		return nil

@@ -39,7 +39,7 @@ type Options struct {
 
 	Kernels []kernel.Kernel // user-defined kernels, for predictions and support vector machines
 
-	Predictor Predictor // the prepared model, for explanations and evaluations
+	Predictor Predictor // predictor of the model, for explanations and evaluations
 
 	// OnProblem is called with each SVM problem and its kernels before the problem is solved. An
 	// error from OnProblem stops the work. OnProblem may be nil.
@@ -52,12 +52,11 @@ type Options struct {
 }
 
 // VectorKernel is the default kernel for vectors whose values aren't counts. Columns are scaled to
-// variance 1, and gamma is 1 divided by the number of columns, as with gamma='scale' in
-// scikit-learn.
+// variance 1. gamma is 1 divided by the number of columns, as with gamma='scale' in scikit-learn.
 const VectorKernel = "rbf:embed=standard"
 
-// Embedding is the document embedding as a parameter. If it is nil, the kernel's embedding is used,
-// or the default embedding of a learner without a kernel.
+// Embedding is a trainer's parameter for the document embedding. If it is nil, the embedding of the
+// kernel is used or, for learners without a kernel, the learner's default.
 type Embedding struct{ *sparse.Embedding }
 
 // UnmarshalText reads the embedding's specification.
@@ -67,7 +66,7 @@ func (e *Embedding) UnmarshalText(text []byte) error {
 	return err
 }
 
-// String returns the specification, or "" for nil.
+// String returns the specification, or "" if e is nil.
 func (e Embedding) String() string {
 	if e.Embedding == nil {
 		return ""

@@ -20,8 +20,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictor is a model prepared for predictions. It may be used concurrently. Its progress callback
-// is then called concurrently, too.
+// Predictor is a model prepared for predictions. It may be used concurrently. Concurrent
+// predictions call the progress callback concurrently.
 type Predictor interface {
 	Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error)
 
@@ -63,8 +63,7 @@ func (p *directPredictor) WithHeldBytes(bytes int64) Predictor {
 
 func (p *directPredictor) Close() error { return nil }
 
-// MemoryLeft returns bound - held, but at least 1. A bound of 0 means no limit, and the result is
-// then 0.
+// MemoryLeft returns bound - held, but at least 1. If bound is 0 (no limit), it returns 0.
 func MemoryLeft(bound, held int64) int64 {
 	if bound == 0 {
 		return 0
@@ -72,8 +71,8 @@ func MemoryLeft(bound, held int64) int64 {
 	return max(bound-held, 1)
 }
 
-// Load reads a model of any kind from a file or a pipe. It calls early, if not nil, as soon as it
-// has read the tokenizer, so that documents can be read meanwhile.
+// Load reads a model of any kind from a file or a pipe. If early isn't nil, Load calls it as soon
+// as the tokenizer is read, so that documents can be read meanwhile.
 func Load(ctx context.Context, path string, early HeaderFunc) (Model, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -121,7 +120,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Heade
 		}
 		return KernelMachine{Model: m}, nil
 	}
-	l := svmLearners[0] // its Read reports that the file isn't a model
+	l := svmLearners[0] // whose Read reports that the file isn't a model
 	if at := slices.IndexFunc(Learners, func(l *Learner) bool {
 		return bytes.HasPrefix(begin,
 			[]byte(l.FilePrefix))

@@ -19,7 +19,7 @@ const (
 // NonCountReason returns the reason why values aren't term counts, or "" if they may be counts.
 // Reasons are [ReasonNegative], [ReasonFractions], "columns with different scales" (standard
 // deviations that differ by a factor of more than 30), and "one column", because vectors with one
-// column differ only in length. Scales are compared for the same columns as in [ScalingReason].
+// column differ only in norm. Scales are compared for the same columns as in [ScalingReason].
 func NonCountReason(m *sparse.CSR) string {
 	fractions, several := false, false
 	for k, v := range m.Values {

@@ -154,7 +154,8 @@ func (o *Options) problem(
 	return p, err
 }
 
-// constraints returns the settings that the user fixed. If not empty, embeddings are fixed, too.
+// constraints returns the settings that the user fixed. If embeddings isn't empty, only these
+// embeddings are allowed.
 func (t *svmTrainer) constraints(o *Options, embeddings []string) *Constraints {
 	g := &Constraints{
 		Kernel: t.Kernel, Embeddings: embeddings,
@@ -196,7 +197,7 @@ func SelectsParameters(t model.Type) bool {
 	return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR
 }
 
-// candidates returns the values to choose from, and the settings with which they are tried.
+// candidates returns the values to choose from, and the settings to use with each candidate.
 func (t *svmTrainer) candidates(
 	o *Options, c *corpus.Corpus, s svm.Settings, embeddings []string,
 ) (from tune.Candidates, _ svm.Settings, err error) {
@@ -205,7 +206,7 @@ func (t *svmTrainer) candidates(
 		from, err = t.constraints(o, embeddings).Candidates(c, s)
 	}
 	if s.Measure() == tune.MeanSquaredError && !t.IsSet("tolerance") {
-		s.Tolerance = run.RoundSignificant(from.Unit*s.Tolerance, 12) // the tolerance has the unit of the targets
+		s.Tolerance = run.RoundSignificant(from.Unit*s.Tolerance, 12) // the tolerance is in units of the targets
 	}
 	from.LowMemory = o.MemoryBytes > 0
 	return from, s, err
@@ -233,17 +234,17 @@ func (t *svmTrainer) choose(
 	if err != nil {
 		return nil, err
 	}
-	var tasks []svm.PlannedRun // training runs planned after the choice
+	var tasks []svm.PlannedRun // final training run for each scheme
 	for _, scheme := range from.Schemes {
 		next := with
 		next.Scheme = scheme
 		tasks = append(tasks, svm.PlannedRun{Settings: next})
 	}
 	if with.Calibrated && !svm.CanCalibrate(c, from.Schemes[len(from.Schemes)-1]) {
-		from.SupervisedKernels = nil // with supervised embeddings, probabilities must be calibrated
+		from.SupervisedKernels = nil // supervised embeddings require calibrated probabilities
 	}
 	whole := with
-	// the choice doesn't compute probabilities
+	// Probabilities aren't needed to compare candidates.
 	with.Calibrated, with.Probabilities, with.Rejection = false, false, svm.RejectionTarget{}
 	on := &svm.SampleEvaluator{Corpus: c, Settings: with, Candidates: &from, Options: t.options(&o, tasks...)}
 	found, err := tune.Choose(ctx, c, from, on)
@@ -303,7 +304,7 @@ func (t *svmTrainer) chosenProblem(
 	return o.problem(ctx, c, []kernel.Kernel{s.Kernel}, own)
 }
 
-// mayUseLinear reports whether no setting requires an SVM.
+// mayUseLinear reports whether the settings allow linear models instead of an SVM.
 func (t *svmTrainer) mayUseLinear(o *Options) bool {
 	given := slices.ContainsFunc([]string{"kernel", "embed", "c", "reject"}, t.IsSet)
 	return t.Type == model.CSVC && t.mayChoose(o) && !given && o.Device == nil && !t.Calibrated && !t.TuneThresholds &&

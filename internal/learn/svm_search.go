@@ -23,7 +23,7 @@ func (t *svmTrainer) search(ctx context.Context, c *corpus.Corpus, g *Grid, o Op
 	other := func(q tune.Candidate) bool { return q.Kernel.Embedding() != g.candidates[0].Kernel.Embedding() }
 	several := g.TokenizerCount > 1 || slices.ContainsFunc(g.candidates, other)
 	if several {
-		o.HeldBytes += c.Documents.Bytes() // the corpus stays in memory
+		o.HeldBytes += c.Documents.Bytes() // c stays in memory
 	}
 	var tasks []svm.PlannedRun
 	with := s

@@ -26,8 +26,9 @@ func MaxKeptTextBytes(memory int64) int64 {
 
 // DefaultTerms returns the tokenizers to choose from if the user set none. For text, these are the
 // tokenizer of c (the default tokenizer if c is nil), words with word pairs, character n-grams
-// within words, and both. For tables, these are the tokenizer of c, numbers with width 2 if no
-// width is set, numbers as values if there is no text, and alternatives for text columns.
+// within words, and words with character n-grams. For tables, these are the tokenizer of c, numbers
+// with width 2 if no width is set, numbers as values if there is no text, and alternatives for text
+// columns.
 func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 	var read corpus.Tokenizer
 	if c != nil {
@@ -74,7 +75,7 @@ func textTerms(c *corpus.Corpus) (terms []corpus.TermOptions) {
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight, v))
 				continue
 			}
-			for _, cut := range cuts { // divide the weight of the column equally among the tokenizers
+			for _, cut := range cuts { // each tokenizer gets an equal part of the column's weight
 				own := token.View{Columns: v.Columns, Tokenizer: cut.WithPairs(v.Pairs)}
 				parts = append(parts, fmt.Sprintf("%v*%s", v.Weight/float64(len(cuts)), own))
 			}
@@ -108,8 +109,9 @@ func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 	return terms
 }
 
-// compareTokenizers prepares a choice to compare tokenizers if the texts of c were kept. It returns
-// the compared tokenizers and the options for tokenising, and adds the texts to o.HeldBytes.
+// compareTokenizers adds the comparison of tokenizers to from if the texts of c were kept. It
+// returns the compared tokenizers and the options for tokenising, and adds the texts to
+// o.HeldBytes.
 func (o *Options) compareTokenizers(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
 ) ([]corpus.TermOptions, corpus.Options, error) {
@@ -133,7 +135,7 @@ const minCostValues = 150
 // tokenizedBytes is the memory in bytes per value of documents that are tokenised and embedded.
 const tokenizedBytes = 48
 
-// affordableTokenizers prepares a choice to compare the tokenizers whose documents fit in a third
+// affordableTokenizers adds to from the comparison of the tokenizers whose documents fit in a third
 // of opt.MemoryBytes. It returns these tokenizers, starting with the tokenizer of c. Tokenizers
 // with numbers as values are tried only with kernels for vectors, and only if g sets neither kernel
 // nor embedding. opt sets Workers and MemoryBytes.
@@ -185,7 +187,7 @@ func affordableTokenizers(
 		counted = append(counted, count/float64(n))
 	}
 	from.TokenizerCount, from.RelativeValueCounts, from.TermCounts, terms = len(tried), values, counted, tried
-	// whether tokenizers differ only in how they encode numbers
+	// true if tokenizers differ only in the encoding of numbers
 	from.UniformCost = c.Tokenizer.HasColumns() && len(textTerms(c)) == 0
 	from.Corpus = func(ctx context.Context, cut int, documents []int) (*corpus.Corpus, error) {
 		return c.Retokenize(ctx, documents, tokenizeOptions(terms[cut], opt))

@@ -18,11 +18,11 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Validation is a point of a grid with its cross-validation result.
+// Validation is the cross-validation result of a point of a grid.
 type Validation struct {
 	Point
 	*tune.Result
-	About       About       // model of the last fold; for support vector machines, the settings
+	About       About       // properties of the last fold's model; for SVMs, only the settings
 	Convergence Convergence // totals over all binary classifiers
 
 	// The following fields are set by [CrossValidate] for support vector machines.
@@ -37,7 +37,7 @@ type SearchResult struct {
 	PointCount int           // number of points in the search
 	BestIndex  int           // index of the best point, see [tune.Result.IsBetter]; -1 = none
 
-	GramTime, SolveTime time.Duration // for support vector machines: time to compute tiles, and remaining time
+	GramTime, SolveTime time.Duration // for SVMs: time to compute tiles, and remaining time
 
 	// The following fields are for support vector machines.
 	FitCount int // number of trained models
@@ -125,7 +125,7 @@ func Search(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (*SearchR
 	return out, c.DescribeError(err)
 }
 
-// MeasureOf returns the quality measure of classifiers with a scheme.
+// MeasureOf returns the measure by which classifiers with the given scheme are compared.
 func MeasureOf(scheme solver.Scheme) tune.Measure {
 	if scheme == solver.MultiLabel {
 		return tune.MicroF1
@@ -143,7 +143,7 @@ type foldEvaluator struct {
 	jointCount int     // number of candidates that a [JointTrainer] trains at a time
 	eighths    int     // eighths of each fold's training documents to use; 0 = all
 
-	fold              []int         // fold of each document, -1 if it is left out
+	fold              []int         // fold of each document, or -1 if the document is excluded
 	trainingDocuments int           // number of training documents, summed over folds
 	completed         []*Validation // completed points
 }
@@ -178,7 +178,7 @@ func (v *foldEvaluator) Evaluate(
 	return nil
 }
 
-// validate cross-validates trainers that train their models jointly.
+// validate cross-validates trainers, whose models are trained jointly if there are several.
 func (v *foldEvaluator) validate(ctx context.Context, trainers []Point) ([]*Validation, error) {
 	n, separate := len(v.fold), v.measure == tune.MicroF1
 	rows, predicted := make([]*Validation, len(trainers)), make([]model.Prediction, len(trainers))
@@ -346,7 +346,7 @@ func withCorpusRow(err error, docs []int) error {
 	return err
 }
 
-// withMemoryInUse adds bytes, the memory in use elsewhere, to the amounts in a memory error.
+// withMemoryInUse adds bytes to both amounts of a memory error.
 func withMemoryInUse(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
 		short.NeedBytes, short.LimitBytes = short.NeedBytes+bytes, short.LimitBytes+bytes

@@ -84,7 +84,7 @@ func (f *SearchResult) bestPoint() (p Point, ok bool) {
 
 // Train trains a model on all documents of the searched corpus, with the settings of the best
 // point. If nothing was compared, it uses the first settings (see Reason of [tune.Choice]). o must
-// be the options of the search.
+// be the options passed to the search.
 //
 // It fails if the search has no best point, or if training fails.
 func (f *SearchResult) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o Options) (_ Model, err error) {
@@ -92,7 +92,7 @@ func (f *SearchResult) Train(ctx context.Context, c *corpus.Corpus, g *Grid, o O
 	if !ok {
 		return nil, errors.New("learn: the search found no settings to train with")
 	}
-	if p.Tokenizer > 0 && c != nil && c.Documents != nil { // the documents of c stay in memory
+	if p.Tokenizer > 0 && c != nil && c.Documents != nil { // the caller's documents stay in memory
 		o.HeldBytes += c.Documents.Bytes() + c.Raw.Bytes()
 	}
 	switch {
