@@ -45,7 +45,7 @@ type Grid struct {
 	Lists        []kernel.ParamGrid // lists of numbers, set by the user or by default
 	UseSamples   bool               // compare kernel, C and scheme on growing samples, instead of all combinations
 	Folds        int                // number of folds, default 5
-	PreferSmallC bool               // for SVMs: select the smallest C whose score is within one standard error of the best
+	PreferSmallC bool               // for SVMs: select the smallest C within one standard error of the best
 
 	// TokenizerCount is the number of tokenizers. Corpus returns the documents tokenised by the
 	// tokenizer with the given index, which is below TokenizerCount. Tokenizer 0 is the tokenizer

@@ -115,7 +115,7 @@ type About struct {
 	Scheme    solver.Scheme
 	solver.Regularization
 
-	OneClass         bool     // true if the model predicts 1 for documents like the training documents, and -1 for others
+	OneClass         bool     // true if the model predicts 1 for documents like the training documents, else -1
 	IsRegression     bool     // true if the model predicts numbers
 	TargetMean       *float64 // mean of the training targets of a regression; nil if unknown
 	DecisionNames    []string // names of the decision values

@@ -24,7 +24,7 @@ type TrainingResult struct {
 	Settings svm.Settings
 
 	Search            *SearchResult // automatic choice of the settings; nil if the settings were set
-	LinearAlternative *Validation   // cross-validation of linear models that are as good as the SVM and far faster, else nil
+	LinearAlternative *Validation   // cross-validated linear models, if as good as the SVM and far faster; else nil
 	ValueCount        int64         // number of nonzero values in the training documents
 }
 

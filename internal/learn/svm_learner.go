@@ -241,7 +241,7 @@ func (t *svmTrainer) choose(
 		tasks = append(tasks, svm.PlannedRun{Settings: next})
 	}
 	if with.Calibrated && !svm.CanCalibrate(c, from.Schemes[len(from.Schemes)-1]) {
-		from.SupervisedKernels = nil // supervised embeddings require calibrated probabilities
+		from.SupervisedKernels = nil // with supervised embeddings, probabilities require a calibration
 	}
 	whole := with
 	// Probabilities aren't needed to compare candidates.

@@ -42,7 +42,7 @@ func (f *File) RecordError(err error) {
 func (f *File) fail(format string, args ...any) { f.RecordError(fmt.Errorf(format, args...)) }
 
 // Key describes a key of the header. value is a pointer to the key's value. The file stores the
-// value as encoding/json encodes it. When reading, a missing key sets the value to zero.
+// value as JSON (see encoding/json). When reading, a missing key sets the value to zero.
 func (f *File) Key(key string, value any) {
 	if f.err != nil {
 		return

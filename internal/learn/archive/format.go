@@ -23,7 +23,7 @@ type Format[M any] struct {
 	// the model to write, or a zero model to read into.
 	Describe func(*File, *M)
 
-	// Validate checks a model after reading.
+	// Validate returns an error if a model is invalid. Read calls Validate.
 	Validate func(*M) error
 }
 
@@ -55,9 +55,9 @@ func (f *Format[M]) Read(ctx context.Context, r io.Reader) (*M, error) {
 	return m, nil
 }
 
-// ReadSized is like [Format.Read] for a file of size bytes, or of unknown size if size is -1. It
-// calls early, if not nil, as soon as the tokenizer is known, even if reading fails later. The
-// tokenizer is zero if the model has none. Errors lack the package prefix.
+// ReadSized is like [Format.Read] for a file of size bytes, or of unknown size if size is -1. If
+// early isn't nil, ReadSized calls it as soon as the tokenizer is known, even if reading fails
+// later. The tokenizer is zero if the model has none. Errors lack the package prefix.
 func (f *Format[M]) ReadSized(
 	ctx context.Context, r io.Reader, size int64, early func(corpus.Tokenizer, corpus.FormatOptions),
 ) (*M, error) {

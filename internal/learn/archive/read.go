@@ -15,7 +15,7 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Readers return errors that wrap these errors.
+// Errors of [Format.Read] wrap these errors.
 var (
 	// ErrFormat reports that the file has a different format.
 	ErrFormat = errors.New("wrong file format")
@@ -45,12 +45,12 @@ func readArrays(
 	}
 	have := begin
 	next := func(n int64) (b []byte, err error) {
-		if size == total { // the size is known to be correct, so allocate at once
+		if size == total { // the size is correct, so allocate the whole array at once
 			b = make([]byte, n)
 			n, err := io.ReadFull(in, b)
 			b, have = b[:n], have+int64(n)
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = nil // the caller detects truncation by the length
+				err = nil // the caller detects truncation by the length of b
 			}
 			return b, err
 		}

@@ -16,7 +16,7 @@ type Origin struct {
 	Digest       [32]byte // digest of the corpus; 0 if unknown
 	NumDocuments int      // number of documents; 0 if unknown
 
-	Classes    []string // names of the classes
+	Classes    []string // class names, indexed by class
 	Vocabulary []string // term of each column; nil for vectors
 	Tokenizer  corpus.Tokenizer
 	Form       corpus.FormatOptions // format of the documents
@@ -71,7 +71,8 @@ func CheckFinite(values []float64) error {
 	return nil
 }
 
-// Parameters describes an object with the learner's parameters as strings, see package params.
+// Parameters describes the parameters that of points to. The file stores them as strings, see
+// package params.
 func (f *File) Parameters(of any) {
 	all := params.Values(of)
 	f.StringLists("parameters", &all)

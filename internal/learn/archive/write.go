@@ -28,7 +28,7 @@ func newWriter(ctx context.Context, w io.Writer, first, header string) *Writer {
 
 // close writes buffered data and the checksum. It returns the writer's first error.
 func (w *Writer) close() error {
-	err := w.Flush() // returns any earlier error, too
+	err := w.Flush() // Flush also returns earlier errors
 	if err == nil {
 		_, err = w.w.Write(w.hash.Sum(nil))
 	}
@@ -48,7 +48,7 @@ func (b ContextWriter) Write(p []byte) (int, error) {
 	return b.W.Write(p)
 }
 
-// BufferBytes is the size of the writer's buffer in bytes.
+// BufferBytes is the size of the buffer of a Writer in bytes.
 const BufferBytes = 256 << 10
 
 // Number is the constraint for the elements of arrays.
@@ -59,7 +59,7 @@ type Number interface {
 // WriteNumbers writes values in little-endian order. Errors are stored in the writer.
 func WriteNumbers[T Number](w *Writer, values []T) {
 	for piece := range slices.Chunk(values, 2048) {
-		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // can't fail for these types
+		b, _ := binary.Append(w.AvailableBuffer(), binary.LittleEndian, piece) // Append can't fail for these types
 		w.Write(b)
 	}
 }

@@ -24,8 +24,8 @@ type Matrix struct {
 	data   []float64
 }
 
-// stride returns the row stride of an n×n matrix. If n is a power of 2 above 8, the stride isn't,
-// so that the elements of a column map to different cache sets.
+// stride returns the row stride of an n×n matrix. The stride isn't a power of 2 above 16, so that
+// the elements of a column map to different cache sets.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
 // Bytes returns the memory of an n×n matrix in bytes.
@@ -34,7 +34,7 @@ func Bytes(n int) int64 { return 8 * int64(n) * int64(stride(n)) }
 // New returns an n×n matrix of zeros.
 func New(n int) *Matrix { return &Matrix{n, stride(n), make([]float64, n*stride(n))} }
 
-// Row returns row i without copying it.
+// Row returns row i without copying its values.
 func (s *Matrix) Row(i int) []float64 { return s.data[i*s.stride:][:s.N:s.N] }
 
 func (s *Matrix) sliceFrom(i, j int) []float64 { return s.data[i*s.stride+j:] }
@@ -80,7 +80,7 @@ func (s *Matrix) Cholesky(ctx context.Context, do Config, minFraction float64) (
 			lo := b1 + part*wide
 			hi := min(lo+wide, s.N)
 			s.eliminate(do, b0, b1, lo, hi, nil)
-			for k := b0; k < b1; k++ { // -T[k][i], because MultiplyWide adds
+			for k := b0; k < b1; k++ { // negated, because MultiplyWide adds products
 				from, to := s.sliceFrom(k, 0), packed[(k-b0)*s.N:]
 				for i := lo; i < hi; i++ {
 					to[i] = -from[i]

@@ -85,15 +85,15 @@ func (s Settings) Validate() error {
 // Options are the options of predictions, see package task.
 type Options = task.Options
 
-// Model is a trained model. It is immutable and may be used concurrently.
+// Model is a nearest-neighbour classifier. It is immutable and may be used concurrently.
 type Model struct {
 	archive.Origin
 	Settings  Settings
-	Documents *sparse.CSR   // training documents: all for independent labels, else only documents with a class
+	Documents *sparse.CSR   // training documents: all documents if labels are independent, else documents with a class
 	Labels    sparse.Labels // classes of Documents
 }
 
-// Train makes a model from a corpus. The model shares the corpus's documents, so they must not be
+// Train makes a model from a corpus. The model shares the documents of c, which must not be
 // changed. Documents without a class are left out, unless labels are independent. Train fails if
 // the settings are invalid, if the embedding or checkDocuments rejects a document, if no documents
 // are left, or if a document has several classes but labels aren't independent.

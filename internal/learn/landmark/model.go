@@ -23,7 +23,7 @@ type DecisionFunction struct {
 	Gap          float64   `json:"gap"`       // upper bound on Objective minus its minimum
 	GradientNorm float64   `json:"gradient"`  // gradient norm, relative to the norm at f = 0
 	Steps        int       `json:"steps"`     // number of Newton steps
-	Converged    bool      `json:"converged"` // the gap is at most Settings.Tolerance times the objective
+	Converged    bool      `json:"converged"` // true if Gap is at most Settings.Tolerance times Objective
 	Bias         float64   `json:"bias"`      // sum of the coefficients
 }
 
@@ -44,7 +44,7 @@ type Model struct {
 	Passes         int     // number of passes over the training documents
 	Residual       float64 // fraction of the trace of k + 1 that the landmarks don't explain, on a sample
 	Embedder       *sparse.Embedder
-	Functions      []*DecisionFunction // one per class
+	Functions      []*DecisionFunction // decision functions, one per class
 	Landmarks      *sparse.CSR         // documents that serve as landmarks
 }
 

@@ -27,7 +27,7 @@ const BlockRows = 512
 // Losses are multiplied by the documents' weights.
 type Request struct {
 	Rows         int       `json:"rows"`              // number of training documents
-	Landmarks    []int     `json:"landmarks"`         // indices of documents
+	Landmarks    []int     `json:"landmarks"`         // indices of the landmarks among the training documents
 	Classes      []int     `json:"classes,omitempty"` // class of each vector of Points
 	Points       []float64 `json:"at,omitempty"`      // concatenated vectors with a value per landmark
 	Directions   []float64 `json:"step,omitempty"`    // like Points; empty for a gradient
@@ -154,7 +154,7 @@ func NewPassWorker(ctx context.Context, c *corpus.Corpus, s Settings, q *Request
 	return &PassWorker{t, q}, nil
 }
 
-// Close releases the engine.
+// Close frees the engine.
 func (p *PassWorker) Close() error { return p.t.e.Close() }
 
 // BlockSums returns the sums over a block of documents, bit-identical to the sums in [Train]. It

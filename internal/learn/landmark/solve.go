@@ -11,7 +11,7 @@ import (
 // column is the state of the optimisation for one class and one C. The variables are u, see the
 // package documentation.
 type column struct {
-	index, class, indexOfC int // index among columns optimised together, class, index of C
+	index, class, indexOfC int // index among columns optimised together, class, and index of C
 	penalty                float64
 
 	u              []float64
@@ -22,7 +22,7 @@ type column struct {
 	meanCurvature  float64   // mean ℓ″ over the documents
 	steps          int       // number of Newton steps
 	gap            float64   // upper bound on objective minus its minimum
-	converged      bool      // the gap is within the tolerance
+	converged      bool      // true if gap is within the tolerance
 	start, step    []float64 // start and direction of the last step; nil before the first
 	stepSize       float64   // step length as a fraction of step
 	startObjective float64   // objective at start
@@ -258,7 +258,7 @@ func (t *training) takeNewtonSteps(
 					near = append(near, s)
 				}
 			}
-			cs, rs := of(near) // r is -g, and the sign doesn't matter
+			cs, rs := of(near) // r is -g; the sign doesn't affect the bound
 			if err := t.boundGaps(ctx, cs, rs, p); err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// minPivotFraction is the minimum fraction of a landmark's squared length that must remain after
+// minPivotFraction is the minimum fraction of a landmark's squared norm that must remain after
 // eliminating the previous landmarks. Kernel values have errors of about 10⁻⁶, and the remainder of
 // a near copy has about four times this error.
 const minPivotFraction = 1e-5
@@ -89,7 +89,7 @@ func newTraining(
 	if t.config, err = opt.config(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.TrainingRows(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding is allowed
+	if t.rows, err = task.TrainingRows(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // landmark models allow any embedding
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	for _, i := range t.rows {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Function returns the value of a function at w, and sets g to the gradient.
+// Function returns the value of a function at w, and sets g to the gradient at w.
 type Function func(ctx context.Context, w, g []float64) (float64, error)
 
 // Minimum is the result of a minimisation.
@@ -16,7 +16,7 @@ type Minimum struct {
 	GradientNorm float64
 	Iterations   int
 	Evaluations  int
-	Converged    bool // a threshold of Criteria was reached, or no step decreases the value
+	Converged    bool // true if a threshold of Criteria was reached, or if no step decreases the value
 }
 
 // Criteria holds the stopping criteria of a minimisation.
@@ -24,7 +24,7 @@ type Criteria struct {
 	GradientThreshold float64 // gradient norm at which the minimisation stops
 	MinDecrease       float64 // minimum relative decrease of the value in lookBack steps
 	MaxIterations     int
-	OnStep            func() // called before each step; nil for none
+	OnStep            func() // called before each step; may be nil
 
 	// MayStop, if not nil, must return true before GradientThreshold or MinDecrease stops the
 	// minimisation.

@@ -14,7 +14,7 @@ type DecisionFunction struct {
 	Gap               float64 `json:"gap"`             // duality gap P - D, an upper bound on P minus its minimum
 	Passes            int     `json:"passes"`          // number of passes over the documents
 	NumSupportVectors int     `json:"support_vectors"` // number of documents with α > 0
-	Converged         bool    `json:"converged"`       // the gap is within the tolerance
+	Converged         bool    `json:"converged"`       // true if Gap is within the tolerance
 	Bias              float64 `json:"bias"`
 }
 
@@ -120,7 +120,7 @@ func (d *dualSolver) solve(c, tolerance float64) (m DecisionFunction, err error)
 			if err := d.measure(&m); err != nil {
 				return m, err
 			}
-			// below minRange, steps are rounding errors and the gap stays the same
+			// below minRange, steps are rounding errors and don't reduce the gap
 			if m.Converged = m.Gap <= tolerance*m.Objective; m.Converged || within < minRange {
 				return m, nil
 			}

@@ -9,13 +9,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is a trained model. It is immutable and may be used concurrently. [Model.Validate] checks
-// its invariants.
+// Model is a trained linear classifier. It is immutable and may be used concurrently.
+// [Model.Validate] checks its invariants.
 type Model struct {
 	archive.Origin
 	Settings  Settings
 	Embedder  *sparse.Embedder
-	Functions []*DecisionFunction // one per class
+	Functions []*DecisionFunction // decision functions, one per class
 	Weights   []float64           // weight of a column for a class, at column·len(Classes) + class
 }
 

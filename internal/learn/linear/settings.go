@@ -26,7 +26,7 @@ func (l Loss) String() string {
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
 	Loss   Loss          `param:"loss" max:"1" help:"loss function"`
-	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
+	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // regularization parameter; the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
 	// Weights maps a class name to a factor of C for the class's documents in the class's binary
@@ -40,7 +40,7 @@ type Settings struct {
 	// InterceptScaling is B, the value of an additional term of every document. b is the term's
 	// weight times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
 	InterceptScaling float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
-	NoBias           bool    `param:"origin" help:"omit the intercept"` // b = 0, as with LIBLINEAR -B -1
+	NoBias           bool    `param:"origin" help:"omit the intercept"` // set b = 0, as LIBLINEAR -B -1 does
 
 	// Tolerance stops training when the duality gap P - D is at most Tolerance times P, see the
 	// package documentation.

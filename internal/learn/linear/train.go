@@ -46,7 +46,7 @@ func TrainPath(
 	s.Weights, s.Balanced = nil, false
 	f := corpus.Fit(e, c)
 	size := c.Size()
-	size.Terms, size.LongestRow = f.Cols(), size.LongestRow+f.FilledCount() // with values added by scaling
+	size.Terms, size.LongestRow = f.Cols(), size.LongestRow+f.FilledCount() // include values added by scaling
 	size.Values += int64(size.Documents) * int64(f.FilledCount())
 	err = run.CheckMemory(TrainBytes(size, len(cValues), t.Workers), opt.MemoryBytes,
 		"linear: training on %d documents with %d values in total", c.Documents.Rows(), c.Documents.NNZ())

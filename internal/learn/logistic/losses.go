@@ -85,8 +85,8 @@ func (o *Losses) ZeroGradientNorm(ctx context.Context) (float64, error) {
 }
 
 // ConstantBias returns the bias of a constant classifier, for documents that are all positive or
-// all negative. By Laplace's rule of succession, P(correct answer) = (n+1)/(n+2). If there are
-// positive and negative documents, ok is false.
+// all negative. For n documents, the probability of the correct class is (n+1)/(n+2) (Laplace's
+// rule of succession). If there are positive and negative documents, ok is false.
 func ConstantBias(positive []bool) (bias float64, ok bool) {
 	count := 0
 	for _, is := range positive {

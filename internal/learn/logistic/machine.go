@@ -17,7 +17,7 @@ type DecisionFunction struct {
 	GradientNorm float64   `json:"gradient"`
 	Iterations   int       `json:"iterations"`
 	Evaluations  int       `json:"evaluations"` // number of evaluations of the objective and its gradient
-	Converged    bool      `json:"converged"`   // whether the tolerance was reached
+	Converged    bool      `json:"converged"`   // true if the tolerance was reached
 	Bias         float64   `json:"bias"`        // b
 }
 
@@ -70,7 +70,7 @@ func (o *objective) minimise(
 	o.lowerBound = 0
 	settled := func(m *lbfgs.Minimum) bool { return m.Value-o.lowerBound <= o.s.Tolerance*m.Value }
 	stop.MayStop = func(m *lbfgs.Minimum) bool {
-		return o.raiseLowerBound(ctx) == nil && settled(m) // the next pass, or the call below, returns the error
+		return o.raiseLowerBound(ctx) == nil && settled(m) // the next pass or the call below returns this error
 	}
 	m, err := lbfgs.Minimise(ctx, o.evaluate, w, stop)
 	if err == nil {

@@ -11,13 +11,13 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Model is a trained model. It is immutable and may be used concurrently. [Model.Validate] checks
-// its invariants.
+// Model is a trained logistic regression. It is immutable and may be used concurrently.
+// [Model.Validate] checks its invariants.
 type Model struct {
 	archive.Origin
 	Settings  Settings
 	Embedder  *sparse.Embedder
-	Functions []*DecisionFunction // one per class
+	Functions []*DecisionFunction // decision functions, one per class
 }
 
 // Validate checks the model after reading: embedding, vocabulary and class names, and that weights

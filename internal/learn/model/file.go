@@ -9,7 +9,7 @@ import (
 func (m *Model) Write(ctx context.Context, w io.Writer) error { return Format.Write(ctx, w, m) }
 
 // Read reads a model that was written by [Model.Write]. It verifies the checksum and calls
-// [Model.Validate]. It reads to the end of r: trailing bytes are an error.
+// [Model.Validate]. It reads to the end of r. Trailing bytes are an error.
 //
 // Read allocates about as much memory as the size of the file, and twice as much on big-endian
 // CPUs. If a header claims a huge size, Read doesn't allocate more.

@@ -22,7 +22,7 @@ func IsLIBSVM(begin []byte) bool {
 	return len(words) > 0 && slices.Contains(keywords, string(words[0]))
 }
 
-// SyntaxError reports the line at which a file isn't a valid LIBSVM model.
+// SyntaxError describes the first invalid line of a file in LIBSVM's format.
 type SyntaxError struct {
 	File     string // name of the file
 	Line     int64  // line number, from 1
@@ -116,7 +116,7 @@ func formatFloat(v float64) string {
 
 // LIBSVMLabels returns LIBSVM's integer label for each class: the class names if all are integers,
 // otherwise 1, 2, … in class order. If all names are numbers, they must be different 32-bit
-// integers, because data files contain the same labels.
+// integers, because LIBSVM's data files contain the same labels.
 func LIBSVMLabels(classes []string) ([]int32, error) {
 	labels := make([]int32, len(classes))
 	all := true

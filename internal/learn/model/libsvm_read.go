@@ -23,7 +23,7 @@ import (
 // Class names are LIBSVM's labels. Index i becomes column i-1, or column i if a support vector has
 // index 0, see Form.ZeroBased. There is no vocabulary. The embedding is tf, fitted on the support
 // vectors. The embedding is open: an index that no support vector has contributes only to the norms
-// of documents, as in LIBSVM. With a precomputed kernel, support vectors have no values, and
+// of documents, as in LIBSVM. If the kernel is precomputed, support vectors have no values, and
 // SupportDocs has the indices of their documents. Values, but not coefficients, are rounded to
 // float32. The line prob_density_marks, which newer versions write, is ignored.
 //

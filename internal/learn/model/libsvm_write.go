@@ -18,9 +18,9 @@ import (
 // integer label of each class (see [LIBSVMLabels]). The first class becomes LIBSVM's first class,
 // whose decision values are positive.
 //
-// Column j has index j+1, or j with Form.ZeroBased. The format stores no embedding, so the model's
-// embedding must be tf. For other embeddings, embed the documents before training. Numbers are
-// written with the fewest digits that identify the float64.
+// Column j has index j+1, or j if Form.ZeroBased is set. The format stores no embedding, so the
+// model's embedding must be tf. For other embeddings, embed the documents before training. Numbers
+// are written with the fewest digits that identify the float64.
 //
 // LIBSVM's models are one-vs-one. A one-vs-rest model of two classes is written as its first binary
 // classifier, because the second is the negated first, up to the tolerance of training. Classes
@@ -32,10 +32,10 @@ import (
 // For each test document, svm-predict expects the kernel values with all training documents in
 // order.
 //
-// With precomputed, it fails if a support vector's document is unknown. Without precomputed, it
-// fails if LIBSVM lacks the kernel or embedding, or if documents have views. It also fails for
-// independent labels, for one-vs-rest unless there are two classes, if class names are numbers but
-// not integers, or if an index is above 2³¹-1.
+// If precomputed is set, it fails if a support vector's document is unknown. Otherwise it fails if
+// LIBSVM lacks the kernel or embedding, or if documents have views. It also fails for independent
+// labels, for one-vs-rest unless there are two classes, if class names are numbers but not
+// integers, or if an index is above 2³¹-1.
 func (m *Model) WriteLIBSVM(ctx context.Context, w io.Writer, precomputed bool) (labels []int32, err error) {
 	fail := func(err error) ([]int32, error) { return nil, fmt.Errorf("model: LIBSVM format: %w", err) }
 	if labels, err = LIBSVMLabels(m.Classes); err != nil {

@@ -36,7 +36,7 @@ func vectorsPerSolve(m int) int { return min(max(int(2e10/(float64(m)*float64(m)
 //	K̃ = C W⁻¹ Cᵀ = Φ Φᵀ,  W = k(z, z) = TᵀT,  C = k(x, z),  Φ = C T⁻¹
 //
 // Components are the principal components of the rows of Φ. With S = Φᵀ P Φ, S uᵢ = λᵢ uᵢ and the
-// rows' mean φ̄, a document t, in docs or not, has coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), see
+// rows' mean φ̄, any document t has the coordinates zᵢ(t) = uᵢᵀ (T⁻ᵀ k(z, t) - φ̄), see
 // [Components.Project].
 //
 // Up to rounding, λᵢ is at most the exact eigenvalue. λᵢ is at least the exact eigenvalue minus
@@ -137,7 +137,7 @@ func (s *nystromFit) factorise(ctx context.Context) error {
 // runPass computes S, φ̄ and the residual in a pass over docs.
 func (s *nystromFit) runPass(ctx context.Context) error {
 	m, n := len(s.landmarks), s.docs.Rows()
-	stride := (m+7)/8*8 + 8 // avoids powers of 2, see package dense
+	stride := (m+7)/8*8 + 8 // not a power of 2, see package dense
 	s.s = blas64.General{Rows: m, Cols: m, Stride: stride, Data: make([]float64, m*stride)}
 	s.mean = make([]float64, m)
 	cross := engine.NewDense(min(vectorsPerSolve(m), n), s.eng.Len())

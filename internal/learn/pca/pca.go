@@ -1,9 +1,9 @@
 // Package pca computes kernel principal components: the directions in a kernel's feature space with
 // the largest variance of the documents, and the documents' coordinates along these directions.
 //
-// With the Gram matrix K, P = I - 11ᵀ/n and the eigenpairs P K P vᵢ = λᵢ vᵢ, the variance of n
-// documents along component i is λᵢ/n. The coordinates of the documents, and of a new document t,
-// are
+// Let K be the Gram matrix, P = I - 11ᵀ/n, and λᵢ, vᵢ the eigenpairs P K P vᵢ = λᵢ vᵢ. The variance
+// of n documents along component i is λᵢ/n. The coordinates of the documents, and of a new document
+// t, are
 //
 //	zᵢ = √λᵢ vᵢ,   zᵢ(t) = (1/√λᵢ) Σ_j (k(t, xⱼ) - mⱼ) vᵢ[j],   m = K 1/n
 //
@@ -67,14 +67,14 @@ type Components struct {
 	Total        float64               // sum of all eigenvalues: n times the total variance
 	NumDocuments int
 	BasisSize    int     // number of basis vectors that Lanczos used
-	MatrixStored bool    // whether K was stored
+	MatrixStored bool    // true if K was stored
 	NumLandmarks int     // number of landmarks; 0 without Nyström's approximation
 	Residual     float64 // amount of Total that the landmarks don't explain
 
 	kernel  kernel.Kernel
 	vectors *mat.Dense // rows: engine's documents; columns: components; z(t) = (k(t)ᵀ vectors - offset) / lengths
 	offsets []float64
-	lengths []float64 // √λ, or 1
+	lengths []float64 // per component: √λ, or 1 with landmarks
 }
 
 // FitBytes returns the memory in bytes that Fit needs in addition to documents and engine if it
@@ -111,9 +111,9 @@ func MinFitBytes(documents, workers int, opt Options) int64 {
 // conditionally positive definite, because K is centred.
 //
 // The relative error of an eigenvalue is about Tolerance², see spectrum.Lanczos. Results are
-// bit-identical for any number of workers. Fit stores the matrix of 4·n² bytes if the matrix and
-// the memory of [FitBytes] fit in MemoryBytes, or in 1 GiB if there is no limit. Results then
-// differ by rounding errors.
+// bit-identical for any number of workers. Fit stores K if its 4·n² bytes plus the maximum of
+// [FitBytes] fit in MemoryBytes, or in 1 GiB if there is no limit. Results then differ by rounding
+// errors.
 //
 // x must not be empty. Fit fails if k has another embedding, if an option is negative, if
 // MemoryBytes is less than the minimum of [FitBytes], if the engine fails, and within a second

@@ -21,7 +21,7 @@ type Calibration struct {
 	Bins []Bin `json:"-"` // nonempty bins of ECE, ascending
 }
 
-// Bin is a bin of [Calibration].
+// Bin holds the predictions whose largest probability is in one interval, see [Calibration].
 type Bin struct {
 	Documents  int     `json:"documents"`  // number of documents, or of decisions for independent labels
 	Confidence float64 `json:"confidence"` // mean of the largest probability

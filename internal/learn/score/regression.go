@@ -36,14 +36,14 @@ type Metric struct {
 	High  float64 `json:"high"`
 }
 
-// MeanBaseline holds metrics without intervals.
+// MeanBaseline holds the metrics of a constant estimate, without confidence intervals.
 type MeanBaseline struct {
 	R2   float64 `json:"r2"`
 	MAE  float64 `json:"mae"`
 	RMSE float64 `json:"rmse"`
 }
 
-// Estimate is the estimate for a document.
+// Estimate compares the estimate Value for a document with its Target.
 type Estimate struct {
 	Document      int // index of the document
 	Target, Value float64

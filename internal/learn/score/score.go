@@ -25,7 +25,7 @@ type Score struct {
 	// nil for independent labels and regression.
 	Confusion [][]int
 
-	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + PredictedCount); Accuracy if documents have one class
+	MicroF1 float64 // 2·ΣTruePositives / Σ(Documents + PredictedCount); equal to Accuracy if documents have one class
 	MacroF1 float64 // mean F1 of the classes that occur as a true or predicted class
 	Hamming float64 // fraction of wrong decisions over documents × classes, for independent labels
 
@@ -48,7 +48,7 @@ type Answers struct{ Answered, Correct int }
 //
 //	(p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = Correct/n, n = Documents, z = 1.959964,
 //
-// or 0 and 1 without documents. Source: Wilson, JASA 22 (1927).
+// or 0 and 1 if there are no documents. Source: Wilson, JASA 22 (1927).
 func (s *Score) AccuracyInterval() (low, high float64) {
 	n := float64(s.Documents)
 	if n <= 0 {

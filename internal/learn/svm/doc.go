@@ -8,6 +8,7 @@
 //
 // # Devices
 //
-// With Options.Device, a device such as a GPU (package cuda) computes kernel values. The caller
-// must close a problem or a predictor with a device: Problem.Engine().Close, Predictor.Close.
+// If Options.Device is set, a device such as a GPU (package cuda) computes kernel values. The
+// caller must close a problem or a predictor with a device: Problem.Engine().Close,
+// Predictor.Close.
 package svm

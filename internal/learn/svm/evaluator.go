@@ -93,7 +93,7 @@ func groupCandidates(all []tune.Candidate) (parts []*kernelGroup) {
 			append(parts[at].candidateIndex, o.candidateIndex...)
 	}
 	order := slices.Clone(parts)
-	slices.SortStableFunc(order, func(a, b *kernelGroup) int { // groups with the same problem are consecutive
+	slices.SortStableFunc(order, func(a, b *kernelGroup) int { // make groups with the same problem consecutive
 		return cmp.Compare(slices.IndexFunc(parts, a.sharesProblem), slices.IndexFunc(parts, b.sharesProblem))
 	})
 	return order

@@ -23,7 +23,7 @@ type foldedProblem struct {
 
 	order       []int // document i is order[i] of the problem
 	corpusIndex []int // document i is corpusIndex[i] of the corpus
-	foldOf      []int // fold of each document, -1 if it is left out
+	foldOf      []int // fold of each document, or -1 if the document is excluded
 
 	labels  []int     // class of each document, -1 for none
 	sets    [][]int   // independent labels of each document
@@ -146,7 +146,7 @@ func (f *foldedProblem) trial() *solver.CrossValidation {
 }
 
 // validate predicts each fold after training on the other folds, for all cells. near holds warm
-// starts. A regression uses only the solutions in near[0].
+// starts. Regression uses only near[0].
 func (f *foldedProblem) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {

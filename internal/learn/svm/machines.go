@@ -12,8 +12,8 @@ import (
 // ClassifierGroups returns the indices of a training run's binary classifiers, in groups that are
 // independent of each other, see [solver.Training.Groups]. One-vs-one has a group for each pair of
 // classes. Classifiers that depend on each other, for example through a shared calibration, form
-// one group. It computes no kernel values. It fails like [Problem.Train] for invalid settings or
-// labels.
+// one group. It computes no kernel values. It fails if settings or labels are invalid, as
+// [Problem.Train] does.
 func (p *Problem) ClassifierGroups(s Settings) ([][]int, error) {
 	s, err := p.resolve(s)
 	if err != nil {
@@ -44,9 +44,10 @@ func (p *Problem) inMemory() bool {
 	return p.values != nil || p.opt.SingleUse && p.cached.FitsInMemory()
 }
 
-// TrainClassifiers trains some binary classifiers: whole groups of [Problem.ClassifierGroups]. The
-// results equal the classifiers of [Problem.Train] bit for bit. Other classifiers are nil. Support
-// vectors have the problem's indices. [Problem.Assemble] makes a model from all classifiers.
+// TrainClassifiers trains the binary classifiers with the indices in machines, which must be
+// complete groups of [Problem.ClassifierGroups]. The classifiers are bit-identical to those of
+// [Problem.Train]. Other classifiers are nil. Support vectors have the problem's indices.
+// [Problem.Assemble] makes a model from all classifiers.
 //
 // In one-vs-one, if the classifiers use only some classes, it may compute only the matrix of these
 // classes' documents, see usedDocuments.
@@ -69,10 +70,10 @@ func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []i
 }
 
 // Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the
-// same settings, on this problem or on other problems of the same corpus. The model equals the
-// model of [Problem.Train] bit for bit. The report has no times, Calibration or Alternatives.
-// Assemble fails if a classifier is missing, repeated or invalid, if a part has another scheme or
-// number of classes, or if ClassifierGroups fails.
+// same settings, on this problem or on other problems of the same corpus. The model is
+// bit-identical to the result of [Problem.Train]. The report has no times, Calibration or
+// Alternatives. Assemble fails if a classifier is missing, repeated or invalid, if a part has
+// another scheme or number of classes, or if ClassifierGroups fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

@@ -50,7 +50,7 @@ func (g gramMatrix) trainingMatrix(ctx context.Context, docs []int) (solver.Matr
 		}
 		if ready != nil {
 			m, err := solver.NewDense(ready.N, ready.Data)
-			return m, ready.Close, err // frees memory for the next training run
+			return m, ready.Close, err // Close frees memory for the next training run
 		}
 	}
 	return g.rows, keep, g.p.cached.Build(ctx)

@@ -85,13 +85,13 @@ type memorySizes struct {
 	enginePeak   int64 // maximum memory while the engine is made
 	foldProblems int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
-	supervised bool // the embedding is supervised, so thresholds and calibrations need a problem per fold, too
+	supervised bool // true if the embedding is supervised; thresholds and calibrations then need a problem per fold
 }
 
 // memorySizes returns upper bounds for a problem with the given numbers of documents and values.
 // embedder must be fitted.
 func (o *Options) memorySizes(c *corpus.Corpus, embedder *sparse.Embedder, documents int, values int64) memorySizes {
-	k, _ := kernels(o.ISA) // the caller has checked o.ISA
+	k, _ := kernels(o.ISA) // no error, because the caller has checked o.ISA
 	values += int64(documents) * int64(embedder.FilledCount())
 	z := memorySizes{
 		n: int64(documents), values: values, classes: int64(len(c.Classes)), panel: int64(k.PanelWidth),
@@ -135,10 +135,10 @@ func (z *memorySizes) fixedBytes() int64 {
 	return z.held + z.engine + (documentBytes*z.n+max(minGatherBytes, 4*gatherRows*z.n))*z.workers
 }
 
-// rowShare returns how much of the row memory a task uses for other data. Training takes
-// classifierBytes for each document of each classifier, and 16 bytes more if thresholds are tuned.
-// Training with a calibration takes at least as much as validating its folds. A validation mainly
-// takes
+// rowShare returns the part of the row memory, in bytes, that a task uses for other data. Training
+// takes classifierBytes for each document of each classifier, and 16 bytes more if thresholds are
+// tuned. Training with a calibration takes at least as much as validating its folds. A validation
+// mainly takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
 //     may use it, for all cells of a kernel and for one cell of each of the two previous kernels;
@@ -160,7 +160,7 @@ func (z *memorySizes) rowShare(t PlannedRun) int64 {
 	cells := int64(max(t.RegularizationCount, 1))
 	bytes := z.n*each*int64(t.Folds-1)*16*(cells+2) + z.n*each*9 + z.n*80 + z.n*each*cells*4 +
 		(z.panel*4*z.n+z.panel*8*machines*cells)*z.workers
-	if t.Settings.TuneThresholds || t.Settings.Probabilities { // decision values and calibration
+	if t.Settings.TuneThresholds || t.Settings.Probabilities { // add decision values and calibration
 		bytes += z.n * machines * (8*cells + 48)
 	}
 	return bytes

@@ -12,7 +12,7 @@ import (
 // Options controls how a problem or a prediction is computed. The zero value works.
 type Options struct {
 	ISA     string // instruction set; default: the best that the CPU supports
-	Workers int    // number of goroutines; default: one per CPU. Results don't depend on it
+	Workers int    // number of goroutines, which doesn't affect results; default: one per CPU
 
 	// Device creates a device that computes c and kernel values instead of the CPU, see
 	// engine.Options. Closing the problem's Engine closes the device. Default: none.
@@ -42,10 +42,10 @@ type Options struct {
 	// MemoryBytes or, without a memory limit, as much as is useful.
 	CacheBytes int64
 
-	// SingleUse means that the problem serves only one training run: it caches kernel values
-	// instead of values of c. Results don't depend on it. Default: the problem serves any number of
-	// training runs, validations and searches. It then computes each dot product once if the tiles
-	// fit into memory.
+	// SingleUse means that the problem serves only one training run. It then caches kernel values
+	// instead of values of c. Results don't depend on SingleUse. Default: the problem serves any
+	// number of training runs, validations and searches. It then computes each dot product once if
+	// the tiles fit into memory.
 	SingleUse bool
 
 	// AutomaticKernel means that the kernel may have been chosen automatically. Reports then don't

@@ -30,7 +30,7 @@ type FoldOutcome struct {
 // outcome is the result of validating one kernel and one cell.
 type outcome struct {
 	folds      []*FoldOutcome // nil for folds that weren't validated
-	workerTime time.Duration  // total time of workers
+	workerTime time.Duration  // solver time, summed over workers
 }
 
 func (f *foldedProblem) documentsOf(fold int) (docs []int) {
@@ -156,7 +156,7 @@ func (f *foldedProblem) separateDotProducts(o *outcome) (n int64) {
 	return n
 }
 
-// check returns an error if lengths in own don't match the fold of f, or if a value is out of
+// check returns an error if own doesn't match the size of the given fold, or if a value is out of
 // range.
 func (f *foldedProblem) check(own *FoldOutcome, fold int) error {
 	n, classes := len(f.documentsOf(fold)), len(f.p.corpus.Classes)

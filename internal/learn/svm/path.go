@@ -73,9 +73,9 @@ func (p *path) add(k kernel.Kernel, v *solver.Validation) {
 const maxExtrapolation = 2
 
 // warmStarts returns warm starts for kernel k. If k and the last kernel differ in only one number,
-// the warm starts are the last kernel's solutions. If the last two kernels differ in the same
-// number, too, their solutions are extrapolated to k, up to maxExtrapolation. Steps between
-// positive numbers are differences of logarithms.
+// the warm starts are the last kernel's solutions. If the last two kernels also differ only in this
+// number, their solutions are extrapolated to k, up to maxExtrapolation. Steps between positive
+// numbers are differences of logarithms.
 //
 // With the diffusion kernel on 20 Newsgroups (eight values of t from 0.1 to 2, five folds, C = 1),
 // warm starts from the last kernel reduced the iterations to 75%, extrapolation from the last two

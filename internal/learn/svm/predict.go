@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predictor predicts with a model. It may be used concurrently; Options.Progress is then called
-// concurrently, too.
+// Predictor predicts with a model. It may be used concurrently. Concurrent predictions call
+// Options.Progress concurrently.
 type Predictor struct {
 	m   *model.Model
 	opt Options
@@ -75,7 +75,7 @@ func NewPredictor(ctx context.Context, m *model.Model, opt Options) (*Predictor,
 	return p, nil
 }
 
-// Close frees device memory, if any. It is idempotent. Predictions must not run during or after it.
+// Close frees device memory. Close is idempotent. Predictions must not run during or after Close.
 func (p *Predictor) Close() error {
 	p.support.mu.Lock()
 	defer p.support.mu.Unlock()
@@ -114,10 +114,10 @@ func (p *Predictor) Kernel() kernel.Kernel { return p.k }
 const chunkDocuments = 256
 
 // Predict returns the predictions for documents. Terms must be numbered as in the training corpus.
-// Unknown terms are ignored. With a precomputed kernel, column j of the row of document x is K(x,
-// xⱼ) for training document j. Results are bit-identical for any number of workers. It fails if the
-// embedding rejects a value, if a row has the wrong number of kernel values, if more memory is
-// needed than allowed, if the device fails, and within a second after ctx is done.
+// Unknown terms are ignored. If the kernel is precomputed, column j of the row of document x is
+// K(x, xⱼ) for training document j. Results are bit-identical for any number of workers. It fails
+// if the embedding rejects a value, if a row has the wrong number of kernel values, if more memory
+// is needed than allowed, if the device fails, and within a second after ctx is done.
 func (p *Predictor) Predict(ctx context.Context, docs *sparse.CSR) (*model.Prediction, error) {
 	if p.rows > 0 {
 		if err := p.checkColumns(docs); err != nil {

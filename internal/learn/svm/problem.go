@@ -27,9 +27,9 @@ type Problem struct {
 	budget budget
 	values []float32 // precomputed matrix in the problem's order, or nil
 
-	heldOutFold bool // the embedding wasn't fitted to the fold to predict, see validateByFold
+	heldOutFold bool // true if the embedding wasn't fitted to the fold to predict, see validateByFold
 
-	training atomic.Bool // the solver reports progress, so the engine's progress is ignored
+	training atomic.Bool // true while the solver reports progress, so that the engine's progress is ignored
 }
 
 // dataset holds the stored parts of the training corpus except documents, which are in Problem.x.
@@ -89,7 +89,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
-	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.IsSystemLimit { // names the caller's limit
+	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.IsSystemLimit { // the new error contains the caller's limit
 		err = p.memoryError()
 	}
 	if err != nil {

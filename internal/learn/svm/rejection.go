@@ -62,7 +62,7 @@ type answer struct {
 	Fold        int // index of the held-out fold
 }
 
-// ErrorTarget is another error target, and the coverage at which the target is met.
+// ErrorTarget is an error rate, and the coverage at which a threshold reaches it.
 type ErrorTarget struct {
 	ErrorRate float64 `json:"error"`
 	Coverage  float64 `json:"coverage"`
@@ -100,8 +100,8 @@ const rejectionLevels = 50
 // For an error target, the alternatives are the nearest smaller and larger errors that other
 // coverages reach.
 //
-// It fails for an invalid target or probability, for fewer than two folds, or if no threshold
-// passes.
+// It fails if the target or a probability is invalid, if there are fewer than two folds, or if no
+// threshold passes.
 func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *RejectionAlternatives, error) {
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
@@ -183,7 +183,7 @@ func dispersion(parts map[int]*answerCounts) float64 {
 	for _, p := range parts {
 		terms = append(terms, (p.wrong-p.total*e)*(p.wrong-p.total*e)/(p.total*e*(1-e)))
 	}
-	slices.Sort(terms) // map order is random, and would change the last bits of the sum
+	slices.Sort(terms) // sorted, because the random map order would change the rounding of the sum
 	for _, t := range terms {
 		chi += t
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Report describes a training run.
+// Report holds statistics and warnings of a training run.
 type Report struct {
 	Functions  int // number of binary classifiers
 	Support    int // number of distinct support vectors
@@ -24,7 +24,7 @@ type Report struct {
 
 	Thresholds *solver.Thresholds // thresholds of labels, if Settings.TuneThresholds is set
 
-	// Fields for calibrated probabilities; nil if not applicable. Calibration is measured on
+	// These fields describe calibrated probabilities, or are nil. Calibration is measured on
 	// held-out folds. Alternatives describes rejection at other error targets.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection

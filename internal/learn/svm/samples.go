@@ -65,8 +65,8 @@ func (o *problemSource) close() error {
 }
 
 // If C is too large for noisy targets, training a regression takes very many steps. In a choice,
-// the fit of a regression stops after stepsPerDocument steps per document, or minSteps steps if
-// that is more. It then ranks below fits that reach the tolerance.
+// training of a regression stops after stepsPerDocument steps per document, or minSteps steps if
+// that is more. Such a regression ranks below regressions that reach the tolerance.
 const stepsPerDocument, minSteps = 200, 50_000
 
 // NewEvaluator implements tune.SampleEvaluator. Only the last round of a choice computes

@@ -87,9 +87,8 @@ func (t *Tasks) Run(ctx context.Context, p *Problem, task int) (*TaskOutcome, er
 	})
 }
 
-// Validate returns an error if tasks can't run on a problem, before anything is computed: for
-// example if labels don't suit the type, if there are fewer documents than folds, or if the
-// training documents of a fold have only one class.
+// Validate returns an error if tasks can't run on p, for example if labels don't suit the type, if
+// there are fewer documents than folds, or if the training documents of a fold have only one class.
 func (t *Tasks) Validate(p *Problem) error {
 	for _, own := range t.paths {
 		s, err := p.resolve(t.v.Settings)
@@ -112,7 +111,7 @@ func (t *Tasks) Validate(p *Problem) error {
 }
 
 // gather passes the outcomes of a group's tasks to keep, starting with task *tasks. The resulting
-// points equal the points from [validationRun.run] bit for bit, except for times.
+// points are bit-identical to those from [validationRun.run], except for times.
 func (w *validationRun) gather(ctx context.Context, p *Problem, part *kernelGroup, tasks *int, keep outcomeFunc) error {
 	kernels := 0
 	for _, own := range part.paths() {

@@ -19,26 +19,26 @@ import (
 
 // Settings are the parameters of training.
 type Settings struct {
-	Type   model.Type    // type of SVM, default c_svc
+	Type   model.Type    // type of the SVM; default c_svc
 	Kernel kernel.Kernel // kernel, default diffusion:t=0.5
 	Scheme solver.Scheme `param:"scheme" max:"2" flag:""` // documents with several labels need solver.MultiLabel
 
 	// C is multiplied by the weights of a document (corpus.Corpus) and of its class.
 	C       float64 `param:"c" default:"1" above:"0" flag:""`
 	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // nu of nu_svc, one_class and nu_svr
-	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // epsilon of epsilon_svr, in the targets' unit
+	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // epsilon of epsilon_svr, in units of the targets
 
 	// Weights maps class names to factors of C. Default: 1.
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
 	// Balanced weights each class not named in Weights inversely to the class's size. The weight is
-	// the number of other documents divided by this size or, in one-vs-one, the mean class size
-	// divided by this size. Document weights are ignored. Default: no.
+	// the number of other documents or, in one-vs-one, the mean class size, divided by this size.
+	// Document weights are ignored. Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities     bool      // probabilities by a sigmoid for each binary classifier, as in LIBSVM
+	Probabilities     bool      // compute probabilities by a sigmoid for each binary classifier, as in LIBSVM
 	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated probabilities, see Train
 	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
 	IndependentLabels bool      // for solver.MultiLabel: trains each label as a separate problem, see solver.Training
@@ -105,13 +105,14 @@ func (s Settings) Resolve() (Settings, error) {
 // demand.
 //
 // Calibrated probabilities are fitted to held-out decision values of five folds. A fold has
-// consecutive documents of each class in corpus order. Training without a fold reuses the full
-// matrix. But if the embedding is supervised, it is fitted to the other folds. Each binary
-// classifier gets a sigmoid, and probabilities are coupled ([solver.Classifier.Probabilities]).
-// Unless labels are independent, a [solver.Temperature] of the probabilities or of the log odds is
-// added if it reduces the log loss. For this comparison, the temperature for each fold is fitted on
-// the other folds. If [CanCalibrate] is false, sigmoids are fitted as if Calibrated were false. But
-// if the embedding is supervised or Rejection is set, Train then fails.
+// consecutive documents of each class in corpus order. The training runs for the folds reuse the
+// full matrix, unless the embedding is supervised. A supervised embedding is fitted to the other
+// folds. Each binary classifier gets a sigmoid, and probabilities are coupled
+// ([solver.Classifier.Probabilities]). Unless labels are independent, a [solver.Temperature] of the
+// probabilities or of the log odds is added if it reduces the log loss. For this comparison, the
+// temperature for each fold is fitted on the other folds. If [CanCalibrate] is false, sigmoids are
+// fitted as if Calibrated were false. In this case, Train fails if the embedding is supervised or
+// Rejection is set.
 //
 // Rejection tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
@@ -169,7 +170,7 @@ func (p *Problem) trainClassifiers(
 			"least 2 documents each, and at most 2^27 decision values")
 	}
 	begin := time.Now()
-	known, err := p.predictSupervised(ctx, s, calibrated) // before the matrix of all documents takes the memory
+	known, err := p.predictSupervised(ctx, s, calibrated) // runs before the matrix of all documents occupies the memory
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +233,7 @@ func (p *Problem) usedDocuments(s *Settings, machines []int) []int {
 			docs = append(docs, i)
 		}
 	}
-	const most = 0.9 // with this fraction of the documents, the matrix has four fifths of all pairs
+	const most = 0.9 // a matrix of this fraction of the documents has four fifths of all pairs
 	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || foldMatrixBytes(n) > p.budget.tiles {
 		return nil
 	}
@@ -411,7 +412,7 @@ func appendRaw(x *sparse.Embedded, i int, terms []uint32, values []float32) ([]u
 	next := 0 // next column
 	upTo := func(end int) {
 		for ; f.Shifts != nil && next < end; next++ {
-			add(next, float32(f.Shifts[next])) // values equal to the shift aren't in x, because they are scaled to 0
+			add(next, float32(f.Shifts[next])) // x lacks values equal to the shift, which are scaled to 0
 		}
 		next = end + 1
 	}

@@ -18,11 +18,11 @@ import (
 //
 //	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
 //
-// for an embedded document x. If Normalized is set, x and s are scaled to length 1.
+// for an embedded document x. If Normalized is set, x and s are scaled to norm 1.
 type Weights struct {
 	Values        []float64 // weight of each column and function, at index column·FunctionCount + function
 	FunctionCount int
-	Normalized    bool // x and s are scaled to length 1
+	Normalized    bool // true if x and s are scaled to norm 1
 }
 
 // Bytes returns the memory of the weights, 0 for nil.
@@ -151,7 +151,7 @@ func (s *weightSum) add(ctx context.Context, rows []int) error {
 	})
 }
 
-// length returns the length to which row i of x is scaled: 1, or its norm.
+// length returns the norm to which row i of x is scaled: 1, or the row's norm in x.
 func (w *Weights) length(x *sparse.Embedded, i int) float64 {
 	if w.Normalized {
 		return 1

@@ -79,7 +79,7 @@ func NewTrainingMatrix(x *sparse.Embedded, docs []int) *TrainingMatrix {
 func splitBlocks(m *sparse.CSR) []int {
 	at := []int{0}
 	for i := range m.Rows() {
-		// In addition to its values, each row takes about the time of 8 values.
+		// The overhead of a row is about the time of 8 values.
 		if last := at[len(at)-1]; m.Offsets[i+1]-m.Offsets[last]+8*int64(i-last) >= blockValues {
 			at = append(at, i+1)
 		}

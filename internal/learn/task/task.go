@@ -143,7 +143,7 @@ type Options struct {
 	ISA         string             // instruction set of engines; "" for the fastest
 	Workers     int                // number of goroutines; 0 for one per CPU
 	MemoryBytes int64              // memory limit in addition to the corpus; 0 for none
-	Progress    func(run.Progress) // called with the progress, never concurrently; nil for none
+	Progress    func(run.Progress) // called with the progress, never concurrently; may be nil
 }
 
 // PredictionRun embeds documents in chunks and passes the chunks to a model.

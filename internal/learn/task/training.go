@@ -27,8 +27,8 @@ type Training struct {
 	ClassWeights    []float64 // factors of C, see [ClassWeights]
 }
 
-// Prepare sets the training documents and weights, see [TrainingRows] and [ClassWeights]. Without
-// CValues, c is the only value of C.
+// Prepare sets the training documents and weights, see [TrainingRows] and [ClassWeights]. If
+// CValues is nil, c is the only value of C.
 func (t *Training) Prepare(
 	ctx context.Context, e sparse.Embedding, c float64, weights map[string]float64, balanced bool,
 ) (err error) {
@@ -57,7 +57,7 @@ func (t *Training) IsBinary() bool {
 // BinaryProblem is a class for which a binary classifier is trained.
 type BinaryProblem struct {
 	Index    int
-	Positive []bool     // for each row, whether the document has the class
+	Positive []bool     // Positive[i] is true if the document of row i has the class
 	Weights  [2]float64 // factors of C for negative and for positive documents
 	Workers  int        // number of goroutines for this class
 	OnStep   func()     // counts a step for progress reports

@@ -34,7 +34,7 @@ type Candidates struct {
 	TokenizerCount int
 	Corpus         func(ctx context.Context, tokenizer int, documents []int) (*corpus.Corpus, error)
 
-	// UniformCost is set if training takes about the same time with all tokenizers, for example if
+	// UniformCost is true if training takes about the same time with all tokenizers, for example if
 	// tokenizers differ only in the encoding of numbers. Each tokenizer i is then compared with all
 	// its kernels: KernelsByTokenizer[i] if set, or else Kernels. KernelsByTokenizer requires
 	// UniformCost or FinalistCount.
@@ -103,7 +103,7 @@ type SampleEvaluator interface {
 
 	TrainingCost() Cost                             // work of one training run
 	ValidationCost(all []Candidate, folds int) Cost // work of cross-validating the candidates
-	CheckMemory(k kernel.Kernel) error              // error if memory is insufficient for training with k
+	CheckMemory(k kernel.Kernel) error              // returns an error if memory doesn't suffice for training with k
 	MaxDocuments(order []int) int                   // maximum n such that the first n documents of order fit into memory
 }
 
@@ -116,7 +116,7 @@ type Round struct {
 	Parameter     string  // compared parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
 }
 
-// Choice is the result of [Choose].
+// Choice is the candidate that [Choose] selected, with the rounds that led to it.
 type Choice struct {
 	Candidate                // chosen candidate
 	Corpus    *corpus.Corpus // all documents, tokenised by Tokenizer; nil if Tokenizer is 0 or only samples were read
@@ -139,10 +139,10 @@ type Choice struct {
 // sample.
 //
 // Work is limited by operation counts instead of time. So the choice is the same for any number of
-// workers and in every run with the same instruction set, unless memory limits the samples. With
-// too few documents, or too little memory for samples, the result is the first candidate. After an
-// error, the result has the completed rounds. Choose fails if memory doesn't suffice for training,
-// or if the measure is Accuracy and all labels are of one class.
+// workers and in every run with the same instruction set, unless memory limits the samples. If
+// there are too few documents, or if samples don't fit into memory, the result is the first
+// candidate. After an error, the result has the completed rounds. Choose fails if memory doesn't
+// suffice for training, or if the measure is Accuracy and all labels are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on SampleEvaluator) (*Choice, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (h *chooser) orderSamples() (why string) {
 	n := 0
 	for i, class := range FirstClasses(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes),
 		h.candidates.Measure == MicroF1) {
-		if class >= 0 { // skip documents without a class
+		if class >= 0 { // a document without a class is skipped
 			classes[class] = append(classes[class], i)
 			n++
 		}

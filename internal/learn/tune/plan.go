@@ -15,12 +15,12 @@ type Cost struct{ Quadratic, Linear float64 }
 // ForDocuments returns the work on n documents.
 func (w Cost) ForDocuments(n float64) float64 { return (w.Quadratic*n + w.Linear) * n }
 
-// affordableDocuments is the inverse of [Cost.ForDocuments].
+// affordableDocuments returns the n for which ForDocuments(n) = much.
 func (w Cost) affordableDocuments(much float64) float64 {
 	return 2 * much / (w.Linear + math.Sqrt(w.Linear*w.Linear+4*w.Quadratic*much))
 }
 
-// Add adds times · of.ForDocuments(share·n) to w.ForDocuments(n).
+// Add changes w so that w.ForDocuments(n) increases by times · of.ForDocuments(share·n).
 func (w *Cost) Add(times float64, of Cost, share float64) {
 	w.Quadratic += times * of.Quadratic * share * share
 	w.Linear += times * of.Linear * share
@@ -57,7 +57,7 @@ func (g *Candidates) folds(round string) int {
 	return ChoiceFolds
 }
 
-// extend returns the candidates of a round, from the best candidates of the previous round.
+// extend derives the candidates of a round from the best candidates of the previous round.
 func (g *Candidates) extend(round string, best []Candidate) []Candidate {
 	cuts := func(q *Candidate, i int) { *q = g.withTokenizer(best, i) }
 	cs := func(q *Candidate, i int) { q.C = g.C[i] }
@@ -165,8 +165,8 @@ func extended(all []Candidate, first, values int, set func(q *Candidate, i int))
 	return distinct(out)
 }
 
-// withSecondTokenizer returns candidates with the second-best tokenizer, if any, and the kernels of
-// the second kernel family. A tokenizer that suits one kernel family may not suit another family.
+// withSecondTokenizer combines the second-best tokenizer, if any, with the kernels of the second
+// kernel family. A tokenizer that suits one kernel family may not suit another family.
 func (g *Candidates) withSecondTokenizer(best []Candidate) (all []Candidate) {
 	cut := slices.IndexFunc(best, func(q Candidate) bool { return q.Tokenizer != best[0].Tokenizer })
 	family := slices.IndexFunc(g.Kernels, func(k kernel.Kernel) bool {
@@ -228,9 +228,9 @@ func (h *chooser) minFirstSample() int {
 }
 
 // planRound returns the candidates that a round compares, and the round's sample size, which is at
-// least the previous size. If the smallest sample is too much work for all candidates, the round
-// keeps the first candidate and each further candidate that fits into the work limit. If
-// FinalistCount is set, all candidates are kept.
+// least the previous size. If comparing all candidates on the smallest sample exceeds the work
+// limit, the round keeps the first candidate, and each further candidate with which the total work
+// stays within maxOverrun. If FinalistCount is set, all candidates are kept.
 func (h *chooser) planRound(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.candidates.WorkBudget * h.trainingCost(n) / float64(rounds)

@@ -1,5 +1,5 @@
 // Package tune selects settings by cross-validation. It defines candidates and folds, decides what
-// to try next, and reports the comparison. Training and predictions are left to an [Evaluator].
+// to try next, and reports the comparison. An [Evaluator] trains and predicts.
 package tune
 
 import (
@@ -81,7 +81,7 @@ type Result struct {
 	Score      *score.Score
 	FoldScores []*score.Score // one score per fold; an evaluator may omit FoldScores
 
-	Elapsed time.Duration // time for all folds; on shared tiles, total worker time for the candidate's problems
+	Elapsed time.Duration // time for all folds; if tiles are shared, worker time for the candidate's problems
 
 	UnfinishedCount int // number of binary classifiers whose training stopped before it converged
 
@@ -93,7 +93,7 @@ type Result struct {
 
 // NewResult scores predictions from cross-validation: each document is predicted by a model trained
 // without the document's fold. c has the documents' labels. fold[i] is the fold of document i, or
-// -1 if the document is left out.
+// -1 if the document is excluded.
 func NewResult(c *corpus.Corpus, p *model.Prediction, fold []int, folds int) (_ *Result, err error) {
 	r := &Result{Measure: Accuracy}
 	switch {

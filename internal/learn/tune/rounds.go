@@ -64,8 +64,8 @@ func (h *chooser) run(ctx context.Context) error {
 
 // preferOwn chooses the best candidate of tokenizers with their own kernels (KernelsByTokenizer),
 // unless another candidate is better by more than half of [Round.StandardError], or by more than
-// StandardError for a mean squared error. Other candidates are more numerous, so the best of these
-// candidates is more often better by chance.
+// StandardError for a mean squared error. The best of the more numerous other candidates is more
+// often better by chance.
 func (h *chooser) preferOwn(r *Round) {
 	best, margin := -1, r.StandardError()/2
 	if h.candidates.Measure == MeanSquaredError {
@@ -306,9 +306,9 @@ func (h *chooser) compare(ctx context.Context, r *Round, some []Candidate, e Eva
 		len(some)
 	h.triedCount.Store(0)
 	if len(r.Points) > 0 {
-		h.totalCost += h.currentCost // neighbours weren't planned
+		h.totalCost += h.currentCost // the plan doesn't include neighbours
 	}
-	h.totalCost = max(h.totalCost, h.doneCost+h.currentCost) // other tokenizers may take more work than the first
+	h.totalCost = max(h.totalCost, h.doneCost+h.currentCost) // other tokenizers may take more work than tokenizer 0
 	points := make([]Point, len(some))
 	err := e.Evaluate(ctx, some, func(i int, p Point) {
 		p.Candidate = some[i] // without parameters resolved on the sample, such as gamma

@@ -8,10 +8,10 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Candidate is a combination of settings that is compared with other combinations.
+// Candidate is a combination of settings to compare.
 type Candidate struct {
 	Tokenizer int           // index of the tokenizer
-	Kernel    kernel.Kernel // nil if the evaluator needs none
+	Kernel    kernel.Kernel // nil if the evaluator needs no kernel
 	Scheme    solver.Scheme
 
 	solver.Regularization
@@ -72,8 +72,8 @@ func (f *SearchResult) FitCount() (n int) {
 	return n
 }
 
-// Search compares candidates. BestIndex is the index of the best point ([Result.IsBetter]). With
-// minC, it is the index of the point with the smallest C among points that differ from the best
+// Search compares candidates. BestIndex is the index of the best point ([Result.IsBetter]). If minC
+// is set, it is the index of the point with the smallest C among points that differ from the best
 // point only in C, have no more unconverged classifiers, and score worse by at most the standard
 // error of the differences over folds. If ctx is done, or after another error, the result has the
 // completed points. each, if not nil, is called with each completed point.

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/internal/learn/archive"
 )
 
-// Bytes returns the model's file contents.
+// Bytes returns the contents of a file that stores m.
 func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -26,8 +26,8 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 }
 
 // Check writes each model to a file and reads the file. The result must equal the original, and
-// writing the result must give the same bytes. Reading must call early. Files with a flipped bit,
-// missing bytes or trailing bytes must be rejected.
+// writing the result must give the same bytes. Reading must call its callback early. Files with a
+// flipped bit, missing bytes or trailing bytes must be rejected.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
 	for i, m := range models {
@@ -52,7 +52,7 @@ func checkDamage[M any](t *testing.T, form archive.Format[M], data []byte) {
 	t.Helper()
 	check := func(what string, at int, bad []byte) {
 		t.Helper()
-		for _, size := range []int64{-1, int64(len(bad))} { // -1: size unknown, as for a pipe
+		for _, size := range []int64{-1, int64(len(bad))} { // -1 means an unknown size, as for a pipe
 			m, err := form.ReadSized(t.Context(), bytes.NewReader(bad), size, nil)
 			first := at <= len(form.Name+archive.Version) &&
 				(errors.Is(err, archive.ErrFormat) || errors.Is(err, archive.ErrVersion))
@@ -72,7 +72,7 @@ func checkDamage[M any](t *testing.T, form archive.Format[M], data []byte) {
 
 // Fuzz checks that reading files with arbitrary headers and arrays and a correct checksum doesn't
 // panic. Arrays are truncated or padded to the length in the header. Errors must wrap ErrDamaged.
-// If a file can be read, use is called with the model. Writing the model, reading that file and
+// If a file can be read, Fuzz calls use with the model. Writing the model, reading this file and
 // writing the result must give the same bytes.
 func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {
 	for _, m := range models {
