@@ -19,7 +19,7 @@ type PredictionRow struct {
 	SecondClass    string   `json:"second,omitempty"`       // second class; the most probable class if rejected
 	Margin         float64  `json:"margin"`                 // decision value f, see [DocumentExplanation]
 	Nearest        *float64 `json:"nearest,omitempty"`      // largest kernel value with a training document
-	Rank           *float64 `json:"nearest_rank,omitempty"` // rank of Nearest, small for a novel document, see [NoveltyScorer]
+	Rank           *float64 `json:"nearest_rank,omitempty"` // rank of Nearest, small for novel documents
 	KnownTermCount int      `json:"terms_known"`            // number of distinct known terms
 	Note           string   `json:"note,omitempty"`         // NoKnownTerm or ""
 }

@@ -24,8 +24,8 @@ type Matrix struct {
 	data   []float64
 }
 
-// stride returns the row stride of an n×n matrix. The stride isn't a power of 2 above 16, so that
-// the elements of a column map to different cache sets.
+// stride returns the row stride of an n×n matrix. If n is a power of 2 above 8, the stride isn't,
+// so that the elements of a column map to different cache sets.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
 // Bytes returns the memory of an n×n matrix in bytes.

@@ -27,7 +27,7 @@ const BlockRows = 512
 // Losses are multiplied by the documents' weights.
 type Request struct {
 	Rows         int       `json:"rows"`              // number of training documents
-	Landmarks    []int     `json:"landmarks"`         // indices of the landmarks among the training documents
+	Landmarks    []int     `json:"landmarks"`         // indices of the landmarks in the corpus
 	Classes      []int     `json:"classes,omitempty"` // class of each vector of Points
 	Points       []float64 `json:"at,omitempty"`      // concatenated vectors with a value per landmark
 	Directions   []float64 `json:"step,omitempty"`    // like Points; empty for a gradient

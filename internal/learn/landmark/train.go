@@ -89,7 +89,7 @@ func newTraining(
 	if t.config, err = opt.config(); err != nil {
 		return nil, err
 	}
-	if t.rows, err = task.TrainingRows(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // landmark models allow any embedding
+	if t.rows, err = task.TrainingRows(ctx, c, sparse.Embedding{}, s.Scheme); err != nil { // any embedding is allowed
 		return nil, fmt.Errorf("landmark: %w", err)
 	}
 	for _, i := range t.rows {

@@ -26,7 +26,7 @@ func (l Loss) String() string {
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
 	Loss   Loss          `param:"loss" max:"1" help:"loss function"`
-	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // regularization parameter; the maximum keeps sums finite
+	C      float64       `param:"c" default:"1" above:"0" max:"1e12" flag:""` // the maximum keeps sums finite
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
 	// Weights maps a class name to a factor of C for the class's documents in the class's binary

@@ -10,7 +10,7 @@ import (
 
 // Settings are the parameters of training. The zero value works.
 type Settings struct {
-	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // regularization parameter; +Inf for no regularization
+	C      float64       `param:"c" default:"10" above:"0" max:"+Inf" flag:""` // +Inf for no regularization
 	Scheme solver.Scheme `param:"scheme" default:"one-vs-rest" min:"1" max:"2" flag:""`
 
 	// Weights maps a class name to a factor of the losses of the class's documents in the class's

@@ -137,7 +137,7 @@ func (s *nystromFit) factorise(ctx context.Context) error {
 // runPass computes S, φ̄ and the residual in a pass over docs.
 func (s *nystromFit) runPass(ctx context.Context) error {
 	m, n := len(s.landmarks), s.docs.Rows()
-	stride := (m+7)/8*8 + 8 // not a power of 2, see package dense
+	stride := (m+7)/8*8 + 8 // avoids powers of 2, see package dense
 	s.s = blas64.General{Rows: m, Cols: m, Stride: stride, Data: make([]float64, m*stride)}
 	s.mean = make([]float64, m)
 	cross := engine.NewDense(min(vectorsPerSolve(m), n), s.eng.Len())

@@ -55,7 +55,7 @@ func (p *Problem) calibrate(
 		if machine == nil {
 			continue
 		}
-		if c.Functions[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // apply the threshold to the sigmoid, because Rho includes the threshold
+		if c.Functions[i].Sigmoid = machine.Sigmoid; c.Thresholds != nil { // Rho includes the threshold
 			c.Functions[i].Sigmoid.B += c.Functions[i].Sigmoid.A * c.Thresholds.Above[i]
 		}
 	}

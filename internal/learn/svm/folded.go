@@ -31,8 +31,8 @@ type foldedProblem struct {
 
 	selectedFolds []int // folds to validate; nil for all
 
-	inMemory bool      // a matrix in this order fits into memory
-	sorted   bool      // documents are sorted by fold or, in one-vs-one, by class and then by fold
+	inMemory bool      // true if a matrix in this order fits into memory
+	sorted   bool      // true if documents are sorted by fold or, in one-vs-one, by class and then by fold
 	data     []float32 // the matrix in this order
 }
 

@@ -26,7 +26,7 @@ type Settings struct {
 	// C is multiplied by the weights of a document (corpus.Corpus) and of its class.
 	C       float64 `param:"c" default:"1" above:"0" flag:""`
 	Nu      float64 `param:"nu" default:"0.5" above:"0" max:"1" flag:""` // nu of nu_svc, one_class and nu_svr
-	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // epsilon of epsilon_svr, in units of the targets
+	Epsilon float64 `param:"epsilon" default:"0.1" above:"0" flag:""`    // epsilon of epsilon_svr, in the targets' unit
 
 	// Weights maps class names to factors of C. Default: 1.
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`

@@ -36,7 +36,7 @@ func FirstClasses(labels sparse.Labels, n, classes int, separate bool) []int {
 type Division struct {
 	Folds       int
 	Seed        uint64
-	Consecutive bool // folds are consecutive documents of each class, instead of random documents
+	Consecutive bool // true if folds consist of consecutive documents of each class, false for random documents
 }
 
 // Divide returns the fold of each of n documents, and the number of folds. c has the labels and
