@@ -186,8 +186,7 @@ func indexBody(b []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// restore sets the embedding and the tokenizer of x, and returns the documents and the fitted
-// embedder.
+// restore sets x.embedding and x.tokenizer, and returns the documents and the fitted embedder.
 func (in *savedIndex) restore(x *Index) (documents []indexDocument, weights *sparse.Embedder, err error) {
 	if x.embedding, err = sparse.ParseEmbedding(in.Embedding); err != nil {
 		return nil, nil, err

@@ -59,8 +59,7 @@ func (o *Options) gram(
 // fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
 // the documents that contain it. However, embeddings that scale columns drop a term that occurs
 // only in rows. Accuracy and errors are as for [Gram]. CrossGram also fails if text is compared
-// with vectors, if vectors have different numbers of columns, or if texts were tokenised
-// differently.
+// with vectors, if numbers of columns differ, or if texts were tokenised differently.
 func CrossGram(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.crossGram(ctx, rows, columns, kernel, nil)
 }

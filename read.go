@@ -166,8 +166,7 @@ func columnsOf(vocabulary []string) map[string]uint32 {
 	return column
 }
 
-// count returns the columns of terms, in ascending order, and their counts. It drops terms without
-// a column.
+// count returns the columns of terms, ascending, and their counts. It drops terms without a column.
 func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
 	for _, t := range terms {
 		if at, ok := column[t]; ok {

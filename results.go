@@ -279,8 +279,7 @@ type Outcome struct {
 	Confidence float64
 }
 
-// CoveragePoint holds the fraction and the error rate of documents with at least the given
-// confidence.
+// CoveragePoint holds the fraction and the error rate of documents whose confidence isn't lower.
 type CoveragePoint struct{ Confidence, Fraction, ErrorRate float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all
@@ -314,8 +313,7 @@ type WordOccurrence struct {
 }
 
 // NearDuplicate is a near copy of a training document. Distance is 1 − cosine of the square roots
-// of the two documents' term frequencies. Distance is at most 0.02, as if about 2% of the words
-// differed.
+// of the two documents' term frequencies. Distance is at most 0.02, as if 2% of the words differed.
 type NearDuplicate struct {
 	Document, TrainingDocument int // indices of the document and of the nearest training document
 	Distance                   float64

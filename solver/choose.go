@@ -60,8 +60,7 @@ func newWorkingSetSelector(size, n int) *workingSetSelector {
 
 // selectSet selects the next working set, which includes the most violating pair. Up to half of the
 // set are free variables of the previous set, because the rows of these variables are cached. The
-// remaining variables are the largest violators, half of them with large and half with small
-// scores.
+// remaining variables are the largest violators, half with large and half with small scores.
 func (c *workingSetSelector) selectSet(k *asm.Kernels, d *dual, each []extremes) {
 	c.set = c.set[:0]
 	open := 0

@@ -87,8 +87,7 @@ func (t *reporter) recordRound(s *singleSMO, d *dual, gap float64, steps int) {
 	t.record(s, steps, d, gap)
 }
 
-// setFraction sets the completed fraction of a problem. Reset the fraction to 0 before calling
-// countSolved.
+// setFraction sets the completed fraction of a problem. Set it to 0 before countSolved.
 func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -82,8 +82,7 @@ func newMultiSMO(m *checkedMatrix, duals []*dual, opt *Options, report *reporter
 	return g
 }
 
-// solve runs until most problems have converged, or until separate solver runs are likely to be
-// faster.
+// solve runs until most problems have converged, or until separate solver runs may be faster.
 func (g *multiSMO) solve(ctx context.Context) error {
 	opt := g.single.opt
 	for c, d := range g.duals {
@@ -139,8 +138,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 // A multiSMO ends if at most one in openDivisor of its problems is open (see isOpen). It also ends
 // if the sum of the gaps of open problems after a sweep exceeds maxSweepRatio times the sum before
 // the sweep. After either condition, open problems converge faster in separate solver runs. A sweep
-// has enough rounds to select each document selectionsPerSweep times, and at least minSweepRounds
-// rounds.
+// has at least minSweepRounds rounds, and enough to select each document selectionsPerSweep times.
 const (
 	openDivisor        = 5
 	selectionsPerSweep = 2

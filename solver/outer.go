@@ -8,8 +8,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// singleSMO solves problems one after the other. Several goroutines (threads) share large score
-// updates.
+// singleSMO solves problems one after the other. Several goroutines share large score updates.
 type singleSMO struct {
 	opt       *Options
 	m         *checkedMatrix

@@ -240,10 +240,9 @@ func (s *Accumulator) addSingle(first int, values []float32) {
 // transposed values fit in the L1 cache.
 const transposeColumns = 64
 
-// AddRows adds all columns for the first objects, whose number is given by objects.
-// values[r*columns+c] is the kernel value of object r in column c, where columns is the number of
-// columns in [Classifier.NewPredictor]. Call AddRows once after [Accumulator.Reset], instead of
-// [Accumulator.Add].
+// AddRows adds all columns for objects 0 to objects-1. values[r*columns+c] is the kernel value of
+// object r in column c, where columns is the number of columns in [Classifier.NewPredictor]. Call
+// AddRows once after [Accumulator.Reset], instead of [Accumulator.Add].
 func (s *Accumulator) AddRows(values []float32, objects int) {
 	columns := s.p.columns
 	if s.transposed == nil {

@@ -17,8 +17,8 @@ type Thresholds struct {
 	// gets the label whose decision value is closest to its threshold.
 	AtLeastOne bool
 
-	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the same with
-	// thresholds of 0.
+	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the F1 with thresholds
+	// of 0.
 	F1, Sign float64
 }
 

@@ -132,8 +132,7 @@ type NonDuplicates struct {
 // have the model's columns. It explains mistakes like [ExplainDocument], with one prediction per
 // word or term.
 //
-// It fails if no label of c is known to the model, if e.TermCount is negative, or if a prediction
-// fails.
+// It fails if the model knows no label of c, if e.TermCount is negative, or if a prediction fails.
 func Evaluate(
 	ctx context.Context, m Model, p *model.Prediction, c *corpus.Corpus, o Options, e EvaluateOptions,
 ) (*Evaluation, error) {

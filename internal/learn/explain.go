@@ -101,8 +101,7 @@ type function struct {
 	signs                []float64
 }
 
-// functionsOf returns a function per class or, if class isn't "", a function per binary classifier
-// of class.
+// functionsOf returns a function per class or, if class is set, per binary classifier of the class.
 func functionsOf(machines []classifierWeights, class string) (out []function, err error) {
 	if class != "" || len(machines) < 2 || machines[0].negativeClass == "" {
 		for i, m := range machines {

@@ -206,8 +206,8 @@ func (x *documentExplainer) explain(
 // classes, f is a signed decision value or the difference of two decision values. Otherwise f is
 // the predicted value.
 type margin struct {
-	// With decision values d, f = sign·(d[positive] - d[negative]). If negative is -1, d[negative]
-	// is omitted.
+	// With decision values d, f = sign·(d[positive] - d[negative]). If negative is -1, f =
+	// sign·d[positive].
 	positive, negative int
 	sign               float64
 	secondClass        int    // index of SecondClass in the model's classes; -1 for none

@@ -23,7 +23,7 @@ import (
 type Importance struct {
 	Column   string  `json:"column"` // column name, as in ColumnEffect
 	MeanDrop float64 `json:"drop"`
-	SE       float64 `json:"standard_error"` // standard error over rows; for R², treats the variance of targets as exact
+	SE       float64 `json:"standard_error"` // standard error over rows; for R², the variance of targets is assumed exact
 }
 
 const (

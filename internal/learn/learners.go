@@ -141,8 +141,8 @@ func (a *About) SetEmbedder(e *sparse.Embedder) {
 	a.Embedding, a.TermCount, a.Columns, a.ColumnCount = e.String(), len(e.Terms), e.Terms, e.TrainingCols()
 }
 
-// CountKnown returns how many of the given terms the model knows. The terms must be distinct and
-// ascending.
+// CountKnown returns how many of the given terms the model knows. terms must be strictly
+// increasing.
 func (a *About) CountKnown(terms []uint32) int {
 	if a.Vocabulary != nil || a.Columns == nil {
 		return len(terms)

@@ -14,10 +14,9 @@ type MemoryEstimator interface {
 	EstimateMemory(s corpus.Size, documents int64, count, folds, workers int) int64
 }
 
-// EstimateMemory returns the estimated memory in bytes to train for count values of C at a time,
-// including documents. If folds isn't 0, it estimates the memory of cross-validation. Call
-// EstimateMemory before documents are read. During training, learners check the memory limit
-// themselves.
+// EstimateMemory estimates the memory in bytes to train with count values of C, including
+// documents. If folds isn't 0, it estimates the memory of cross-validation. Call EstimateMemory
+// before documents are read. During training, learners check the memory limit themselves.
 func (l *Learner) EstimateMemory(t Trainer, s corpus.Size, count, folds, workers int) int64 {
 	documents := s.Bytes()
 	if folds > 0 && l.Type == "" {

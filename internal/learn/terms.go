@@ -27,7 +27,7 @@ func MaxKeptTextBytes(memory int64) int64 {
 // DefaultTerms returns the tokenizers to choose from if the user set none. For text, these are the
 // tokenizer of c (the default tokenizer if c is nil), words with word pairs, character n-grams
 // within words, and words with character n-grams. For tables, these are the tokenizer of c, numbers
-// with width 2 if no width is set, numbers as values if there is no text, and alternatives for text
+// with width 2 if no width is set, numbers as values if there is no text, and tokenizers of text
 // columns.
 func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 	var read corpus.Tokenizer
@@ -110,8 +110,7 @@ func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 }
 
 // compareTokenizers adds the comparison of tokenizers to from if the texts of c were kept. It
-// returns the compared tokenizers and the options for tokenising, and adds the texts to
-// o.HeldBytes.
+// returns the compared tokenizers and the options for tokenising, and adds texts to o.HeldBytes.
 func (o *Options) compareTokenizers(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
 ) ([]corpus.TermOptions, corpus.Options, error) {

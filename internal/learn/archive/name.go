@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// RawString is a string that needn't be UTF-8. In JSON, invalid UTF-8 is stored as base64 in an
-// object.
+// RawString is a string that needn't be UTF-8. JSON stores invalid UTF-8 as base64 in an object.
 type RawString string
 
 type base64String struct {

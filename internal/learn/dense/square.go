@@ -283,8 +283,7 @@ func (s *Matrix) Multiply(ctx context.Context, do Config, x []float64, transpose
 	})
 }
 
-// solveBatches divides the vectors in b among workers, which call solve concurrently for their
-// vectors.
+// solveBatches divides the vectors in b among workers, which call solve concurrently.
 func (s *Matrix) solveBatches(ctx context.Context, do Config, b []float64, solve func(b []float64, count int)) error {
 	if s.N == 0 {
 		return nil

@@ -1,6 +1,5 @@
 // Package landmark trains kernel classifiers on up to a million documents on one computer. A
-// decision function is a weighted sum of kernel values with a subset of the documents, the
-// landmarks.
+// decision function is a weighted sum of kernel values with some documents, the landmarks.
 //
 // Let Kₙₘ be the matrix of kernel values between n documents and m landmarks, plus 1, and Kₘₘ the
 // matrix of these values between landmarks, with the Cholesky decomposition Kₘₘ = TᵀT. For each

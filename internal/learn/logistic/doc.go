@@ -8,8 +8,7 @@
 //
 // over w ∈ Rⁿ and the bias b, which isn't regularised and may be fixed at 0. sᵢ is the document's
 // weight times its class's weight. F is convex. Training stops when the gradient norm or the
-// decrease of F is small enough. If C is finite, the duality gap must be small enough, too
-// (gap.go).
+// decrease of F is small enough. If C is finite, the duality gap must also be small (gap.go).
 //
 // # How it is computed
 //

@@ -368,8 +368,7 @@ func (l *libsvmReader) parseRow(text string) error {
 	}
 }
 
-// cutWord returns the first word of a text and the remaining text. Unlike strings.Fields it doesn't
-// allocate.
+// cutWord returns the first word of a text and the remaining text. It doesn't allocate.
 func cutWord(text string) (word, rest string) {
 	text = strings.TrimLeft(text, " \t")
 	if i := strings.IndexAny(text, " \t"); i >= 0 {

@@ -40,8 +40,7 @@ type heldOutPredictions struct {
 }
 
 // predictSupervised computes held-out predictions for thresholds and calibration if the embedding
-// is supervised. Each fold then needs an embedding that isn't fitted to the labels of held-out
-// documents.
+// is supervised. Each fold then needs an embedding that isn't fitted to held-out labels.
 func (p *Problem) predictSupervised(
 	ctx context.Context, s *Settings, calibrated bool,
 ) (known heldOutPredictions, err error) {

@@ -45,9 +45,9 @@ func (p *Problem) inMemory() bool {
 }
 
 // TrainClassifiers trains the binary classifiers with the indices in machines, which must be
-// complete groups of [Problem.ClassifierGroups]. The classifiers are bit-identical to those of
-// [Problem.Train]. Other classifiers are nil. Support vectors have the problem's indices.
-// [Problem.Assemble] makes a model from all classifiers.
+// complete groups of [Problem.ClassifierGroups]. Results are bit-identical to [Problem.Train].
+// Other classifiers are nil. Support vectors have the problem's indices. [Problem.Assemble] makes a
+// model from all classifiers.
 //
 // In one-vs-one, if the classifiers use only some classes, it may compute only the matrix of these
 // classes' documents, see usedDocuments.

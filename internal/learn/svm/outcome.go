@@ -156,8 +156,7 @@ func (f *foldedProblem) separateDotProducts(o *outcome) (n int64) {
 	return n
 }
 
-// check returns an error if own doesn't match the size of the given fold, or if a value is out of
-// range.
+// check returns an error if own doesn't match the fold's size, or if a value is out of range.
 func (f *foldedProblem) check(own *FoldOutcome, fold int) error {
 	n, classes := len(f.documentsOf(fold)), len(f.p.corpus.Classes)
 	_, most := f.s.classifierCounts(f.p.sizes.classes)

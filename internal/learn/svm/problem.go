@@ -89,7 +89,7 @@ func newProblem(ctx context.Context, c *corpus.Corpus, embedder *sparse.Embedder
 	if report.Finish(&err); err != nil && e != nil {
 		err = errors.Join(err, e.Close())
 	}
-	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.IsSystemLimit { // report the caller's limit
+	if memory := (*engine.MemoryError)(nil); errors.As(err, &memory) && !memory.IsSystemLimit { // names the caller's limit
 		err = p.memoryError()
 	}
 	if err != nil {

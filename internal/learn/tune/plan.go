@@ -153,8 +153,7 @@ func (g *Candidates) withTokenizer(best []Candidate, tokenizer int) Candidate {
 	return q
 }
 
-// extended returns the first candidates, each with all values that set assigns. It drops
-// duplicates.
+// extended returns the first candidates, each with all values that set assigns, without duplicates.
 func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) (out []Candidate) {
 	for _, q := range all[:min(first, len(all))] {
 		for i := range values {
