@@ -279,7 +279,8 @@ type Outcome struct {
 	Confidence float64
 }
 
-// CoveragePoint holds the fraction and the error rate of documents whose confidence isn't lower.
+// CoveragePoint describes the documents with at least this confidence: their Fraction and
+// ErrorRate.
 type CoveragePoint struct{ Confidence, Fraction, ErrorRate float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all
