@@ -33,13 +33,13 @@ var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCateg
 type TableColumn struct {
 	Name  string
 	Kind  Kind
-	Comma bool // numbers have a decimal comma, as in 1.234,5
-	Size  int  `json:",omitempty"` // length of a vector
+	Comma bool // true if numbers have a decimal comma, as in 1.234,5
+	Size  int  `json:",omitempty"` // length of each vector in a vector column
 
 	file string // .npy file with the vectors
 }
 
-// TableColumns returns the columns that a tokenizer reads, with their kinds.
+// TableColumns returns the columns that t reads, with their kinds.
 func TableColumns(t Tokenizer) (columns []TableColumn) {
 	for _, c := range t.Columns() {
 		kind := KindText
@@ -155,17 +155,17 @@ type table struct {
 	firstBytes    int        // size of the first record in bytes
 	sampleRecords [][]string // other records at the beginning of the table
 
-	keyed         bool              // columns are keys of JSON objects
+	keyed         bool              // true if columns are keys of JSON objects
 	stringColumns map[string]bool   // columns whose values are strings; nil if unknown
 	isIgnored     func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
 	names         []string          // normalized names of firstRecord
 	indices       [2]map[string]int // first index of each name in firstRecord, and in names
 	nameCount     map[string]int    // number of columns with each name in firstRecord
-	hasHeader     bool              // the first record is a header
-	headerGuessed bool              // hasHeader was set by looksLikeHeader
+	hasHeader     bool              // true if the first record is a header
+	headerGuessed bool              // true if looksLikeHeader set hasHeader
 	columns       []TableColumn
-	decimalComma  bool         // numbers may have a decimal comma, as in 1.234,5
-	noLabels      bool         // labels come from another source, or there are none
+	decimalComma  bool         // true if numbers may have a decimal comma, as in 1.234,5
+	noLabels      bool         // true if labels come from another source or don't exist
 	err           *SyntaxError // error in the columns; nil if there is none
 
 	// Column indices, -1 if there is none.
@@ -174,8 +174,8 @@ type table struct {
 	rowColumns       []int     // indices of the tokenizer's columns; nil if documents are texts
 	tokenizer        Tokenizer // tokenizer with views of the detected columns; zero if there are no views
 	tokenizerColumns Columns   // columns of tokenizer, or of Options.Tokenizer if tokenizer is zero
-	labelNamed       bool      // an option names the label column
-	viewsInferred    bool      // the views were inferred with the default tokenizer
+	labelNamed       bool      // true if an option names the label column
+	viewsInferred    bool      // true if the views were inferred with the default tokenizer
 }
 
 // detectColumns sets the columns from the options and the first records.
@@ -196,7 +196,7 @@ func (t *table) detectColumns(opt *Options) {
 		t.assignKind(opt.LabelColumn, KindLabel, "LabelColumn")
 	}
 	t.assignKind(opt.TextColumn, KindText, "TextColumn")
-	group := t.assignKind(opt.GroupColumn, "", "GroupColumn") // may also be the label column
+	group := t.assignKind(opt.GroupColumn, "", "GroupColumn") // the group column may also be the label column
 	t.assignKind(opt.IDColumn, KindID, "IDColumn")
 	given, _ := parseColumns(opt.Columns)
 	for _, c := range given {
@@ -220,7 +220,7 @@ func (t *table) detectColumns(opt *Options) {
 	}
 }
 
-// columnIndex returns the index of the column with the given name or number, or -1.
+// columnIndex returns the index of the column with the given name or number, or -1 if none exists.
 func (t *table) columnIndex(given string) int {
 	if n, err := strconv.Atoi(given); err == nil && !t.keyed {
 		if n < 1 || n > len(t.firstRecord) && t.firstRecord != nil {

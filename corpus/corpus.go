@@ -29,7 +29,7 @@ type Corpus struct {
 	Table         []TableColumn // columns of a table, in file order; nil for other sources
 	ViewsInferred bool          // true if the views of the table's columns were inferred with the default tokenizer
 
-	minDF, maxDF int // options with which Raw.Rows were read
+	minDF, maxDF int // Options.MinDF and Options.MaxDF when Raw.Rows were read
 }
 
 // Warning describes a problem of a source that isn't an error.
@@ -42,8 +42,8 @@ type Warning struct {
 	Remedy  string // effect of the field Option, such as "sets the encoding"
 }
 
-// Select returns a corpus of the documents of c with the given indices, in the given order.
-// Vocabulary and classes are unchanged.
+// Select returns a corpus whose document i is document documents[i] of c. Vocabulary and classes
+// are unchanged.
 func (c *Corpus) Select(documents []int) *Corpus {
 	out := *c
 	out.Documents = c.Documents.SelectRows(documents)
@@ -68,9 +68,9 @@ func (c *Corpus) SelectFold(documents []int) *Corpus {
 }
 
 // Validate checks documents as [sparse.CSR.Validate] does, and labels as [sparse.Labels.Validate]
-// does. The vocabulary, texts, names, hashes, groups and weights may be nil. If they aren't nil,
-// the vocabulary must have a term for each column, and each other list an element for each
-// document. Weights must be positive and finite. Validate reads all values once.
+// does. The vocabulary, texts, names, hashes, groups and weights may be nil. A non-nil vocabulary
+// must have one term per column. All other non-nil lists must have one element per document.
+// Weights must be positive and finite. Validate reads all values once.
 func (c *Corpus) Validate() error {
 	if c == nil {
 		return fmt.Errorf("corpus: corpus is nil")
@@ -105,9 +105,8 @@ func (c *Corpus) Validate() error {
 	return nil
 }
 
-// Fit fits an embedding to the documents of a corpus, and to their labels if the embedding is
-// supervised. The embedder holds the error of [sparse.Embedding.Fit] or
-// [sparse.Embedding.FitLabels].
+// Fit fits the embedding e to the documents of c, and to their labels if e is supervised. The
+// embedder holds the error of [sparse.Embedding.Fit] or [sparse.Embedding.FitLabels].
 func Fit(e sparse.Embedding, c *Corpus) *sparse.Embedder {
 	if c == nil {
 		return e.Fit(nil)

@@ -28,8 +28,8 @@ type countState struct {
 	sorter  sparse.RowSorter
 }
 
-// NewCounter returns a counter. It fails if the tokenizer is invalid or if a term of the vocabulary
-// is repeated.
+// NewCounter returns a counter of the vocabulary's terms in texts or rows tokenised by t. It fails
+// if t is invalid or if a term is repeated.
 func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)

@@ -32,7 +32,7 @@ func (e *SyntaxError) Error() string {
 	return e.Describe(func(field string) string { return "Options." + field })
 }
 
-// Describe is like Error, but with other names for the fields of Options, such as flags.
+// Describe is like Error, but displays a field of Options as option(field), for example as a flag.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	s := fmt.Sprintf("corpus: %s: %s, expected %s", position(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
@@ -44,8 +44,8 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 	return s
 }
 
-// Describe returns the message, followed by the remedy in parentheses, if any. option names the
-// fields of Options, as for [SyntaxError.Describe].
+// Describe returns the message, followed by the option and the remedy in parentheses, if any. It
+// displays a field of Options as option(field).
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message
@@ -132,7 +132,7 @@ func (w *warnings) addBadBytes(count int64, first string) {
 		"Encoding", "sets the encoding, such as windows-1252")
 }
 
-// addLines adds the occurrences that t counts in a block of lines. The block starts at firstLine.
+// addLines adds the occurrences that t counted in a block of lines. The block starts at firstLine.
 func (w *warnings) addLines(message string, t tally, file string, firstLine int64) {
 	w.add(message, t.count, position(file, firstLine+int64(t.first)))
 }

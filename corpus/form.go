@@ -24,12 +24,12 @@ type FormatOptions struct {
 	// a warning.
 	Encoding string `json:"encoding,omitempty"`
 
-	// LabelColumn and TextColumn are keys of JSON objects, or columns of a CSV or TSV file, by name
-	// or by number from 1, or of a Parquet file, by name. By default, the label column has a usual
-	// name (label, class, ...), or is the first of two columns. If TextColumn is set, all other
-	// columns are ignored. Otherwise, all columns are read according to their kinds. A TSV file has
-	// a header only if an option names a column, or if over two columns include a usual label and
-	// text.
+	// LabelColumn and TextColumn are keys of JSON objects, names of Parquet columns, or names or
+	// numbers (from 1) of CSV or TSV columns. By default, the label column has a usual name (label,
+	// class, ...), or is the first of two columns. If TextColumn is set, all other columns are
+	// ignored. Otherwise, all columns are read according to their kinds. A TSV file has a header
+	// only if an option names a column, or if it has over two columns, including usual names for
+	// label and text.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
 	// IDColumn is a column that names documents. By default it has a usual name (id, name, key,
@@ -90,7 +90,7 @@ func (o *Options) formatFor(extension string) FormatOptions {
 // given extension of the source.
 func (o *Options) applyTrainingFormat(extension string) {
 	f := o.TrainingFormat
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // also for other extensions, because the model fixes the columns
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // extensions don't matter, because the model fixes the columns
 	if f.Extension != extension {
 		return
 	}

@@ -230,9 +230,9 @@ func vectorSize(values []string) (size int, ok bool) {
 // maxColumnsWeight is the maximum weight of the view of all categories or all numbers.
 const maxColumnsWeight = 1000
 
-// inferViews sets t.tokenizer to views of texts by textTokenizer, one view of all categories, one
-// view of all numbers, and one view per vector column. Each text column has its own view, unless
-// there would be too many views. Without texts, columns have equal weights.
+// inferViews sets t.tokenizer to views. All categories share one view, all numbers share one view,
+// and each vector column has its own view. textTokenizer tokenises texts. Each text column has its
+// own view, unless there would be too many views. Without texts, columns have equal weights.
 func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
@@ -331,7 +331,8 @@ func countNumbers(values []string, comma bool) (numbers int, all bool) {
 }
 
 // normalizeNumber returns a number with a decimal point and without thousands separators. The
-// number has the form 1.234,5 if comma is set, else 1,234.5. Other text may be changed, too.
+// number has the form 1.234,5 if comma is set, else 1,234.5. Text that isn't a number may be
+// changed, too.
 func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

@@ -39,10 +39,10 @@ func (t *nameTable) id(name string) int32 {
 
 // parsedLabels holds the labels of the documents in one block, and a table of the labels' names.
 type parsedLabels struct {
-	numeric bool // numbers are compared by value, as in svm-train: "+1" and "1.0" equal "1"
+	numeric bool // true if numbers are compared by value, as in svm-train: "+1" and "1.0" equal "1"
 
 	separator    string // separator of labels; "" for a comma
-	multiLabel   bool   // a field has several labels
+	multiLabel   bool   // true if a field has several labels
 	commaExample string // first field with a comma and a space, which may be part of a name
 	memory       *allowance
 
@@ -189,7 +189,7 @@ func (p *parsedLabels) bytes() int64 {
 type classTable struct {
 	nameTable
 	labels       sparse.Labels
-	multiLabel   bool // a field has several labels
+	multiLabel   bool // true if a field has several labels
 	commaExample string
 }
 

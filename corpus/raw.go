@@ -25,7 +25,7 @@ func (r Raw) HasRaw() bool { return r.Texts != nil || r.Rows != nil }
 // Len returns the number of documents.
 func (r Raw) Len() int { return max(len(r.Texts), len(r.Rows)) }
 
-// Select returns the documents with these indices, in this order.
+// Select returns a Raw whose document i is document documents[i] of r.
 func (r Raw) Select(documents []int) Raw {
 	return Raw{run.Select(r.Texts, documents), r.Columns, run.Select(r.Rows, documents)}
 }
@@ -112,8 +112,8 @@ func (r Raw) arrangeFor(t Tokenizer) (Raw, error) {
 }
 
 // normalizeNumbers applies normalizeNumber to numeric columns whose values contain commas. A column
-// is unchanged unless all its values are numbers with a decimal comma or all with a decimal point,
-// but not both.
+// changes only if exactly one reading is possible: all its values are numbers with a decimal comma,
+// or all are numbers with a decimal point.
 func (r Raw) normalizeNumbers(columns Columns) Raw {
 	cloned := false
 	for k, c := range columns {

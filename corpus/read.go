@@ -43,7 +43,7 @@ type Options struct {
 	Tokenizer      Tokenizer
 	ModelTokenizer *Tokenizer
 
-	Strict bool // fail on bytes that are invalid in the encoding, and on binary files in a folder
+	Strict bool // true if bytes invalid in the encoding, and binary files in a folder, are errors
 
 	// Labels, if not empty, is a file with the labels of one document per line, as in the label
 	// field of a TSV file. These labels replace the labels of the source. Text after a TAB is
@@ -64,12 +64,12 @@ type Options struct {
 	// have no width, see [token.Tokenizer.NeedsWidth].
 	KeepRowBytes int64
 
-	// GroupColumn, if not empty, is a column of a CSV or TSV file, by name or number, of a Parquet
-	// file, or a key of JSON lines. Its values become Corpus.Groups. "qid" uses the qids of an
-	// svmlight file; every line must have a qid.
+	// GroupColumn, if not empty, names a column whose values become Corpus.Groups. It is the name
+	// or number of a CSV or TSV column, the name of a Parquet column, or a key of JSON lines. "qid"
+	// uses the qids of an svmlight file; every line must have a qid.
 	GroupColumn string
 
-	Signed       bool  // accept negative values
+	Signed       bool  // true if negative values are accepted
 	MaxLineBytes int   // maximum line length; default 64 MiB; reduced to an eighth of MemoryBytes if that is less
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
@@ -84,9 +84,9 @@ type Options struct {
 	memory   *allowance // counts memory against MemoryBytes; nil without a limit
 	decoding decoding
 
-	labelOptional bool // the label column or key comes from TrainingFormat, and may be missing
-	mayHaveRows   bool // texts may be table rows, for views of columns
-	fromFile      bool // the source is a file or a stream
+	labelOptional bool // true if the label column or key comes from TrainingFormat, and may be missing
+	mayHaveRows   bool // true if documents may be table rows, for views of columns
+	fromFile      bool // true if the source is a file or a stream
 
 	columnOption string // option of the caller that names columns, such as LabelColumn; "" if none is set
 }

@@ -53,10 +53,10 @@ func (w *warnings) addLooseFiles(loose []fileDocument) {
 }
 
 // listFiles lists the files in the folders of root, and separately the loose files in root, sorted
-// by name. With a suffix, only names with this suffix are listed, otherwise all files that aren't
-// hidden.
+// by name. If suffix isn't empty, it lists only names with this suffix, otherwise all files that
+// aren't hidden.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
-	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow root if it is a link, as Debian's Go sources are
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow root if root is a link, as in Debian's Go packages
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("corpus: %w", err)
 	}
@@ -173,7 +173,7 @@ type fileReader struct {
 	counter    *termCounter
 	meter      *progressMeter
 	opt        *Options
-	readBinary bool // read binary files, too
+	readBinary bool // true if binary files are read, too
 	buf        []byte
 	bufReader  *bufio.Reader
 }

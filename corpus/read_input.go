@@ -24,12 +24,12 @@ type input struct {
 	file            io.Closer
 	r               *bufio.Reader
 	line            int64 // number of the next line, from 1
-	stream          bool  // the source is a stream, so name isn't a file name
+	stream          bool  // true if the source is a stream, so that name isn't a file name
 	quotedSeparator byte  // field separator if quoted fields may contain line ends; 0 if records are lines
 	decoding        decoding
 	meter           *progressMeter
 	isCompressed    bool
-	decoded         bool            // the text was converted from an encoding other than UTF-8
+	decoded         bool            // true if the text was converted from an encoding other than UTF-8
 	strings         map[string]bool // columns whose values are strings; nil if unknown
 }
 
@@ -185,8 +185,9 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 	return FormatSVMLight, "", nil // the file has only comments: the reader reports that it is empty
 }
 
-// isHeader reports whether a line is the header of a CSV file, because applyColumns accepts its
-// names. If unnamed is set, a line without spaces is also a header if it has a column in textNames.
+// isHeader reports whether a line is the header of a CSV file, that is, whether applyColumns
+// accepts its names. If unnamed is set, a line without spaces is also a header if textNames has a
+// column of it.
 func isHeader(line string, opt *Options, unnamed bool) bool {
 	names := normalizeNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
 	return len(names) > 1 &&

@@ -13,11 +13,12 @@ import (
 )
 
 // MemoryError reports that a computation exceeds a memory limit. Computation names the part of the
-// computation that needs memory. NeedBytes and LimitBytes are in bytes. LimitSource describes the
-// limit, such as "-m allows 60 MiB", or is empty. IsSystemLimit is true if the limit is the free
-// memory of the computer, its container or ulimit. IsTotalNeed is true if NeedBytes suffice for the
-// whole computation. For reading, Source is the file, or file:line. Reading fails before it starts
-// if the size is known, otherwise when it exceeds the limit.
+// computation that needs memory. NeedBytes is the memory that the computation needs, and LimitBytes
+// is the limit. LimitSource describes the limit, such as "-m allows 60 MiB", or is empty.
+// IsSystemLimit is true if the limit is the free memory of the computer, its container or ulimit.
+// IsTotalNeed is true if NeedBytes suffice for the whole computation. For reading, Source is the
+// file, or file:line. Reading fails before it starts if the size is known, otherwise when it
+// exceeds the limit.
 type MemoryError = run.MemoryError
 
 func (a *allowance) newMemoryError(source, what string, need int64) error {
@@ -43,7 +44,7 @@ func (a *allowance) add(bytes int64) {
 	}
 }
 
-// count adds documents, new terms and values of text.
+// count adds numbers of documents, new terms and values that were read from text.
 func (a *allowance) count(documents, terms, values int) {
 	if a != nil {
 		a.documents.Add(int64(documents))
@@ -86,8 +87,8 @@ const (
 )
 
 // estimateTotal estimates the memory of reading the whole source, and the size of the corpus, from
-// the fraction that was read. If this fraction is unknown, share is 0, and bytes is the memory
-// counted so far.
+// share, the fraction that was read. If the fraction is unknown, share is 0, and bytes is the
+// memory counted so far.
 func (a *allowance) estimateTotal() (bytes int64, size Size, share float64) {
 	if share = a.meter.parsedFraction(); share == 0 {
 		return a.used.Load(), Size{}, 0
@@ -163,8 +164,8 @@ func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// limitError returns a MemoryError for the larger of bytes and the memory of the planned
-// computation, times safetyFactor.
+// limitError returns a MemoryError. Its need is the maximum of bytes and the memory of the planned
+// computation, multiplied by safetyFactor.
 func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))
@@ -219,9 +220,9 @@ func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, rounded to float32", rounded.count, at(int(rounded.first)))
 }
 
-// newVectorCorpus makes a corpus of vectors without labels. what and row are nouns in messages:
-// what for columns, such as pixels, and row for a row, such as image. first is the number of the
-// first row in messages.
+// newVectorCorpus makes a corpus of vectors without labels. In messages, what denotes the columns,
+// such as pixels, and row denotes a row, such as image. first is the number of the first row in
+// messages.
 func newVectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {

@@ -33,7 +33,7 @@ func (r *arrayReader) readCSR() (*sparse.CSR, error) {
 			if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > float64(rows) {
 				return nil, r.syntaxError(fmt.Sprintf("a matrix of shape %v", shape), "rows and columns")
 			}
-			rows, cols = int64(shape[0]), int64(shape[1])-1 // index of the last column
+			rows, cols = int64(shape[0]), int64(shape[1])-1 // cols is the index of the last column
 		}
 	}
 	offsets, columns, values := lists["indptr"], lists["indices"], lists["data"]

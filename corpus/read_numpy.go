@@ -221,7 +221,7 @@ func (r *arrayReader) checkValue(row, column int64, v float64) (float32, error) 
 // Memory per row and per value in bytes, while the matrix grows.
 const numPyRowBytes, numPyValueBytes = 36, 28
 
-// readDense reads a two-dimensional array, whose values are divided by divisor.
+// readDense reads a two-dimensional array, and divides the values by divisor.
 func (r *arrayReader) readDense(a *npyArray, divisor float64) (*sparse.CSR, error) {
 	if len(a.shape) != 2 || a.shape[0] < 1 || a.shape[1] < 1 || a.shape[0] > math.MaxInt32 || a.shape[1] > maxIndex+1 {
 		return nil, r.syntaxError(fmt.Sprintf("an array of shape %v", a.shape), "a matrix: rows and columns")

@@ -76,7 +76,7 @@ type svmParser struct {
 	base       uint64 // first index: 1 or 0
 	maxColumns uint64 // values from this column on are dropped
 	nnz        int    // number of values of the previous block, an estimate for the next
-	keepGroups bool   // keep qids; every line must have a qid
+	keepGroups bool   // true if qids are kept; every line must then have a qid
 	group      int64  // qid of the line, -1 if not yet read
 	memory     *allowance
 }

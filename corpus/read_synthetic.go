@@ -73,7 +73,7 @@ func readSynthetic(ctx context.Context, source, parameters string, opt *Options,
 	}
 	size.Values = size.Values * int64(s.DocumentCount) / int64(some)
 	rest, fresh := s.DocumentCount-some,
-		s.TermCount*opt.Workers-len(counters[0].states) // documents and terms that aren't counted yet
+		s.TermCount*opt.Workers-len(counters[0].states) // numbers of documents and terms that aren't counted yet
 	bytes := countedTermBytes*int64(fresh) + countedValueBytes*size.Values + countedDocumentBytes*int64(rest)
 	if err := opt.memory.checkFits(source, bytes, size); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 // textCheck detects bytes that aren't text: invalid UTF-8, NUL (from binary files and UTF-16) and,
 // in decoded text, U+FFFD, which replaces bytes that can't be decoded.
 type textCheck struct {
-	strict  bool // invalid bytes are an error; otherwise they separate terms and are counted
+	strict  bool // true if invalid bytes are an error; otherwise, invalid bytes separate terms and are counted
 	decoded bool
 }
 

@@ -18,7 +18,7 @@ var NearDuplicateTokenizer = Tokenizer{Digits: true}
 // Columns are the columns of a table that views use; see [token.Columns].
 type Columns = token.Columns
 
-// Script describes the text in a script without spaces; see [token.CountScripts].
+// Script describes the letters of a script without spaces; see [token.CountScripts].
 type Script = token.Script
 
 // ParseTokenizer parses the text form of a tokenizer, such as "word:ngrams=1..2,digits"; see

@@ -34,7 +34,7 @@ type termCounter struct {
 	text         []byte        // text of the open document, if texts are kept
 	docs         []string      // texts of closed documents
 	rows         [][]string    // rows of documents, if rows are kept
-	fitsScales   bool          // scales of numbers are fitted to the rows
+	fitsScales   bool          // true if scales of numbers are fitted to the rows
 	numbers      [][]float64   // values of numeric columns, if fitsScales is set, in pages of pageRows rows
 	hash         xxhash.Digest // hash of the open document
 	rowText      []byte        // fields of the open row, each with a NUL

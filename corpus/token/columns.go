@@ -26,7 +26,7 @@ const AnalyzerCategories Analyzer = "categories"
 type Column struct {
 	Name                         string
 	IsText, IsNumber, IsCategory bool
-	Size                         int // length of a vector; 0 in other columns
+	Size                         int // length of each vector in a vector column; otherwise 0
 }
 
 // IsOptional reports whether the column may be missing in a JSON object or table. All its values
@@ -71,7 +71,7 @@ func (t Tokenizer) HasColumns() bool {
 	return t.Columns() != nil
 }
 
-// FirstIndices returns the first index of each name.
+// FirstIndices maps each name to the index of its first occurrence in names.
 func FirstIndices(names []string) map[string]int {
 	indices := make(map[string]int, len(names))
 	for i, name := range slices.Backward(names) {
@@ -93,8 +93,8 @@ func (c Columns) HasNumbers() bool {
 	return slices.ContainsFunc(c, func(of Column) bool { return of.IsNumber })
 }
 
-// indicesIn returns the index in names of each column, or -1 for a missing column. It fails if all
-// columns, or a column that isn't optional, are missing.
+// indicesIn returns each column's index in names, or -1 if the column is missing. It fails if all
+// columns are missing, or if a column that isn't optional is missing.
 func (c Columns) indicesIn(names []string) ([]int, error) {
 	from, found, indices := make([]int, len(c)), false, FirstIndices(names)
 	for i, column := range c {
@@ -111,8 +111,8 @@ func (c Columns) indicesIn(names []string) ([]int, error) {
 	return from, nil
 }
 
-// Arrange reorders rows with a field for each of names to rows with a field for each column. Fields
-// of missing columns are empty. It fails if all columns, or one that isn't optional, are missing.
+// Arrange converts rows with one field per name to rows with one field per column of c. Fields of
+// missing columns are empty. It fails if all columns or a required column are missing.
 func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	from, err := c.indicesIn(names)
 	if err != nil {
@@ -392,9 +392,9 @@ const outsidePrefix = ">"
 type TermInfo struct {
 	Column    string
 	Value     string // value of a category column, or a number outside the range of the scale
-	IsNumber  bool   // the column holds numbers or vectors
+	IsNumber  bool   // true if the column holds numbers or vectors
 	IsMissing bool
-	IsVector  bool    // the column holds vectors
+	IsVector  bool    // true if the column holds vectors
 	Min, Max  float64 // range of the scale if the column holds numbers
 }
 

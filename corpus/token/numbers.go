@@ -53,7 +53,7 @@ func ParseNumber(value string) (x float64, ok bool) {
 	return x, err == nil && !math.IsInf(x, 0) && !math.IsNaN(x)
 }
 
-// NeedsScales reports whether a numeric column has no scale; see [Tokenizer.Fit].
+// NeedsScales reports whether any numeric column has no scale; see [Tokenizer.Fit].
 func (t Tokenizer) NeedsScales() bool {
 	views, _ := t.SplitViews()
 	return slices.ContainsFunc(views, func(v View) bool { return v.HasNumbers() && v.knots == nil })
@@ -255,7 +255,7 @@ func (v *View) formatNumber(term string) string {
 	return fmt.Sprintf("%s ≈ %.6g", name, v.knots[column][k])
 }
 
-// numberCounts returns the counts of each knot's term for a number; their sum is numberTerms.
+// numberCounts returns the count of each knot's term for the number x. The sum is numberTerms.
 func numberCounts(knots []float64, width, x float64) (counts [maxKnots]int) {
 	u := 0.0 // fractional knot index of x
 	if k, _ := slices.BinarySearch(knots, x); k == len(knots) {
@@ -305,8 +305,8 @@ func (v *viewScanners) addNumber(view, column int, x float64) {
 	}
 }
 
-// termsOf returns the terms of a numeric column: a term per knot, or a single term of
-// [AnalyzerValues], and at maxKnots the term of missing numbers.
+// termsOf returns the terms of a numeric column: one per knot, or a single term for
+// [AnalyzerValues]. terms[maxKnots] is the term of missing numbers.
 func (v View) termsOf(view int, column string) (terms [maxKnots + 1][]byte) {
 	for k := range terms {
 		knot := strconv.Itoa(k)

@@ -43,14 +43,14 @@ type Scanner struct {
 	matched   []byte  // line in which the pattern is matched
 	grams     grams
 	chars     charState
-	unspaced  characterFinder // state within the line
+	unspaced  characterFinder // search for characters in the line
 }
 
 // charState is the state of the character analyzers after the text so far.
 type charState struct {
-	afterSpace bool // the last character was white space
-	inWord     bool // within a word of char_wb
-	wordEnded  bool // a word has ended: its n-grams with the final space come next
+	afterSpace bool // true if the last character was white space
+	inWord     bool // true within a word of char_wb
+	wordEnded  bool // true if a word has ended, so that its n-grams with the final space come next
 }
 
 // NewScanner returns a scanner. It fails if [Tokenizer.Validate] fails.
@@ -332,14 +332,14 @@ var oneSpace = []byte{' '}
 // last unit must be read before the next unit is added.
 type grams struct {
 	minN, maxN int
-	separate   bool // insert a space between units that aren't joined
-	pairs      bool // the range of n-grams is 1 to 1; joined units form pairs
+	separate   bool // true if a space is inserted between units that aren't joined
+	pairs      bool // true if minN and maxN are 1 and joined units form pairs
 
 	buf      []byte // text of the last units
 	starts   []int  // start of each unit in buf
 	n        int    // length of the next n-gram; 0 for none
-	joined   bool   // the last two units are adjacent
-	returned bool   // an n-gram of these units was returned
+	joined   bool   // true if the last two units are adjacent
+	returned bool   // true if next has returned an n-gram of these units
 }
 
 func (g *grams) add(unit []byte, joined bool) {

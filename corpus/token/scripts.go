@@ -70,8 +70,8 @@ func extendsCharacter(r rune) bool {
 // run is treated as text without spaces. "국제올림픽위원회에서" has ten syllables.
 const spacedHangul = 12
 
-// characterFinder finds the characters of scripts without spaces in a text. The zero value is at
-// the start of a text.
+// characterFinder finds characters in a text that belong to scripts without spaces between words.
+// The zero value is at the start of a text.
 type characterFinder struct {
 	script    script // script of the last character
 	size      int    // length of the last character
@@ -134,7 +134,7 @@ func (c *characterFinder) next(text []byte, i int, counts *[scriptCount]int64) [
 	return text[i:end:end]
 }
 
-// Script describes the text in a script without spaces.
+// Script describes the letters of a text that belong to a script without spaces between words.
 type Script struct {
 	Name  string  `json:"name"`  // name of the language, such as Chinese
 	Share float64 `json:"share"` // fraction of all letters

@@ -44,10 +44,10 @@ type Tokenizer struct {
 	// defaults to 1, MaxN to MinN. A space separates the words of an n-gram, which may span lines.
 	MinN, MaxN int
 
-	Digits   bool // words may contain digits (Unicode category N)
-	KeepCase bool // don't convert to lower case
+	Digits   bool // true if words may contain digits (Unicode category N)
+	KeepCase bool // true if text isn't converted to lower case
 
-	// Pairs divides runs in scripts without spaces into characters and pairs of adjacent
+	// Pairs, if true, divides runs in scripts without spaces into characters and pairs of adjacent
 	// characters: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs
 	// of more than 12 syllables. A character is a letter with its combining marks. N-grams treat a
 	// character as a word, and join adjacent characters without a space. Pairs are used only if
@@ -66,7 +66,7 @@ type Tokenizer struct {
 	StopWords string
 
 	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; "" for none
-	StripAccents bool   // NFKD without combining marks, like strip_accents='unicode'
+	StripAccents bool   // true for NFKD without combining marks, like strip_accents='unicode'
 
 	// Views, if not empty, lists several tokenizers. A document has the terms of all views; other
 	// fields must be zero. Views are text forms separated by +, with optional weights, as in

@@ -18,7 +18,7 @@ const AnalyzerVector Analyzer = "vector"
 // MaxVectorLen is the maximum length of a vector.
 const MaxVectorLen = 99_999
 
-// VectorView returns the view of a column of vectors.
+// VectorView returns a view of a column whose vectors have length size.
 func VectorView(column string, size int) View {
 	return View{Tokenizer: Tokenizer{Analyzer: AnalyzerVector}, Weight: 1, Columns: []string{column}, size: size}
 }

@@ -19,7 +19,7 @@ type View struct {
 
 	knots [][]float64 // knots of each numeric column; nil if not fitted
 	width float64     // width of the Gaussian, in knots; 0 for the default 1
-	size  int         // length of a vector
+	size  int         // length of each vector in a vector column
 }
 
 // MaxViews is the maximum number of views. The first byte of a term is the number of its view.
@@ -147,7 +147,7 @@ func splitOutside(s string, separator byte) (parts []string) {
 	return append(parts, s[begin:])
 }
 
-// FromViews returns the tokenizer with these views.
+// FromViews returns a tokenizer with the given views, the inverse of [Tokenizer.SplitViews].
 func FromViews(views []View) Tokenizer {
 	parts := make([]string, len(views))
 	for i, v := range views {

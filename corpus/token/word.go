@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// fastPath is the state of the fast path, for the default tokenizer.
+// fastPath is the state of [Scanner.fastWord], which applies the default tokenizer's rules.
 type fastPath struct {
 	nextBlock int    // start of the next block of 64 bytes
 	runBits   uint64 // bit set of the bytes in the previous block that are in unread runs

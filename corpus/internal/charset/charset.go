@@ -18,12 +18,12 @@ import (
 // Charset is the encoding of a text. The zero value is auto.
 type Charset struct {
 	codec  encoding.Encoding // nil for UTF-8 and auto
-	isUTF8 bool              // always UTF-8; otherwise a byte order mark may select UTF-16
+	isUTF8 bool              // true if text is always UTF-8, even if it begins with UTF-16's byte order mark
 }
 
 // overrides holds encodings that package htmlindex lacks or defines differently. htmlindex maps
-// Latin-1 to Windows-1252, and its UTF-16 has no byte order mark. Keys are in lower case and have
-// no hyphens.
+// Latin-1 to Windows-1252, and its UTF-16 codec ignores byte order marks. Keys are in lower case
+// and have no hyphens.
 var overrides = map[string]Charset{
 	"": {}, "auto": {}, "utf8": {isUTF8: true}, "utf16": {codec: unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)},
 	"latin1": {codec: charmap.ISO8859_1}, "iso88591": {codec: charmap.ISO8859_1},
@@ -43,8 +43,8 @@ func Lookup(name string) (Charset, error) {
 	return Charset{codec: e}, nil
 }
 
-// Decode returns a reader of the text in UTF-8, without a byte order mark. decoded reports whether
-// the encoding wasn't UTF-8. U+FFFD then replaces bytes that can't be decoded.
+// Decode returns a reader that converts r to UTF-8 without a byte order mark. decoded reports
+// whether r isn't UTF-8. If so, U+FFFD replaces bytes that can't be decoded.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
 	if c.codec != nil {
 		return transform.NewReader(r, c.codec.NewDecoder()), true
