@@ -250,7 +250,7 @@ func readTexts(
 func allDistinct(names []string) bool {
 	// Names in order, such as consecutive numbers, need no map.
 	if slices.IsSortedFunc(names, func(b, a string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a), -1) // -1, because equal names count as out of order
+		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(b, a), -1) // equal names count as out of order
 	}) {
 		return true
 	}

@@ -147,7 +147,7 @@ func splitOutside(s string, separator byte) (parts []string) {
 	return append(parts, s[begin:])
 }
 
-// FromViews returns a tokenizer with the given views, the inverse of [Tokenizer.SplitViews].
+// FromViews returns a tokenizer with the given views.
 func FromViews(views []View) Tokenizer {
 	parts := make([]string, len(views))
 	for i, v := range views {

@@ -32,7 +32,7 @@ const cpuPairRate = 2e8
 // ComputeFlags holds the flags for the back end.
 type ComputeFlags struct {
 	Limits
-	ISA            string // "" for the fastest
+	ISA            string // instruction set; "" for the fastest
 	Backend        string // auto, cpu or cuda
 	GPUMemory      cli.ByteSize
 	UseTensorCores bool
@@ -69,8 +69,8 @@ type gpu struct {
 	columns []cuda.Columns // documents on the device; closed by the engine that uses them or with the device
 }
 
-// Declare declares the flags for the back end. The command then restarts on the CPU if the GPU
-// fails, see FallsBack.
+// Declare declares the flags for the back end. The command restarts on the CPU if FallsBack allows
+// this after a failure of the GPU.
 func (c *ComputeFlags) Declare(f *cli.Flags) {
 	c.DeclareWorkers(f)
 	c.DeclareBackend(f)
@@ -212,8 +212,8 @@ func (c *ComputeFlags) OnGPU() bool { return c.Backend == string(CUDA) }
 // case if -backend is auto, no instruction set is set, and the program was built for GPUs.
 func (c *ComputeFlags) DependsOnSize() bool { return c.Backend == "auto" && c.ISA == "" && cuda.Built }
 
-// BackendFor returns the back end for the Gram matrix of a number of documents: an instruction set,
-// "" for the fastest, or [CUDA].
+// BackendFor returns the back end for a Gram matrix of the given number of documents: an
+// instruction set, "" for the fastest, or [CUDA].
 func (c *ComputeFlags) BackendFor(documents int) asm.ISA {
 	return c.BackendForPairs(float64(documents) * float64(documents) / 2)
 }
@@ -243,7 +243,7 @@ func (c *ComputeFlags) BackendForPairs(pairs float64) asm.ISA {
 // Reason returns the reason for the choice of -backend auto, or "" if there was no choice.
 func (c *ComputeFlags) Reason() string { return c.gpu.reason }
 
-// WithReason returns the name of a back end with the reason from [ComputeFlags.Reason].
+// WithReason returns backend, followed by why in parentheses unless why is empty.
 func WithReason(backend, why string) string {
 	if why == "" {
 		return backend

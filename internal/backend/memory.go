@@ -63,7 +63,7 @@ func (l *Limits) DeclareWorkers(f *cli.Flags) {
 	})
 }
 
-// NumWorkers returns the number of goroutines.
+// NumWorkers returns Workers, or GOMAXPROCS if Workers is 0.
 func (l *Limits) NumWorkers() int {
 	if l.Workers == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -193,8 +193,8 @@ type rewordedError struct {
 func (r rewordedError) Error() string { return r.text }
 func (r rewordedError) Unwrap() error { return r.err }
 
-// ProcBytes returns the size in bytes from a line such as "MemTotal: 8000 kB" of a file below
-// /proc, or 0 if the file has no such line.
+// ProcBytes returns the size in bytes from the line that starts with key, such as "MemTotal: 8000
+// kB", in a file below /proc. It returns 0 if there is no such line.
 func ProcBytes(file, key string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

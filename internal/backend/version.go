@@ -31,7 +31,7 @@ was installed by go install.`,
 type version struct {
 	Program, Version string
 	Commit           string // commit of the sources; "" if unknown
-	Modified         bool   // the sources differ from the commit
+	Modified         bool   // true if the sources differ from the commit
 	Go, OS, Arch     string
 	ISA              string `json:"isa"`
 	Backends         []string

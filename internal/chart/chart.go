@@ -7,11 +7,12 @@ import (
 	"strconv"
 )
 
-// Chart is a chart with two axes. Adding marks extends the axes; Min and Max may be set afterwards.
+// Chart is a chart with two axes. Adding marks extends the axes. Axis.Min and Axis.Max may be set
+// afterwards.
 type Chart struct {
 	Title  string
 	X, Y   Axis
-	NoAxes bool // draw no axes, because the coordinates have no meaning
+	NoAxes bool // true to draw no axes, for coordinates without meaning
 
 	marks  []mark
 	legend []mark // marks with a legend entry; text is the entry's name
@@ -43,7 +44,7 @@ const (
 	Red  Color = "#d62728"
 )
 
-// Shape is the shape of a point.
+// Shape determines how a point is drawn.
 type Shape int
 
 const (
@@ -63,7 +64,7 @@ type mark struct {
 	radius    float64 // radius of the points
 	shape     Shape
 	text      string
-	centred   bool // the text is centred on its point
+	centred   bool // true if the text is centred on its point
 }
 
 // New returns an empty chart with a title and axis labels.
@@ -102,14 +103,14 @@ func (c *Chart) AddCurve(name string, of Color, points []Point, marks bool) {
 	c.addLegendEntry(name, line)
 }
 
-// AddPoints draws points of a shape. Unnamed points have no legend entry.
+// AddPoints draws points with the given shape and radius. Unnamed points have no legend entry.
 func (c *Chart) AddPoints(name string, of Color, shape Shape, radius float64, points []Point) {
 	m := mark{points: points, color: of, radius: radius, shape: shape}
 	c.addMark(m)
 	c.addLegendEntry(name, m)
 }
 
-// AddPolygon fills a polygon.
+// AddPolygon fills the polygon whose corners are points.
 func (c *Chart) AddPolygon(of Color, points ...Point) {
 	c.addMark(mark{points: points, color: of, filled: true})
 }

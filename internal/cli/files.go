@@ -116,8 +116,8 @@ type existingFile struct {
 	info os.FileInfo
 }
 
-// existingFiles returns the files that exist. It follows links. Devices are ignored, because output
-// to a terminal overwrites nothing.
+// existingFiles returns the paths of existing files, with their FileInfo. It follows links. Devices
+// are ignored, because output to a terminal overwrites nothing.
 func existingFiles(paths ...string) []existingFile {
 	var out []existingFile
 	for _, path := range paths {

@@ -22,12 +22,12 @@ type Flags struct {
 	*flag.FlagSet
 	ProgramName string // name of the program, for commands that a report suggests
 
-	JSON  bool // print one JSON object instead of text
-	Quiet bool // print neither progress nor messages, nor a report if -o writes the result
+	JSON  bool // true to print one JSON object instead of text
+	Quiet bool // true to print neither progress nor messages, nor a report if -o writes the result
 
 	ReportPath string // value of -report, see DeclareReport
 
-	PrintsResult bool // print the result, rather than only a report, if -o is unset
+	PrintsResult bool // true to print the result, rather than only a report, if -o is unset
 
 	MaxArgs     int                                   // maximum number of arguments besides flags
 	Args        []string                              // arguments besides flags

@@ -50,7 +50,7 @@ type Command struct {
 	// Setup declares the flags and returns the work, which runs after they are parsed and checked.
 	Setup func(f *Flags) RunFunc
 
-	NoJSON bool // no -json flag, because the output has a single format
+	NoJSON bool // true for no -json flag, because the output has a single format
 }
 
 func (c *Command) flags() (*Flags, RunFunc) {
@@ -58,7 +58,7 @@ func (c *Command) flags() (*Flags, RunFunc) {
 	return f, c.Setup(f)
 }
 
-// RunFunc runs a command.
+// RunFunc does the work of a command after flags are parsed and checked.
 type RunFunc func(ctx context.Context, e *Env) error
 
 // Env is the environment of a command.
@@ -66,7 +66,7 @@ type Env struct {
 	ProgramName    string // name, used as a prefix of messages
 	Stdout, Stderr io.Writer
 
-	Quiet bool // print only errors
+	Quiet bool // true to print only errors
 
 	reportWriter io.Writer // destination of reports
 	redact       func(string) string
@@ -109,13 +109,13 @@ type UsageError struct{ Err error }
 func (u UsageError) Error() string { return u.Err.Error() }
 func (u UsageError) Unwrap() error { return u.Err }
 
-// Usagef makes a [UsageError].
+// Usagef is like [fmt.Errorf], but returns a [UsageError].
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // ErrReported is the error of a command that has already printed its errors.
 var ErrReported = errors.New("failed")
 
-// Run runs the program and returns its exit status.
+// Run runs the command args[0] with the arguments after it, and returns the exit status.
 func (p *Program) Run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signalContext(stderr, p.Name)
 	defer stop()

@@ -18,7 +18,7 @@ import (
 // Result is the result of [Run].
 type Result struct {
 	ISA        asm.ISA `json:"isa"`
-	Incomplete bool    `json:"incomplete"` // the run was interrupted: it has fewer rounds, and no final check of results
+	Incomplete bool    `json:"incomplete"` // true if the run was interrupted; results have fewer rounds and no final check
 	Rounds     int     `json:"rounds"`
 	Rows       []*Row  `json:"rows"`
 }
@@ -31,12 +31,12 @@ type Row struct {
 	Unit           string      `json:"unit"`
 	UnitCount      float64     `json:"units"` // number of units of work per pass
 	Digest         string      `json:"digest"`
-	HasKnownDigest bool        `json:"digest_known"` // the digest with ReferenceCaches is the known digest
+	HasKnownDigest bool        `json:"digest_known"` // true if the digest with ReferenceCaches equals the known digest
 	Error          SampleError `json:"error"`
 
 	Seconds   []float64 `json:"seconds"` // time of each pass, in the order of the rounds
 	Rate      Median    `json:"rate"`    // units per second
-	IsPrecise bool      `json:"precise"` // the confidence interval of the median is within 2% of the median
+	IsPrecise bool      `json:"precise"` // true if the median's confidence interval is within 2% of the median
 }
 
 // String returns the workload, its version and the number of workers.

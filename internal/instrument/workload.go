@@ -49,7 +49,7 @@ type SampleError struct {
 	ToleranceRatio float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
 }
 
-// add adds a value with its error and tolerance.
+// add counts a value with the error off.
 func (e *SampleError) add(off, tolerance float64) {
 	e.ValueCount++
 	part := 0.0

@@ -15,7 +15,7 @@ func SkipRace(t testing.TB) {
 }
 
 // SkipEmulated skips a slow test of code without floating-point arithmetic on arm64 with -short,
-// because this processor is emulated.
+// because tests usually emulate arm64.
 func SkipEmulated(t testing.TB) {
 	t.Helper()
 	if testing.Short() && runtime.GOARCH == "arm64" {

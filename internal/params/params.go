@@ -77,13 +77,13 @@ func findField(of any, name string) (field, bool) {
 	return field{}, false
 }
 
-// Has reports whether a struct has the parameter name.
+// Has reports whether the struct has a parameter with the given name.
 func Has(of any, name string) bool {
 	_, has := findField(of, name)
 	return has
 }
 
-// Names returns the names of all parameters.
+// Names returns the names of all parameters of a struct, in the order of the fields.
 func Names(of any) (names []string) {
 	for _, f := range fieldsOf(of) {
 		names = append(names, f.name)
@@ -131,8 +131,8 @@ func Get(of any, name string) any {
 	return nil
 }
 
-// Visit calls visit for each parameter, with the names of field and parameter, and the values for
-// [Set]: none for the zero value, one per entry of a map.
+// Visit calls visit for each parameter, with the names of field and parameter, and values that
+// [Set] accepts: none for the zero value, one per entry of a map.
 func Visit(of any, visit func(field, name string, values []string) error) error {
 	for _, f := range fieldsOf(of) {
 		var values []string
@@ -393,7 +393,7 @@ func (f *field) setEntry(text string) error {
 	return nil
 }
 
-// format returns the value in the format of parse.
+// format returns the value as text that parse accepts, except for maps.
 func (f *field) format() string {
 	v := f.value.Interface()
 	if auto := f.tag.Get("auto"); auto != "" && fmt.Sprint(v) == auto {

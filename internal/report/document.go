@@ -41,7 +41,7 @@ type Section struct {
 
 	Heading   string // line above the table in text output
 	TextTable *Table // table for text output; default Table
-	pageOnly  bool   // omitted in text output
+	pageOnly  bool   // true if text output omits the section
 }
 
 // AddLine adds a line, which may be empty.
@@ -64,12 +64,12 @@ func (d *Document) AddFact(name, format string, args ...any) {
 	d.elements = append(d.elements, element{name: name, text: fmt.Sprintf(format, args...)})
 }
 
-// AddMetric adds a metric.
+// AddMetric adds a metric, which only pages show.
 func (d *Document) AddMetric(name, value, note string) {
 	d.Metrics = append(d.Metrics, Metric{name, value, note})
 }
 
-// AddSection adds a section.
+// AddSection adds a section to the end of the report.
 func (d *Document) AddSection(s Section) { d.elements = append(d.elements, element{Section: &s}) }
 
 // AddTable adds a section with a table. A page shows the heading as text if it differs from the

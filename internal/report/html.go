@@ -46,7 +46,7 @@ type CollapsibleTable struct {
 	Table *Table
 }
 
-// StyleSheet is the style sheet of HTML pages.
+// StyleSheet is the CSS for HTML reports and for the pages of gram serve.
 //
 //go:embed page.css
 var StyleSheet string

@@ -87,7 +87,7 @@ func (m *ConfusionMatrix) jsonData() string {
 	for i, name := range m.ClassNames {
 		names[i] = Truncate(name)
 	}
-	// can't fail: strings and integers
+	// Marshal can't fail, because the map contains only strings and integers.
 	data, _ := json.Marshal(map[string]any{"names": names, "documents": m.shownDocuments()})
 	return string(data)
 }

@@ -30,7 +30,7 @@ type Column[R any] struct {
 	Cell  func(row R) string
 }
 
-// NewColumn makes a column.
+// NewColumn returns a column with a title. cell returns the text in the column for a row.
 func NewColumn[R any](title string, cell func(row R) string) Column[R] { return Column[R]{title, cell} }
 
 // TableOf makes a table of rows, and omits columns whose cells are all empty.
@@ -53,7 +53,7 @@ func TableOf[R any](rows []R, columns ...Column[R]) *Table {
 	return t
 }
 
-// Add adds a row.
+// Add adds a row with one cell per column.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
 // Titles returns the titles of the columns.
@@ -62,7 +62,7 @@ func (t *Table) Titles() []string { return t.rows[0] }
 // IsRightAligned reports whether a column is aligned to the right.
 func (t *Table) IsRightAligned(column int) bool { return t.rightAligned[column] }
 
-// Rows returns the rows below the titles.
+// Rows returns the cells of all rows below the titles, row by row.
 func (t *Table) Rows() [][]string { return t.rows[1:] }
 
 func (t *Table) columnWidths() []int {

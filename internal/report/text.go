@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Integer is the constraint for integers.
+// Integer is the constraint for the integers that [FormatCount] formats.
 type Integer interface{ ~int | ~int64 | ~int32 }
 
 // FormatCount formats an integer with commas between groups of three digits.
@@ -30,7 +30,7 @@ func FormatCount[T Integer](n T) string {
 	return sign + s
 }
 
-// FormatCountOf formats a number with its noun, in the singular or plural.
+// FormatCountOf formats n, followed by the noun one if n is 1, otherwise by many.
 func FormatCountOf[T Integer](n T, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -38,7 +38,7 @@ func FormatCountOf[T Integer](n T, one, many string) string {
 	return FormatCount(n) + " " + many
 }
 
-// FormatDocuments formats a number of documents.
+// FormatDocuments formats a number of documents, such as "1 document" or "2,000 documents".
 func FormatDocuments(n int) string { return FormatCountOf(n, "document", "documents") }
 
 // FormatBytes formats a number of bytes with three digits and a binary unit.
@@ -60,7 +60,7 @@ func FormatRate(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// FormatError formats an error bound with two digits.
+// FormatError formats an error bound with two significant digits, in scientific notation unless 0.
 func FormatError(v float64) string {
 	if v == 0 {
 		return "0"
@@ -112,7 +112,7 @@ func TruncateStart(s string, n int) string {
 	return "…" + string(r[len(r)-n+1:])
 }
 
-// Join joins names with commas.
+// Join returns the names, separated by a comma and a space.
 func Join[S ~string](names []S) string {
 	var b strings.Builder
 	for i, n := range names {
@@ -124,7 +124,7 @@ func Join[S ~string](names []S) string {
 	return b.String()
 }
 
-// Pad pads a text with spaces to a number of columns.
+// Pad appends spaces to s until it has the given number of columns.
 func Pad(s string, columns int) string {
 	return s + strings.Repeat(" ", max(columns-utf8.RuneCountInString(s), 0))
 }
@@ -146,7 +146,7 @@ func Wrap(w io.Writer, head, text string, width int) {
 	fmt.Fprintln(w, line)
 }
 
-// Median returns the median of values.
+// Median returns the median of values, which must not be empty.
 func Median(values []float64) float64 {
 	s := slices.Sorted(slices.Values(values))
 	n := len(s)

@@ -5,11 +5,11 @@ import (
 	"runtime"
 )
 
-// AvailableBytes returns the number of bytes that this process can still allocate: the minimum for
-// the host, the control groups of the process (such as a container's) and the limits of the process
-// (ulimit -v and -d), minus the memory that Go's runtime reserves. known is false if the system
-// doesn't report the memory. Memory that the runtime caches is treated as used. AvailableBytes
-// takes about 100 µs and may be called concurrently.
+// AvailableBytes returns the number of bytes that this process can still allocate. It is the
+// smallest amount that the host, the process's control groups (such as a container's) and its
+// limits (ulimit -v and -d) allow, minus the memory that Go's runtime reserves. known is false if
+// the system doesn't report available memory. Memory that the runtime caches is treated as used.
+// AvailableBytes takes about 100 µs and may be called concurrently.
 func AvailableBytes() (bytes int64, known bool) {
 	b := AvailableMemory()
 	return max(b.FreeBytes, 0), b.Source != ""

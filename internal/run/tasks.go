@@ -70,9 +70,9 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 
 type workerHookKey struct{}
 
-// WithWorkerHook returns a context for [Tasks]: each worker's goroutine calls begin before its
-// first task, and the returned function end after its last task, for example to pin workers to
-// CPUs. Nested calls of Tasks don't call begin. begin may be called concurrently.
+// WithWorkerHook returns a context for [Tasks]. Each worker's goroutine calls begin before its
+// first task, and calls end after its last task. For example, begin may pin the worker to a CPU.
+// Nested calls of Tasks don't call begin. begin may be called concurrently.
 func WithWorkerHook(ctx context.Context, begin func(worker int) (end func())) context.Context {
 	return context.WithValue(ctx, workerHookKey{}, begin)
 }

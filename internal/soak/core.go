@@ -24,7 +24,7 @@ func (c *core) buffer(n int) []float32 {
 	return c.scratch[:n]
 }
 
-// pinnedContext returns a context whose tasks run on the core.
+// pinnedContext returns a context whose tasks run on the core, or ctx if pinned is false.
 func (c *core) pinnedContext(ctx context.Context, pinned bool) context.Context {
 	if !pinned {
 		return ctx
@@ -32,7 +32,7 @@ func (c *core) pinnedContext(ctx context.Context, pinned bool) context.Context {
 	return run.WithWorkerHook(ctx, func(int) func() {
 		release, err := pinThread(c.ID)
 		if err != nil {
-			panic(err) // run.Tasks returns the panic as an error; without pinning, the core would be unknown
+			panic(err) // run.Tasks returns the panic as an error; an unpinned task would run on an unknown core
 		}
 		return release
 	})

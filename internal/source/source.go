@@ -356,7 +356,7 @@ func (l Summary) String() string {
 	return s
 }
 
-// DocumentName returns the file name or JSON name of document i, or "" if it has none.
+// DocumentName returns document i's file name or its id in a table, or "" if there is none.
 func DocumentName(c *corpus.Corpus, i int) string {
 	if c.Names == nil {
 		return ""
@@ -364,8 +364,7 @@ func DocumentName(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// DisplayName returns document i's file name or JSON name for tables, or its number, counted from
-// 1.
+// DisplayName returns document i's [DocumentName] or, if it is empty, i + 1.
 func DisplayName(c *corpus.Corpus, i int) string {
 	return cmp.Or(DocumentName(c, i), strconv.Itoa(i+1))
 }
