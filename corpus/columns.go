@@ -286,8 +286,8 @@ func (t *table) setKind(at int, kind Kind) {
 
 func (t *table) isDuplicate(at int) bool { return t.nameCount[t.firstRecord[at]] > 1 }
 
-// findUnassigned returns the column index of the first name whose column has no kind yet, or the
-// given kind. It returns -1 if there is no such column.
+// findUnassigned returns the column index of the first name whose column has no kind yet, or has
+// the given kind. It returns -1 if there is no such column.
 func (t *table) findUnassigned(names []string, kind Kind) int {
 	for _, name := range names {
 		at := indexOf(t.indices[1], name)

@@ -105,8 +105,7 @@ func (t *table) inferKinds(opt *Options) {
 	}
 }
 
-// inferID finds the column of document names: it has a usual name for an id, and its values are
-// distinct.
+// inferID finds an id column: it has a usual name and distinct values.
 func (t *table) inferID() {
 	for i := range t.columns {
 		if t.idColumn >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||

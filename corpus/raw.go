@@ -30,7 +30,7 @@ func (r Raw) Select(documents []int) Raw {
 	return Raw{run.Select(r.Texts, documents), r.Columns, run.Select(r.Rows, documents)}
 }
 
-// fieldBytes is the memory of a field without its text, and rowBytes of a row without fields.
+// fieldBytes is the size of a field without its text, and rowBytes is the size of an empty row.
 const fieldBytes, rowBytes = 16, 24
 
 // Bytes returns the memory of the documents in bytes. For texts, it counts only their contents.

@@ -333,7 +333,7 @@ var oneSpace = []byte{' '}
 type grams struct {
 	minN, maxN int
 	separate   bool // true if a space is inserted between units that aren't joined
-	pairs      bool // true if minN and maxN are 1 and joined units form pairs
+	pairs      bool // true if joined units form pairs, because maxN is 1
 
 	buf      []byte // text of the last units
 	starts   []int  // start of each unit in buf

@@ -56,7 +56,6 @@ func newVersion(program string) *version {
 	return v
 }
 
-// Describe adds the version to d.
 func (v *version) Describe(d *report.Document) {
 	d.AddLine(v.Program + " " + v.Version)
 	commit := report.OrUnknown(v.Commit)

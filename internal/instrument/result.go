@@ -18,7 +18,7 @@ import (
 // Result is the result of [Run].
 type Result struct {
 	ISA        asm.ISA `json:"isa"`
-	Incomplete bool    `json:"incomplete"` // true if the run was interrupted; results have fewer rounds and no final check
+	Incomplete bool    `json:"incomplete"` // true if an interruption skipped rounds and the final check of results
 	Rounds     int     `json:"rounds"`
 	Rows       []*Row  `json:"rows"`
 }

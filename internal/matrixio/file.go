@@ -109,5 +109,5 @@ func (f *File) Commit() (int64, error) {
 	return f.size, nil
 }
 
-// AbortAll calls [atomicfile.AbortAll].
+// AbortAll removes all incomplete files, see [atomicfile.AbortAll].
 func AbortAll() { atomicfile.AbortAll() }

@@ -60,7 +60,7 @@ func FormatRate(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// FormatError formats an error bound with two significant digits, in scientific notation unless 0.
+// FormatError formats an error bound with two significant digits, as in 1.5e-07. 0 remains 0.
 func FormatError(v float64) string {
 	if v == 0 {
 		return "0"

@@ -23,7 +23,7 @@ type Metrics struct {
 	SquaredCorrelation *float64 `json:"squared_correlation,omitempty"`
 }
 
-// NewMetrics returns the metrics in s. labels is true if the documents have label sets.
+// NewMetrics returns metrics in s for regression, or for classification. labels means label sets.
 func NewMetrics(s *score.Score, regression, labels bool) (f Metrics) {
 	of := func(v float64) *float64 { return new(v) }
 	if regression {

@@ -202,7 +202,7 @@ func (d *Documents) ReadWithNGrams(ctx context.Context, p *cli.Progress, ngrams 
 	return own.read(ctx, p)
 }
 
-// SetNGrams changes -ngrams.
+// SetNGrams sets the value of -ngrams.
 func (d *Documents) SetNGrams(ngrams string) error {
 	d.text.ngrams = ngrams
 	_, err := d.text.tokenizerWithoutStopWords()
