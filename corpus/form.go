@@ -90,7 +90,7 @@ func (o *Options) formatFor(extension string) FormatOptions {
 // given extension of the source.
 func (o *Options) applyTrainingFormat(extension string) {
 	f := o.TrainingFormat
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // extensions don't matter, because the model fixes the columns
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for any extension, because the model fixes the columns
 	if f.Extension != extension {
 		return
 	}

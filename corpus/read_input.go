@@ -186,8 +186,8 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 }
 
 // isHeader reports whether a line is the header of a CSV file, that is, whether applyColumns
-// accepts its names. If unnamed is set, a line without spaces is also a header if textNames has a
-// column of it.
+// accepts its names. If unnamed is set, a line without spaces is also a header if one of its names
+// is in textNames.
 func isHeader(line string, opt *Options, unnamed bool) bool {
 	names := normalizeNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
 	return len(names) > 1 &&

@@ -13,8 +13,8 @@ import (
 )
 
 // MemoryError reports that a computation exceeds a memory limit. Computation names the part of the
-// computation that needs memory. NeedBytes is the memory that the computation needs, and LimitBytes
-// is the limit. LimitSource describes the limit, such as "-m allows 60 MiB", or is empty.
+// computation that needs memory. NeedBytes is the memory that this part needs, and LimitBytes is
+// the limit. LimitSource describes the limit, such as "-m allows 60 MiB", or is empty.
 // IsSystemLimit is true if the limit is the free memory of the computer, its container or ulimit.
 // IsTotalNeed is true if NeedBytes suffice for the whole computation. For reading, Source is the
 // file, or file:line. Reading fails before it starts if the size is known, otherwise when it
@@ -164,8 +164,8 @@ func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// limitError returns a MemoryError. Its need is the maximum of bytes and the memory of the planned
-// computation, multiplied by safetyFactor.
+// limitError returns a MemoryError. Its need is safetyFactor times the maximum of bytes and the
+// memory of the planned computation.
 func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
 		bytes = max(bytes, a.need(size))

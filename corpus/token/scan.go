@@ -49,7 +49,7 @@ type Scanner struct {
 // charState is the state of the character analyzers after the text so far.
 type charState struct {
 	afterSpace bool // true if the last character was white space
-	inWord     bool // true within a word of char_wb
+	inWord     bool // true within a word, for AnalyzerCharWB
 	wordEnded  bool // true if a word has ended, so that its n-grams with the final space come next
 }
 

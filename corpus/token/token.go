@@ -66,7 +66,7 @@ type Tokenizer struct {
 	StopWords string
 
 	Normalize    string // Unicode normalisation: NFC, NFD, NFKC, NFKD; "" for none
-	StripAccents bool   // true for NFKD without combining marks, like strip_accents='unicode'
+	StripAccents bool   // true to apply NFKD and remove combining marks, like strip_accents='unicode'
 
 	// Views, if not empty, lists several tokenizers. A document has the terms of all views; other
 	// fields must be zero. Views are text forms separated by +, with optional weights, as in

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Chart is a chart with two axes. Adding marks extends the axes. Axis.Min and Axis.Max may be set
+// Chart is a chart with two axes. Marks extend the axes. Axis.Min and Axis.Max may be set
 // afterwards.
 type Chart struct {
 	Title  string

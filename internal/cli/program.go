@@ -50,7 +50,7 @@ type Command struct {
 	// Setup declares the flags and returns the work, which runs after they are parsed and checked.
 	Setup func(f *Flags) RunFunc
 
-	NoJSON bool // true for no -json flag, because the output has a single format
+	NoJSON bool // true if there is no -json flag, because the output has a single format
 }
 
 func (c *Command) flags() (*Flags, RunFunc) {

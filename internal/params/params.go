@@ -77,7 +77,7 @@ func findField(of any, name string) (field, bool) {
 	return field{}, false
 }
 
-// Has reports whether the struct has a parameter with the given name.
+// Has reports whether a struct has a parameter with the given name.
 func Has(of any, name string) bool {
 	_, has := findField(of, name)
 	return has

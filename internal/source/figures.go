@@ -23,7 +23,7 @@ type Metrics struct {
 	SquaredCorrelation *float64 `json:"squared_correlation,omitempty"`
 }
 
-// NewMetrics returns metrics in s for regression, or for classification. labels means label sets.
+// NewMetrics returns the metrics in s for regression, for label sets (labels), or for classes.
 func NewMetrics(s *score.Score, regression, labels bool) (f Metrics) {
 	of := func(v float64) *float64 { return new(v) }
 	if regression {
