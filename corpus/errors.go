@@ -170,8 +170,8 @@ func (c *Corpus) DocumentName(i int) string {
 	return fmt.Sprintf("document %d", c.DocumentNumber(i))
 }
 
-// TermName returns the name of a term in messages, such as term "text". Without a vocabulary, it
-// returns the index in an svmlight file, or else the column, counted from 0.
+// TermName returns the name of a term in messages, such as term "text". If there is no vocabulary,
+// it returns the index in an svmlight file, or else the column, counted from 0.
 func (c *Corpus) TermName(t uint32) string {
 	switch {
 	case int(t) < len(c.Vocabulary):

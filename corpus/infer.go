@@ -231,7 +231,8 @@ const maxColumnsWeight = 1000
 
 // inferViews sets t.tokenizer to views. All categories share one view, all numbers share one view,
 // and each vector column has its own view. textTokenizer tokenises texts. Each text column has its
-// own view, unless there would be too many views. Without texts, columns have equal weights.
+// own view, unless there would be too many views. If there are no texts, columns have equal
+// weights.
 func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
@@ -313,7 +314,7 @@ func (t *table) hasDecimalCommas() bool {
 }
 
 // countNumbers returns the number of values that are numbers with a decimal comma, or with a
-// decimal point if comma is false. all reports whether all values are numbers or missing.
+// decimal point if comma is false. all is true if each value is such a number or missing.
 func countNumbers(values []string, comma bool) (numbers int, all bool) {
 	all = true
 	for _, v := range values {

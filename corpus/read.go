@@ -56,8 +56,8 @@ type Options struct {
 	TrainingFormat FormatOptions
 
 	// KeepTextBytes is the maximum total size in bytes of the texts that Corpus.Raw keeps. Texts
-	// are also dropped if reading uses more than half of MemoryBytes. With math.MaxInt64, texts are
-	// always kept, and exceeding MemoryBytes is an error.
+	// are also dropped if reading uses more than half of MemoryBytes. If it is math.MaxInt64, texts
+	// are always kept, and exceeding MemoryBytes is an error.
 	KeepTextBytes int64
 
 	// KeepRowBytes is the maximum total size in bytes of the rows that are kept if views of numbers
@@ -74,8 +74,8 @@ type Options struct {
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
 	// EstimateMemory, if not nil, returns the memory of the planned computation on a corpus,
-	// including the corpus. A [MemoryError] reports this memory or the memory of reading, whichever
-	// is larger. Both are estimated from the fraction of the source that was read.
+	// including the corpus. A [MemoryError] reports the maximum of this memory and the memory of
+	// reading. Both are estimated from the fraction of the source that was read.
 	EstimateMemory func(Size) int64
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.

@@ -236,7 +236,7 @@ func newVectorCorpus(
 	return c, nil
 }
 
-// limitVectors sets the vocabulary to Options.Vocabulary. Without a vocabulary, it removes values
+// limitVectors sets the vocabulary to Options.Vocabulary. If the option is nil, it removes values
 // of columns whose document frequency is outside [MinDF, MaxDF]; column indices don't change.
 func limitVectors(c *Corpus, opt *Options) {
 	m := c.Documents

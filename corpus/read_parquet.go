@@ -82,7 +82,7 @@ type parquetColumn struct {
 type parquetRows struct {
 	columns  []parquetColumn
 	groups   []parquet.RowGroup // remaining groups
-	openRows parquet.Rows       // rows of the open group; nil for none
+	openRows parquet.Rows       // rows of the open group; nil if no group is open
 	buffer   []parquet.Row
 	rows     int64 // number of rows read
 	lines    []byte

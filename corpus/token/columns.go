@@ -18,8 +18,8 @@ import (
 // [Tokenizer.Columns].
 
 // AnalyzerCategories is the analyzer for category columns, such as countries. It occurs only in
-// views. Each value, without surrounding white space, is a single term. A missing value is a term,
-// too.
+// views. Each value, without surrounding white space, is a single term. Missing values also have a
+// term.
 const AnalyzerCategories Analyzer = "categories"
 
 // Column is a column of a table, with the kinds of its views.

@@ -277,8 +277,8 @@ func (s *Scanner) nextMatch() []byte {
 	return s.matched[m[0]:m[1]]
 }
 
-// addChar adds the next character of the line. For char_wb each word gets a space before and after
-// it.
+// addChar adds the next character of the line. For [AnalyzerCharWB], it adds a space before and
+// after each word.
 func (s *Scanner) addChar() bool {
 	c := &s.chars
 	if s.tokenizer.Analyzer == AnalyzerCharWB && c.wordEnded {
@@ -337,7 +337,7 @@ type grams struct {
 
 	buf      []byte // text of the last units
 	starts   []int  // start of each unit in buf
-	n        int    // length of the next n-gram; 0 for none
+	n        int    // number of units of the next n-gram; 0 for none
 	joined   bool   // true if the last two units are adjacent
 	returned bool   // true if next has returned an n-gram of these units
 }

@@ -190,8 +190,8 @@ func (t Tokenizer) ViewOffsets(vocabulary []string) ([]int, error) {
 
 func viewPrefix(view int) string { return string(rune(1 + view)) }
 
-// FormatTerm returns a term of the vocabulary in readable form. With views, it removes the number
-// of the view, and quotes character n-grams, as in chars "ing".
+// FormatTerm returns a term of the vocabulary in readable form. If there are views, it removes the
+// number of the view, and quotes character n-grams, as in chars "ing".
 func (t Tokenizer) FormatTerm(term string) string {
 	if t.Views == "" || term == "" {
 		return term
@@ -220,9 +220,9 @@ func (t Tokenizer) FormatTerm(term string) string {
 
 // WordFunc returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams, the longest character n-grams, whole words of char_wb, and category terms.
-// With several views, the view of a term determines the rule. Terms of vectors aren't words. Terms
-// of numbers are words only if no view has text or categories. For [AnalyzerValues], the term of a
-// number is a word, and the term of a missing number isn't.
+// If there are several views, the view of a term determines the rule. Terms of vectors aren't
+// words. Terms of numbers are words only if no view has text or categories. For [AnalyzerValues],
+// the term of a number is a word, and the term of a missing number isn't.
 func (t Tokenizer) WordFunc() func(term []byte) bool {
 	views, err := t.SplitViews()
 	if err != nil || len(views) == 0 {

@@ -22,8 +22,7 @@ import (
 const CUDA asm.ISA = "cuda"
 
 // GPUThresholdSeconds is the minimum estimated CPU time in seconds for which -backend auto chooses
-// the GPU. Opening a device takes about 0.5 s, and 2 s more if the driver has to compile the
-// kernels.
+// the GPU. Opening a device takes about 0.5 s, or 2.5 s if the driver has to compile the kernels.
 var GPUThresholdSeconds = 0.5 // not a constant, so that tests can change it
 
 // cpuPairRate is the estimated CPU rate on text, in document pairs per second and worker.

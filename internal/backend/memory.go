@@ -124,7 +124,8 @@ func (l *Limits) memoryLimit() (int64, string) {
 
 // Budget returns the command's memory limit in bytes. It is -m, reduced to the limits of the
 // process, or by default three quarters of the memory that the host, the control groups and the
-// process limits leave at the first call. Without -m, the limit is 0 if this memory is unknown.
+// process limits leave at the first call. If -m isn't set and this memory is unknown, the limit is
+// 0.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.memoryLimit()
 	return limit

@@ -4,6 +4,6 @@
 //
 // A [Program] finds the command, calls [Command.Setup] to declare its flags, checks them, and runs
 // the work that Setup returned. Results go to standard output, progress and messages to standard
-// error. Reports go to standard error, too, if the result goes to standard output. Exit statuses: 0
+// error. Reports also go to standard error if the result goes to standard output. Exit statuses: 0
 // success, 1 failure, 2 wrong usage, 128 plus the signal's number.
 package cli

@@ -286,7 +286,7 @@ func (f *Flags) checkOverwriting(ctx context.Context, outputs []*output) error {
 		some = some || len(files[i]) > 0
 	}
 	for _, in := range f.inputs {
-		if !some || *in.value == "" { // without existing output files, no input can be overwritten
+		if !some || *in.value == "" { // if no output file exists, no input can be overwritten
 			continue
 		}
 		read := existingFiles(in.files(ctx)...)

@@ -23,7 +23,7 @@ var LogInterval = 10 * time.Second
 // isn't shown. It is a variable for tests, nil otherwise.
 var OnProgress func(what string)
 
-// Progress shows progress on a terminal, with one bar per stage. Without a terminal it prints
+// Progress shows progress on a terminal, with one bar per stage. If there is no terminal, it prints
 // nothing, except that [Progress.Show] may write lines to a log. The zero value shows nothing.
 type Progress struct {
 	mu          sync.Mutex
@@ -93,7 +93,8 @@ func (p *Progress) Show(stage string, done, total int64, details []string) {
 	p.ShowPartial(stage, done, total, 0, details)
 }
 
-// ShowPartial is like Show. part is the estimated fraction of the current unit that is done.
+// ShowPartial is like Show. part is the estimated completed fraction of the unit after done, such
+// as a pass.
 func (p *Progress) ShowPartial(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.stage != stage && p.bar != nil {

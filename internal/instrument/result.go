@@ -80,7 +80,7 @@ type Median struct {
 
 // medianOf computes the confidence interval from order statistics: the number of values below the
 // true median is binomial, so the k-th smallest and the k-th largest value enclose the true median
-// except with probability 2 P(B(n, ½) < k). With fewer than 6 values, the interval is from minimum
+// except with probability 2 P(B(n, ½) < k). For fewer than 6 values, the interval is from minimum
 // to maximum and has a lower confidence level (David and Nagaraja, Order Statistics, 2003, §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))

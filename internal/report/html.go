@@ -39,7 +39,7 @@ func (p Span) cssClass() string {
 	return "against"
 }
 
-// CollapsibleTable is a table that can be collapsed. Open is the initial state.
+// CollapsibleTable is a table that can be collapsed. Open is true if it is initially expanded.
 type CollapsibleTable struct {
 	Title string
 	Open  bool

@@ -12,8 +12,8 @@ type MemoryError struct {
 	Source                string // source of documents being read, or file:line; "" for other computations
 	NeedBytes, LimitBytes int64  // required and allowed memory in bytes
 	LimitSource           string // source of the limit, such as "-m allows 60 MiB"; "" for an option of a call
-	IsSystemLimit         bool   // LimitBytes is the memory left by the host, the container or a process limit (ulimit)
-	IsTotalNeed           bool   // NeedBytes suffices for the whole computation, not only for one step
+	IsSystemLimit         bool   // true if the host, the container or a process limit (ulimit) leaves LimitBytes
+	IsTotalNeed           bool   // true if NeedBytes suffices for the whole computation, not only for one step
 }
 
 // Error names the computation, the required memory and the limit.

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// PanicError reports that a caller's function or a task panicked, on any goroutine. Without it, a
+// PanicError reports that a caller's function or a task panicked, on any goroutine. Otherwise, a
 // panic on a worker's goroutine would end the program.
 type PanicError struct {
 	Function string // function that panicked, such as "engine: kernel mine"

@@ -21,7 +21,7 @@ type task struct {
 	isa           asm.ISA
 	values        int
 	columns       int       // number of values in a row; 0 if values aren't in rows
-	lowerTriangle bool      // values are a lower triangle: row i has columns 0 to i
+	lowerTriangle bool      // true if values are a lower triangle: row i has columns 0 to i
 	want          []float32 // first result
 	computeTiles  func(ctx context.Context, out []float32) error
 	compute       func(out []float32) // used if computeTiles is nil; runs on the calling goroutine

@@ -364,7 +364,7 @@ func DocumentName(c *corpus.Corpus, i int) string {
 	return c.Names[i]
 }
 
-// DisplayName returns document i's [DocumentName] or, if it is empty, i + 1.
+// DisplayName returns [DocumentName] or, if document i has no name, i + 1.
 func DisplayName(c *corpus.Corpus, i int) string {
 	return cmp.Or(DocumentName(c, i), strconv.Itoa(i+1))
 }

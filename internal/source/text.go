@@ -15,7 +15,7 @@ import (
 
 // textFlags holds the flags for reading and tokenising text.
 type textFlags struct {
-	digitsByDefault bool                 // keep digits by default
+	digitsByDefault bool                 // true if digits are kept by default
 	form            corpus.FormatOptions // format of the text; Format and ZeroBased aren't used
 	labels          string
 	strict          bool

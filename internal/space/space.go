@@ -17,14 +17,14 @@ import (
 type Space struct {
 	Embedder   *sparse.Embedder
 	Columns    *sparse.CSR // documents to which the embedding is fitted
-	Rows       *sparse.CSR // documents to compare with Columns; nil to compare Columns with each other
+	Rows       *sparse.CSR // documents to compare with Columns; nil to compare pairs of Columns
 	TermCount  int         // number of fitted columns
 	BlankCount int         // number of texts without any term of nonzero weight
 }
 
 // New fits an embedding to the documents of columns, for comparison with the documents of rows. If
-// rows is nil, columns are compared with each other. A term that occurs only in rows is treated
-// like a term of one document of columns: its idf weight is log D, where D is the number of
+// rows is nil, pairs of documents of columns are compared. A term that occurs only in rows is
+// treated like a term of one document of columns: its idf weight is log D, where D is the number of
 // documents, and its weight from labels is almost 0. Embeddings that scale columns drop the term.
 // Both corpora must be text with the same tokenizer, or vectors with the same number of columns.
 // Files in LIBSVM's format may have fewer columns, because the format doesn't store the number of

@@ -80,8 +80,8 @@ func npyToText(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // checkJSON implements "json FILE PATH VALUE", which checks that a file has one JSON object with
-// the value (formatted by fmt.Sprint) at a path such as rows.0.isa. Without VALUE, the path must
-// exist.
+// the value (formatted by fmt.Sprint) at a path such as rows.0.isa. If VALUE is missing, the path
+// must exist.
 func checkJSON(ts *testscript.TestScript, _ bool, args []string) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
