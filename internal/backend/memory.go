@@ -194,8 +194,8 @@ type rewordedError struct {
 func (r rewordedError) Error() string { return r.text }
 func (r rewordedError) Unwrap() error { return r.err }
 
-// ProcBytes returns the size in bytes from the line that starts with key, such as "MemTotal: 8000
-// kB", in a file below /proc. It returns 0 if there is no such line.
+// ProcBytes returns the size in bytes from a line such as "MemTotal: 8000 kB" of a file in /proc.
+// The line starts with key. If there is no such line, the result is 0.
 func ProcBytes(file, key string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// Chart is a chart with two axes. Marks extend the axes. Axis.Min and Axis.Max may be set
-// afterwards.
+// Chart is a chart with two axes. Marks extend the axes; Axis.Min and Axis.Max may be set later.
 type Chart struct {
 	Title  string
 	X, Y   Axis

@@ -93,8 +93,7 @@ func (p *Progress) Show(stage string, done, total int64, details []string) {
 	p.ShowPartial(stage, done, total, 0, details)
 }
 
-// ShowPartial is like Show. part is the estimated completed fraction of the unit after done, such
-// as a pass.
+// ShowPartial is like Show. part is the estimated fraction of the current unit that is done.
 func (p *Progress) ShowPartial(stage string, done, total int64, part float64, details []string) {
 	p.mu.Lock()
 	if p.stage != stage && p.bar != nil {

@@ -39,7 +39,8 @@ func (p Span) cssClass() string {
 	return "against"
 }
 
-// CollapsibleTable is a table that can be collapsed. Open is true if it is initially expanded.
+// CollapsibleTable is a table that can be collapsed. Open is true if the table is initially
+// expanded.
 type CollapsibleTable struct {
 	Title string
 	Open  bool
