@@ -22,7 +22,7 @@ type columns struct {
 	columnSet documentSet
 	head      uint64 // address of Head in kernels/shape.h
 	tiles     tiles
-	otherRows rowSet // most recent row documents other than the columns
+	otherRows rowSet // most recent row documents that differ from the columns
 }
 
 // documentSet is a set of documents in device memory.
@@ -80,8 +80,8 @@ func (d *Device) Load(ctx context.Context, x *sparse.Embedded) (Columns, error) 
 
 func copyTask(n int) string { return fmt.Sprintf("copying %d documents", n) }
 
-// uploadSet copies documents to the device, in the format of kernels/shape.h. If lists is set, it
-// includes posting lists.
+// uploadSet copies the documents x to the device, in the format of kernels/shape.h. If lists is
+// set, it includes posting lists.
 func (c *columns) uploadSet(
 	ctx context.Context, p *pool, x *sparse.Embedded, byRank *sparse.CSR, lists bool,
 ) (documentSet, error) {
@@ -170,10 +170,9 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is the maximum number of rows per request if row and column documents differ, as for
-// test documents. A request needs about a millisecond for copies and kernel launches. In this time,
-// the device can compute ten million kernel values. Results of more than 64 rows have at most
-// batchBytes.
+// batchRows is the maximum number of rows per request if row and column documents differ. A request
+// needs about a millisecond for copies and kernel launches. In this time, the device can compute
+// ten million kernel values. If a result has more than 64 rows, its size is at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/cuda/internal/timemodel"
 )
 
-// steps returns the number of steps of timemodel.DenseStep dense terms each. The last step is
+// steps returns the number of steps, each of timemodel.DenseStep dense terms. The last step is
 // padded with zeros.
 func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / timemodel.DenseStep }
 
@@ -19,12 +19,12 @@ func (l *layout) steps() int { return (l.dense + timemodel.DenseStep - 1) / time
 // 0 to 3 have the weights 2^24, 2^16, 2^8 and 1. See kernels/tensor.h.
 type step [4][timemodel.DenseStep]int8
 
-// digitScale multiplies values before they are rounded to integers. The first digit of 1 is then
-// 127, which fits into int8.
+// digitScale multiplies values before they are rounded to integers. With this scale, the first
+// digit of the value 1 is 127, the maximum int8.
 const digitScale = 127 << 24
 
-// digits rounds v·digitScale to an integer and returns its base-256 digits. The most significant
-// digit is first. Each digit is in [-128, 127]. v is clamped to [-1, 1].
+// digits rounds v·digitScale to an integer and returns its base-256 digits, the most significant
+// digit first. Each digit is in [-128, 127]. v is clamped to [-1, 1].
 func digits(v float64) [4]int8 {
 	// Adding half makes the last three digits nonnegative. Flipping their highest bits then
 	// subtracts 128 from each of these digits.
@@ -61,12 +61,11 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// denseBatchBytes is the approximate number of bytes of digits per copy to the device.
+// denseBatchBytes is the approximate size of the digits per copy to the device, in bytes.
 const denseBatchBytes = 4 << 20
 
-// uploadDense copies the digits of dense values, in the order [document][step], and the documents'
-// scales to the device. It returns the addresses of digits and scales, or 0 if there are no dense
-// terms.
+// uploadDense copies digits, in the order [document][step], and the documents' scales to the
+// device. It returns the addresses of digits and scales, or 0 if there are no dense terms.
 func (l *layout) uploadDense(ctx context.Context, p *pool, s *deviceFormat) (at, scaleAt uint64, err error) {
 	steps, n := l.steps(), len(s.exact)-1
 	if steps == 0 {

@@ -66,8 +66,8 @@ type Device struct {
 	module string // kernels as PTX or cubin
 
 	denseShare int64 // argument share of timemodel.Costs.DenseTerms
-	tailShare  int64 // argument tail of newLayout; 0 except in tests and benchmarks
-	tileRows   int   // maximum number of rows of a tile; computedRows except in tests
+	tailShare  int64 // argument tail of newLayout; nonzero only in tests and benchmarks
+	tileRows   int   // maximum number of rows of a tile; differs from computedRows only in tests
 	// interpret emulates a kernel, or returns false if the driver must run it; nil except in tests.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
@@ -120,11 +120,10 @@ func Open(opt Options) (*Device, error) {
 	return dev, nil
 }
 
-// Info returns the information obtained when the device was opened.
+// Info returns the device's properties, as read by [Open].
 func (d *Device) Info() Info { return d.info }
 
-// Close closes the device. It is idempotent. It fails if Columns loaded on the device are still
-// open.
+// Close closes the device. It is idempotent. It fails if [Columns] on the device are still open.
 func (d *Device) Close() error {
 	first, err := d.end(func() error {
 		err := errors.Join(d.free(&d.arena.block), d.timer.close())
@@ -140,9 +139,9 @@ func (d *Device) Close() error {
 	return err
 }
 
-// inContext runs work while the device's context is current. If the context can't be set, began is
-// false. The caller must hold d.mu. CUDA has a current context per OS thread, so the goroutine is
-// locked to its thread.
+// inContext calls work while the device's context is current. It returns began = false if the
+// context can't be set. The caller must hold d.mu. Because CUDA has a current context per OS
+// thread, inContext locks the goroutine to its thread.
 func (d *Device) inContext(work func() error) (began bool, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

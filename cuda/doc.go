@@ -37,12 +37,12 @@
 // smallest values of each row, products with vectors, or a digest.
 //
 // Accuracy of the dot product: let unit vectors a and b have m common terms in the tail, and let
-// the head have h chunks. Elements of a have an absolute error of at most 2^-32, or 2^-31 near 1.
-// These errors change Σ a b by at most √(len a) 2^-32. The same holds for b. Each product in the
-// tail is rounded with an error of 2^-31. If a and b both have more than 1,024 values in the tail,
-// only the sum of these products is rounded. The sum of each chunk is rounded with an error of
-// 2^-31. So the error of c is at most 2^-31 (min(m, 1024) + h) + 2^-32 (√len a + √len b) < 5·10^-7,
-// plus the errors of rounding values and c to float32.
+// the head have h chunks. The encoded elements of a have an absolute error of at most 2^-32, or
+// 2^-31 near 1. These errors change Σ a b by at most √(len a) 2^-32. The same holds for b. Each
+// product in the tail is rounded with an error of 2^-31. If a and b both have more than 1,024
+// values in the tail, only the sum of these products is rounded. The sum of each chunk is rounded
+// with an error of 2^-31. So the error of c is at most 2^-31 (min(m, 1024) + h) + 2^-32 (√len a +
+// √len b) < 5·10^-7, plus the errors of rounding values and c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

@@ -1,11 +1,11 @@
 package cuda
 
 // DeviceError reports that a device or its driver failed, or that device memory was insufficient.
-// The request is valid and may succeed on the CPU or another device. Returned errors may wrap it,
-// so use [errors.As].
+// The request is valid and may succeed on the CPU or another device. Because returned errors may
+// wrap a DeviceError, use [errors.As].
 type DeviceError struct{ Err error }
 
 func (f *DeviceError) Error() string { return "cuda: " + f.Err.Error() }
 
-// Unwrap returns f.Err.
+// Unwrap returns f.Err, for [errors.Is] and [errors.As].
 func (f *DeviceError) Unwrap() error { return f.Err }

@@ -23,7 +23,7 @@ func (h *handle) begin() {
 	h.parent.childCount++
 }
 
-// withDevice locks the device and runs work while the device's context is current.
+// withDevice locks the device and calls work while the device's context is current.
 func (h *handle) withDevice(work func() error) error {
 	if h.d == nil {
 		return fmt.Errorf("cuda: the device is not open: %w", ErrClosed)
@@ -37,8 +37,9 @@ func (h *handle) withDevice(work func() error) error {
 	return err
 }
 
-// end closes a handle without open children. The first call that closes it frees resources with
-// giveBack and returns true. If the context can't be set, end tries again and joins the errors.
+// end closes a handle that has no open children. The first call that closes the handle calls
+// giveBack to free resources, and returns true. If the context can't be set, end tries again and
+// joins the errors.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

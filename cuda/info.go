@@ -18,14 +18,14 @@ type Columns interface {
 	device.Accelerator
 	device.Reducer
 
-	// HostBytes returns the maximum size of page-locked memory in bytes.
+	// HostBytes returns the maximum size in bytes of page-locked host memory for results.
 	HostBytes() int64
 
 	// Close frees the documents and their tiles. It is idempotent.
 	Close() error
 }
 
-// Info describes a device.
+// Info describes a device and its driver.
 type Info struct {
 	Name            string `json:"name"`
 	Driver          string `json:"driver"`             // highest CUDA version that the driver supports, such as 12.4
@@ -33,7 +33,7 @@ type Info struct {
 	Multiprocessors int    `json:"multiprocessors"`
 	MemoryBytes     int64  `json:"memory_bytes"`
 	FreeBytes       int64  `json:"memory_free_bytes"`
-	SharedBytes     int    `json:"shared_memory_bytes"` // maximum per thread block
+	SharedBytes     int    `json:"shared_memory_bytes"` // maximum shared memory per thread block
 	Module          string `json:"module,omitempty"`    // kernel file (GRAM_CUDA_MODULE), if any
 }
 

@@ -26,7 +26,7 @@ type kernels struct {
 	applyProgram   cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
-	panelTerms     int // maximum number of terms of a panel that fit into shared memory
+	panelTerms     int // maximum number of terms whose panel fits into shared memory
 }
 
 // pairingKernels holds the names of the tail kernel and the panel kernel for each pairing.
@@ -40,7 +40,7 @@ const pairings = sparse.JensenShannon + 1
 
 const lineBytes = 4 * panelWidth
 
-// load returns the kernels. The first call loads the module. The driver then compiles PTX.
+// load returns the kernels. The first call loads the module, so that the driver compiles PTX.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil
@@ -66,8 +66,7 @@ func (d *Device) load() (*kernels, error) {
 	return k, nil
 }
 
-// functions returns a pointer to each kernel's field, by name. A module must contain all these
-// kernels.
+// functions maps each kernel's name to its field in k. A module must contain all these kernels.
 func (k *kernels) functions() map[string]*cu.Function {
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
 		"closePairs": &k.closePairs,

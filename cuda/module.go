@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// moduleVariable is the environment variable with the path of a kernel file, which replaces the
-// embedded PTX. The file is PTX, or a cubin for the device's compute capability. Drivers without a
-// compiler need a cubin.
+// moduleVariable is the environment variable with the path of a kernel file that replaces the
+// embedded PTX. The file contains PTX, or a cubin for the device's compute capability. Drivers
+// without a compiler need a cubin.
 const moduleVariable = "GRAM_CUDA_MODULE"
 
 // elfCUDA is the ELF machine number of a cubin. The header flags contain the compute capability: in
@@ -33,8 +33,8 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a kernel file has all kernels. A cubin must also be complete and support
-// the compute capability. The driver would read past the end of a truncated file.
+// checkModule checks that a kernel file has all kernels. A cubin must also be complete, because the
+// driver would read past its end, and must support the compute capability.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {

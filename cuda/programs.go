@@ -27,8 +27,9 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 	return fields, at, u.err
 }
 
-// attributes computes the program's attributes of documents from their norms. The results are in
-// the order [attribute][document]. If docs is nil, it computes the attributes of all documents.
+// attributes computes a program's document attributes from norms. The results are in the order
+// [attribute][document]. docs lists the indices of the documents. If docs is nil, attributes uses
+// all documents.
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	if len(p.Attributes) == 0 {
 		return nil

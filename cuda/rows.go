@@ -98,7 +98,7 @@ type job struct {
 	order         uint64
 	program       uint64
 	header        []uint64 // fields of Program in kernels/shape.h
-	programStride uint64   // bytes between the programs of consecutive tiles; 0 if all tiles share a program
+	programStride uint64   // bytes between the programs of consecutive tiles; 0 if all tiles have the same program
 	sameDocuments uint64
 	tiles         []device.Tile
 	tilesAddr     uint64 // address of the tile descriptions
@@ -116,7 +116,7 @@ func (j *job) describeTile(at uint64, b *device.Tile) []uint64 {
 func (j *job) plan() error {
 	t, width := &j.c.tiles, padded(j.r.Hi-j.r.Lo)
 	var fields []uint64
-	var headers []uint64 // programs of all tiles; column attributes start at the tile's first column
+	var headers []uint64 // the tiles' programs, which differ in the address of the tile's first column attribute
 	height := min(int(t.bytes/int64(4*width)), j.c.d.tileRows)
 	order := make([]uint32, 0, len(j.r.RowIndices))
 	for docs := range slices.Chunk(j.r.RowIndices, height) {
@@ -151,8 +151,8 @@ func (j *job) plan() error {
 	return j.describe(fields)
 }
 
-// appendOrder appends the indices into docs, sorted by descending number of tail values. These
-// numbers are first rounded down to a power of two.
+// appendOrder appends the indices into docs to order, sorted by descending number of tail values.
+// For sorting, these numbers are rounded down to a power of two.
 func (s *documentSet) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }
@@ -256,7 +256,7 @@ func (j *job) copy(k int, p transfer) error {
 				return driverError("cuStreamWaitEvent", err)
 			}
 		}
-		// The wait must precede the start of tile p.tile+2, which records the same event again.
+		// Wait before tile p.tile+2 starts, because it records the same event again.
 		if err := t.copy.Wait(t.buffers[p.tile%2].computed, 0); err != nil {
 			return driverError("cuStreamWaitEvent", err)
 		}
@@ -323,8 +323,8 @@ func (j *job) compute(k int) error {
 		j.rows.addr, c.columnSet.addr, tile, program, uint64(pairing))
 }
 
-// heightOfBlocks minimises the predicted time. It returns the number of rows per thread block, and
-// the number of thread blocks per panel. A multiprocessor runs at most blocks thread blocks at a
+// heightOfBlocks returns the number of rows per thread block and the number of thread blocks per
+// panel that minimise the predicted time. A multiprocessor runs at most blocks thread blocks at a
 // time. Filling a panel is assumed to take as long as processing fillRows rows.
 func heightOfBlocks(info *Info, rows, panels, shared, blocks int) (height, parts int) {
 	const minHeight, maxRounds, fillRows, systemBytes = 64, 8, 48, 1024

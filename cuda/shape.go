@@ -6,7 +6,7 @@ package cuda
 const (
 	panelWidth    = 128 // documents in a panel
 	panelThreads  = 512
-	panelBlocks   = 2 // thread blocks of panelDot per multiprocessor, limited by registers
+	panelBlocks   = 2 // thread blocks of panelDot per multiprocessor, as limited by registers
 	tailColumns   = 4096
 	tailThreads   = 256
 	narrowValues  = 1024

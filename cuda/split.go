@@ -24,18 +24,18 @@ type layout struct {
 	pairing    sparse.Pairing
 	rank       []uint32 // rank of each column
 	dense      int      // number of dense terms
-	head       int      // lowest rank of the tail: the number of dense and head terms
+	head       int      // lowest rank of the tail, equal to the number of dense and head terms
 	chunkTerms []int32  // number of terms of each chunk
 	chunkStart []int    // lowest rank of each chunk
-	cutList    int      // maximum length of a posting list without cuts, see deviceFormat.cut
+	cutList    int      // maximum length of a posting list that has no cuts, see deviceFormat.cut
 }
 
 func (l *layout) chunks() int { return len(l.chunkTerms) }
 
-// newLayout creates a layout for documents with the given ranks. perChunk is the maximum number of
-// terms per chunk. For the cosine, timemodel.Costs.DenseTerms chooses the dense terms from share.
-// The head has the other terms that occur in at least 1/tail of the documents, up to maxChunks
-// chunks. If tail is 0, newLayout minimises the predicted time.
+// newLayout creates a layout for documents whose columns have the given ranks. perChunk is the
+// maximum number of terms per chunk. For the cosine, timemodel.Costs.DenseTerms chooses the dense
+// terms from share. The head has the other terms that occur in at least 1/tail of the documents, up
+// to maxChunks chunks. If tail is 0, newLayout minimises the predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, perChunk int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}
@@ -62,9 +62,9 @@ func newLayout(rank []uint32, byRank *sparse.CSR, perChunk int, pairing sparse.P
 }
 
 // pairingCosts holds the costs per pairing. Histograms take more instructions per value and match:
-// a division for χ², and a division and two polynomials for Jensen-Shannon. The costs for
-// histograms are instruction counts times the ratio of measured cost to instruction count for the
-// dot product on an H100. The ratio is 1.6 for a value and 0.8 for a match.
+// a division for χ², and a division and two polynomials for Jensen-Shannon. For histograms, each
+// cost is an instruction count times the dot product's ratio of measured cost to instruction count
+// on an H100. The ratio is 1.6 for a value and 0.8 for a match.
 var pairingCosts = [pairings]timemodel.Costs{
 	sparse.Cosine:        timemodel.MeasuredCosts,
 	sparse.ChiSquare:     costsWith(38, 0.66),
@@ -77,8 +77,8 @@ func costsWith(value, match float64) timemodel.Costs {
 	return c
 }
 
-// encode encodes a value for the device, see kernels/words.h. The encoding is an integer in units
-// of 2^-31, from 1-2^31 to 2^31-1. For histograms, it is the bits of the float32.
+// encode encodes v for the device, see kernels/words.h. The encoding is an integer in units of
+// 2^-31, from 1-2^31 to 2^31-1. For histograms, the encoding is the bit pattern of the float32 v.
 func (l *layout) encode(v float32) uint32 {
 	if l.pairing != sparse.Cosine {
 		return math.Float32bits(v)
@@ -98,7 +98,7 @@ type deviceFormat struct {
 	list    []int64 // list, posting and cut are nil unless the documents are columns
 	posting []entry
 	cut     []uint32
-	cuts    int // number of positions in cut per list
+	cuts    int // number of positions in cut for each list
 
 	exact      []int64
 	exactTerm  []uint32
@@ -190,7 +190,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	return s, nil
 }
 
-// documentRange is the range [first, end) of the documents in byRank.
+// documentRange is the documents from first to end-1 in byRank.
 type documentRange struct {
 	ctx        context.Context
 	byRank     *sparse.CSR

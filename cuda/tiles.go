@@ -23,7 +23,7 @@ const (
 )
 
 // tiles holds two tiles on the device and two host buffers. While one tile is computed, the other
-// tile is copied to the host buffers in pieces.
+// tile is copied in pieces to the host buffers.
 type tiles struct {
 	d             *Device
 	created       bool
@@ -32,14 +32,14 @@ type tiles struct {
 	maxBytes      int64 // maximum tile size after a failed allocation; 0 if none has failed
 	compute, copy cu.Stream
 	tile          [2]memory
-	closeBitmap   memory // one bit per pair of the current tile, set if c < 0.1
+	closeBitmap   memory // one bit per pair of the current tile, set if the pair has c < 0.1
 	buffers       [2]buffer
 }
 
 // buffer is host memory for a piece of a tile.
 type buffer struct {
 	host             pinned
-	computed, copied cu.Event // events after computing a tile and after copying a piece
+	computed, copied cu.Event // events recorded after computing a tile and after copying a piece
 }
 
 // prepare allocates tiles with the given maximum number of rows. If memory is insufficient, tiles
@@ -79,7 +79,7 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 }
 
 // allocShrinking calls take with a size in bytes. If memory is insufficient, it halves the size and
-// tries again, down to one row of line bytes. It returns the last size.
+// tries again, down to the size line of one row. It returns the last size.
 func allocShrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)
@@ -179,7 +179,7 @@ func (t *tiles) freeBuffers() error {
 	return errors.Join(t.buffers[0].host.free(), t.buffers[1].host.free())
 }
 
-// free frees the tiles and buffers. Later allocations may be larger than before.
+// free frees the tiles and buffers. It resets maxBytes, so that later allocations may be larger.
 func (t *tiles) free() error {
 	t.maxBytes = 0
 	return errors.Join(t.freeTiles(), t.freeBuffers())

@@ -27,8 +27,8 @@ type pendingLaunch struct {
 	before, after cu.Event
 }
 
-// measure calls start, which starts work on a stream. If timing is on, it records events before and
-// after the work.
+// measure calls start, which starts work on the stream. If timing is on, it records events before
+// and after the work.
 func (t *kernelTimer) measure(name string, stream cu.Stream, start func() error) error {
 	if !t.enabled {
 		return start()
@@ -112,8 +112,8 @@ func (t *kernelTimer) close() (err error) {
 	return err
 }
 
-// KernelTimes returns the total time per kernel since the device was opened, in descending order.
-// Without GRAM_CUDA_TIMES=1 it returns nil. It waits for a computation in progress. Failed
+// KernelTimes returns the total time per kernel since the device was opened, in descending order of
+// time. Without GRAM_CUDA_TIMES=1 it returns nil. It waits for a computation in progress. Failed
 // computations aren't counted.
 func (d *Device) KernelTimes() []KernelTime {
 	d.mu.Lock()

@@ -1,8 +1,8 @@
 //go:build cuda && cgo && linux
 
 // Package driver loads libcuda.so.1 on first use and provides its entry points to gorgonia.org/cu.
-// It adds driver functions that gorgonia.org/cu lacks, for pinned memory and for more than 48 KiB
-// of shared memory. A program that imports this package links and starts without a driver.
+// It adds driver functions for pinned memory and for more than 48 KiB of shared memory, which
+// gorgonia.org/cu lacks. A program that imports this package links and starts without a driver.
 package driver
 
 /*
@@ -45,8 +45,8 @@ func driverError(rc C.int) error {
 
 func convert[T ~int](_ T, v int) T { return T(v) }
 
-// HostAlloc returns page-locked memory for copies that overlap computations. The caller must free
-// it with [HostFree]. The current context must be set.
+// HostAlloc allocates page-locked memory, which is required for copies that overlap computations.
+// The caller must free the memory with [HostFree]. A CUDA context must be current.
 func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
 	if rc := C.calls_host_alloc(&p, C.size_t(bytes)); rc != 0 {
@@ -55,7 +55,7 @@ func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// HostFree frees memory allocated by [HostAlloc].
+// HostFree frees memory that [HostAlloc] has allocated. Its errors are the driver's.
 func HostFree(p unsafe.Pointer) error {
 	if rc := C.calls_host_free(p); rc != 0 {
 		return fmt.Errorf("cuMemFreeHost: %w", driverError(rc))

@@ -12,8 +12,8 @@ import (
 // architectures lists an assembler target per GPU generation since compute capability 8.0.
 var architectures = []string{"sm_80", "sm_90", "sm_100"}
 
-// findPTXAS searches for NVIDIA's assembler. It returns an empty path if there is none. looked
-// lists the searched paths.
+// findPTXAS searches for NVIDIA's assembler. It returns an empty path if there is none. The list
+// looked contains the searched paths.
 func findPTXAS() (path string, looked []string) {
 	name := os.Getenv("PTXAS")
 	if name != "" {
@@ -33,8 +33,8 @@ func findPTXAS() (path string, looked []string) {
 	return "", looked
 }
 
-// assemble writes a cubin for each architecture to a directory. If there is no assembler, it prints
-// installation instructions.
+// assemble writes a cubin for each architecture to the folder dir. If there is no assembler, it
+// prints installation instructions.
 func assemble(ptx, dir string, out io.Writer) error {
 	ptxas, looked := findPTXAS()
 	if ptxas == "" {

@@ -10,7 +10,7 @@ const (
 	DenseStep = 32
 )
 
-// ByModel, as the argument share of [Costs.DenseTerms], selects dense terms by predicted time.
+// ByModel, passed as share to [Costs.DenseTerms], selects dense terms by predicted time.
 const ByModel = -1
 
 // DenseTerms returns the number of dense terms. If share is ByModel, this number minimises the
@@ -42,9 +42,10 @@ func trimEmpty(first []int64, terms int) int {
 	return terms
 }
 
-// DenseTermsByShare returns the number of dense terms, at most DenseMax. It adds steps of the most
-// frequent terms while the terms of the next step occur, on average, in at least 1/share of the
-// documents. It returns 0 for share 0 or fewer than two steps. For first, see [CountOperations].
+// DenseTermsByShare returns the number of dense terms, at most DenseMax. It adds terms by
+// descending frequency, DenseStep at a time, while the next DenseStep terms occur, on average, in
+// at least 1/share of the documents. It returns 0 for share 0 or fewer than two steps. For first,
+// see [CountOperations].
 func DenseTermsByShare(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {

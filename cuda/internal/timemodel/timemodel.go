@@ -3,9 +3,9 @@
 // time determines how terms are divided between head and tail.
 package timemodel
 
-// PanelWidth is the number of columns per panel, and TailColumns the number of columns per tail
-// block: PANEL and TAIL_COLUMNS in cuda/kernels/shape.h. The number of a document's values in a
-// chunk is padded to a multiple of ValuePadding.
+// PanelWidth is the number of columns per panel (PANEL in cuda/kernels/shape.h). TailColumns is the
+// number of columns per tail block (TAIL_COLUMNS). The number of a document's values in a chunk is
+// padded to a multiple of ValuePadding.
 const (
 	PanelWidth   = 128
 	TailColumns  = 4096
@@ -41,15 +41,15 @@ var MeasuredCosts = Costs{Value: 7.9, Row: 40, Convert: 35, Fill: 3, Panel: 8000
 // OperationCounts holds the operation counts for the Gram matrix of all documents.
 type OperationCounts struct {
 	Documents  float64
-	HeadValues float64 // total over documents, including the expected padding
+	HeadValues float64 // total over all documents, including the expected padding
 	Chunks     float64
-	TailValues float64 // total over documents
+	TailValues float64 // total over all documents
 	Matches    float64 // number of products of tail values: the sum of squared document frequencies
 }
 
 // CountOperations counts the operations if the head has the given number of terms, in chunks of up
-// to perChunk terms. Terms are in descending order of document frequency. Term t has
-// first[t+1]-first[t] values. first[0] may be positive.
+// to perChunk terms. Terms are in descending order of document frequency. Term t occurs in
+// first[t+1]-first[t] documents. first[0] may be positive.
 func CountOperations(first []int64, documents, head, perChunk int) OperationCounts {
 	w := OperationCounts{Documents: float64(documents), Chunks: max(float64((head+perChunk-1)/perChunk), 1)}
 	w.HeadValues = float64(first[head]-first[0]) + (ValuePadding-1)/2.*w.Chunks*w.Documents

@@ -3,9 +3,9 @@ package holdout
 
 import "github.com/gramengine/gram/internal/learn/tune"
 
-// Split divides documents into folds. It returns one fold in held, and the documents of the other
-// folds in fit. Without groups, held is the first fold. With groups, folds differ in size, so held
-// is the fold whose size is closest to the average. If there is only one group, Split ignores
+// Split divides documents into parts folds. It returns one fold in held, and the documents of the
+// other folds in fit. Without groups, held is the first fold. With groups, folds differ in size, so
+// held is the fold whose size is closest to the average. If there is only one group, Split ignores
 // groups.
 func Split(labels []int, groups []int64, parts int, seed uint64) (fit, held []int) {
 	fold := tune.GroupedFolds(labels, groups, parts, seed)

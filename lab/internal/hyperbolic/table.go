@@ -15,7 +15,7 @@ type Table struct {
 	interpolant *interpolant
 }
 
-// NewTable samples k from 0 to top at 14 or more points per unit of r.
+// NewTable samples k for r from 0 to top, at 14 or more points per unit of r.
 func NewTable(k *Kernel, top float64) *Table { return &Table{k, newInterpolant(k.logFactor, top)} }
 
 // LogValue returns ln K(t, r) for r >= 0. It calls [Kernel.LogValue] if r exceeds the range of the
@@ -75,7 +75,7 @@ func interpolate(f func(float64) float64, lo, width float64) (c [degree + 1]floa
 }
 
 // eval returns the interpolated value at r, computed by Clenshaw's recurrence. It returns false if
-// r exceeds the range.
+// r is outside the interpolated range.
 func (p *interpolant) eval(r float64) (float64, bool) {
 	place := r / p.width
 	i := int(place)
@@ -91,9 +91,9 @@ func (p *interpolant) eval(r float64) (float64, bool) {
 	return x*at - above + c[0], true
 }
 
-// NormalisedKernel is the kernel K(t, r)/K(t, 0) on normal distributions, where r is the [Distance]
-// of two distributions. It is positive definite if n is larger than the dimension p of the
-// distributions. It may be used concurrently.
+// NormalisedKernel is the kernel K(t, r)/K(t, 0) on normal distributions. r is the [Distance]
+// between two distributions. The kernel is positive definite if n is larger than the dimension p of
+// the distributions. A NormalisedKernel may be used concurrently.
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §3.1, equations (5) and (6).
 type NormalisedKernel struct {
@@ -103,13 +103,13 @@ type NormalisedKernel struct {
 }
 
 // NewNormalisedKernel tabulates the kernel for all distances between the distributions in x. It
-// fails if n or t is out of range.
+// fails if the time t or the dimension n is out of range.
 func NewNormalisedKernel(t float64, n int, x []Normal) (*NormalisedKernel, error) {
 	kernel, err := NewKernel(n, t)
 	if err != nil {
 		return nil, err
 	}
-	far := 0.0 // largest distance from x[0], so that no distance exceeds 2·far
+	far := 0.0 // largest distance from x[0]; by the triangle inequality, no distance exceeds 2·far
 	for _, y := range x {
 		far = max(far, Distance(x[0], y))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is the learner named lmnn.
+// Learner is the learner that gramlab offers as lmnn.
 var Learner = &learn.Learner{
 	Name: "lmnn", Summary: "nearest neighbours with a learned metric, for vectors with few columns",
 	FilePrefix: Format.Name, Read: learn.ReadFunc(&Format, func(m *Model) learn.Model { return metricModel{m} }),
@@ -60,8 +60,8 @@ func (t *trainer) Train(ctx context.Context, c *corpus.Corpus, o learn.Options) 
 	return metricModel{m}, nil
 }
 
-// splitDocuments splits the documents with exactly one class into training and validation sets.
-// valid has about a sixth of each class.
+// splitDocuments splits the documents with exactly one class into the training set fit and the
+// validation set valid. valid contains about a sixth of each class.
 func splitDocuments(c *corpus.Corpus, seed uint64) (fit, valid []int) {
 	var rows, classes []int
 	for i := range c.Documents.Rows() {

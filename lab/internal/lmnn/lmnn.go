@@ -81,14 +81,14 @@ type Model struct {
 	Cols        int
 	Transform   []float64 // L, Cols × Cols, in row-major order
 	Documents   []float32 // documents, in row-major order
-	Labels      []int32   // class of each document
+	Labels      []int32   // class of each document, as an index into the class names
 	Targets     []int32   // K target neighbours per document; -1 if the document's class has too few documents
 	Loss        float64   // ε of the trained metric
 	InitialLoss float64   // ε of the initial metric, a multiple of the Euclidean metric
 	Iterations  int
 }
 
-// Rows returns the number of documents.
+// Rows returns the number of training documents.
 func (m *Model) Rows() int { return len(m.Labels) }
 
 // Bytes returns the approximate size of the model in memory.

@@ -11,8 +11,8 @@ import (
 )
 
 // Predict classifies documents. Decision values are negated energies, or -Inf for classes without
-// documents. Columns from m.Cols on are ignored. The result is the same bit for bit for any number
-// of workers. Predict fails if memory is insufficient, and within a second after ctx is done.
+// documents. Columns from m.Cols on are ignored. Results are bit-identical for any number of
+// workers. Predict fails if memory is insufficient, and within a second after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	n := docs.Rows()
 	out := &model.Prediction{DecisionValues: make([][]float64, n), ClassIndices: make([]int, n)}
@@ -63,10 +63,10 @@ func predictValueCount(rows, tests, columns int) int64 { return 2 * int64(rows+t
 type energyClassifier struct {
 	m          *Model
 	s          Settings
-	margins    []float64 // 1 + distance to each target; -Inf if there is no target
+	margins    []float64 // 1 + distance to each target; -Inf if the target is missing
 	distances  []float64
 	neighbours []*neighbourList // nearest documents, by class
-	pushLosses []float64        // increase in the loss of each class's documents caused by the new document
+	pushLosses []float64        // increase in the loss of each class's documents if the new document is added
 }
 
 func newEnergyClassifier(m *Model, s Settings, margins []float64) *energyClassifier {

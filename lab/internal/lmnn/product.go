@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products with L can take minutes, and gonum doesn't support cancellation, so they are computed in
+// Products with L can take minutes, and gonum doesn't support cancellation. So they are computed in
 // pieces. Gonum multiplies in blocks of blasBlock rows and columns, unless the result has fewer
-// than four blocks. Pieces are chosen so that sums have the same bits as in the whole product.
+// than four blocks. Pieces are chosen so that sums are bit-identical to sums of the whole product.
 const blasBlock = 64
 
 // forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the
-// range of each piece. It checks ctx before each call.
+// range of each piece. It checks ctx before each call of f.
 func forEachPiece(ctx context.Context, n, d int, f func(lo, hi int)) error {
 	size := blasBlock
 	if d <= 3*blasBlock {

@@ -13,18 +13,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// These are the initial and the maximum number of iterations per round. After each round, the pairs
-// within reach (see findImpostors) are updated. The first rounds are short, because the metric
-// changes most in them.
+// These are the initial and the maximum number of iterations per round. After each round, the list
+// of pairs within reach (see findImpostors) is updated. The first rounds are short, because the
+// metric changes most in the first rounds.
 const (
 	initialRoundIterations = 2
 	maxRoundIterations     = 30
 )
 
 // Train learns a metric from a corpus of vectors. Documents that don't have exactly one class are
-// ignored. The result is the same bit for bit for any number of workers. Training takes about ten
-// rounds, each with a time quadratic in the number of documents. Memory is 21 times the documents
-// plus 22 times L, in float64, plus 4 bytes per pair that violates a margin or nearly does.
+// ignored. Results are bit-identical for any number of workers. Training takes about ten rounds,
+// each with a time quadratic in the number of documents. It takes the memory of 21 dense float64
+// copies of the documents and 22 of L, plus 4 bytes per pair that violates a margin or nearly does.
 //
 // Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
 // fewer than two classes, or if no class has two documents. It also fails if memory is
@@ -43,7 +43,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 
 // prepare returns a problem, a model in which L is the identity matrix, and the factor by which the
 // documents are scaled. The problem contains the documents with exactly one class. tests is the
-// number of documents to be classified during training.
+// number of documents that are classified during training.
 func prepare(
 	ctx context.Context, c *corpus.Corpus, s Settings, o Options, tests int,
 ) (_ *problem, _ *Model, by float64, _ error) {
@@ -231,7 +231,7 @@ func (p *problem) runRounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Loss:
 			most = min(2*most, maxRoundIterations)
 		case value == found.Value || most == 1:
-			return nil // ε has no new terms, or rounds can't be shorter
+			return nil // ε has no terms from other pairs, or rounds can't be shorter
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.findImpostors(ctx, m.Transform, slack); err != nil {

@@ -129,7 +129,7 @@ func (t *training) chooseC(ctx context.Context, lv *level) (best float64, err er
 }
 
 // withSVMProblem prepares an SVM problem, and calls train with the problem, settings without C, and
-// 1 / mean k(x, x).
+// the number 1 / mean k(x, x).
 func (t *training) withSVMProblem(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {

@@ -29,7 +29,7 @@ type Layer struct {
 	ExplainedVarianceRatio float64 // fraction of the variance of Base explained by the components
 }
 
-// Width returns the number of features.
+// Width returns the number of output features.
 func (l *Layer) Width() int { return len(l.Offsets) }
 
 const batchSize = 4096
@@ -160,7 +160,7 @@ func (l *Layer) Bytes() int64 {
 	return l.Base.Bytes() + 8*int64(len(l.Projection)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
 }
 
-// layerTransformer is a layer that is ready to compute features.
+// layerTransformer computes the features of a layer.
 type layerTransformer struct {
 	layer      *Layer
 	engine     *engine.Engine

@@ -18,7 +18,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is the learner named mkm.
+// Learner is the learner that gramlab offers as mkm.
 var Learner = &learn.Learner{
 	Name: "mkm", Summary: "multilayer kernel machines: feature selection and kernel PCA in each layer",
 	FilePrefix: Format.Name, Read: learn.ReadFunc(&Format, func(m *Model) learn.Model { return multilayerModel{m} }),

@@ -33,7 +33,7 @@ func (t *training) heldBytes(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.maxTriedWidth()) + models
 }
 
-// remainingBytes returns the remaining memory for a stage in bytes. 0 means no limit.
+// remainingBytes returns the memory in bytes that remains for a stage. 0 means no limit.
 func (t *training) remainingBytes(stage int64) int64 {
 	if t.o.MemoryBytes == 0 {
 		return 0
@@ -45,9 +45,9 @@ func (t *training) remainingBytes(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.heldBytes(models)-stage, 1)
 }
 
-// requiredBytes returns the memory of a training run in bytes: the maximum over the stages of all
-// levels, including the models trained so far. It doesn't include the lists of document pairs in
-// package lmnn.
+// requiredBytes returns the size in bytes of the memory that a training run needs: the maximum over
+// the stages of all levels, including the models trained so far. It doesn't include the lists of
+// document pairs in package lmnn.
 func (t *training) requiredBytes() (most int64) {
 	n, docs, workers := len(t.y), t.c.Documents, run.NumWorkers(t.o.Workers)
 	b := min(n, t.s.BaseSize)

@@ -15,10 +15,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// PredictAll is like [Model.Predict] for several models. If consecutive models share layers, like
-// the models of [TrainPath], the features are computed once.
+// PredictAll is like [Model.Predict] for several models. If consecutive models share layers, as
+// from [TrainPath], PredictAll computes their features once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
-	need, predicted := int64(0), int64(0) // predicted is the memory for the predictions of previous models
+	need, predicted := int64(0), int64(0) // predicted is the size of the predictions of previous models
 	for _, m := range models {
 		need = max(need, predicted+m.heldBytes(docs.Rows())+m.maxStageBytes(docs.Rows(), run.NumWorkers(o.Workers)))
 		predicted += int64(docs.Rows()) * (8*int64(len(m.Classes)) + 32)

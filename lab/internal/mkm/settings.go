@@ -19,7 +19,7 @@ const (
 	FinalSVM                         // support vector machines, one-vs-rest
 )
 
-// String returns the name of the classifier.
+// String returns the name of the classifier in settings.
 func (f FinalClassifier) String() string {
 	if f < FinalLMNN || f > FinalSVM {
 		return fmt.Sprintf("unknown (%d)", int(f))
@@ -35,8 +35,8 @@ const (
 	maxNeighbours = 1 << 10
 )
 
-// Settings describes a model. With the zero value, a metric is trained on selected features of the
-// documents, without layers.
+// Settings describes a model. The zero value has no layers: a metric is trained on selected
+// features of the documents.
 type Settings struct {
 	// Layers lists the kernel specifications, first layer first. After the first layer, a kernel
 	// without an embedding uses the features unchanged.
@@ -139,7 +139,7 @@ type Options struct {
 
 // LevelChoice holds the settings selected for a level.
 type LevelChoice struct {
-	Level     int    // 0 for the documents, otherwise the layer, from 1
+	Level     int    // 0 for the documents, otherwise the number of the layer, from 1
 	Kernel    string // kernel of the layer
 	Features  int    // number of ranked features
 	Width     int    // number of selected features
@@ -151,7 +151,7 @@ type LevelChoice struct {
 	StepsWrong int `json:",omitempty"` // number of held-out documents misclassified by the metric
 }
 
-// String describes the choice.
+// String describes the choice in a line for progress messages.
 func (c LevelChoice) String() string {
 	text := fmt.Sprintf("%d of %d features", c.Width, c.Features)
 	if c.Level == 0 {

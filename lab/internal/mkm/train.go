@@ -19,8 +19,8 @@ import (
 // Train trains a model on the documents that have exactly one class. It neither changes nor retains
 // the corpus. With n documents, b documents in Layer.Base and p components, fitting a layer takes
 // about ten products of b²p operations each, and bnp operations for the projection. Selecting
-// widths takes n²p/Folds operations. Memory is 24 np bytes plus the components and the classifier.
-// The model is the same bit for bit for any number of workers. If a layer's matrix exceeds
+// widths takes n²p/Folds operations. Training needs 24 np bytes of memory plus the components and
+// the classifier. Results are bit-identical for any number of workers. If a layer's matrix exceeds
 // MemoryBytes, sums are rounded differently, see pca.Fit.
 //
 // Train fails if settings are invalid, if there are fewer than two classes, or if a kernel doesn't
@@ -34,9 +34,9 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// TrainPath trains a model for each number of layers, starting with from, and for each classifier
-// in finals, in this order. Each model equals the result of [Train], but layers are fitted only
-// once. TrainPath fails if from is out of range, if finals is empty, or if Train fails.
+// TrainPath trains a model for each number of layers from the number from on, and for each
+// classifier in finals, in this order. Each model equals the result of [Train], but layers are
+// fitted only once. TrainPath fails if from is out of range, if finals is empty, or if Train fails.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {
@@ -53,10 +53,10 @@ type training struct {
 	o          Options
 	c          *corpus.Corpus // documents with exactly one class
 	y          []int32
-	rows       []int // indices of these documents in the corpus passed to Train
+	rows       []int // corpus indices of these documents, in the corpus passed to Train
 	digest     [32]byte
 	finals     []FinalClassifier
-	firstLevel int // first level with a classifier
+	firstLevel int // first level for which a classifier is trained
 
 	choices []LevelChoice // indexed by level
 	cValues []float64     // C for SVMs, indexed by level; 0 if there is no SVM
@@ -141,7 +141,7 @@ func (t *training) needsHoldout() bool {
 		t.s.C == 0 && slices.Contains(t.finals, FinalSVM) || t.s.Steps == 0 && slices.Contains(t.finals, FinalLMNN)
 }
 
-// holdOut holds out 1/Folds of the documents of each class.
+// holdOut holds out 1/Folds of the documents of each class, in the list valid.
 func (t *training) holdOut() (fit, valid []int) {
 	classes := make([]int, len(t.y))
 	for i, class := range t.y {

@@ -15,7 +15,7 @@ import (
 )
 
 type bounds struct {
-	// C_K, maximum absolute value of the eigenfunctions whose eigenvalue exceeds the rounding error
+	// C_K, the maximum absolute value of eigenfunctions with eigenvalues above the rounding error
 	maxEigenfunction float64
 	coverings        []covering
 	averages         []rademacherAverage
