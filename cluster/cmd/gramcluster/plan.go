@@ -44,7 +44,7 @@ same documents and flags are the same job: planned twice, nothing is stored agai
 
 func (p *planFlags) setKind(k job.Kind, with job.Planner) { p.kind, p.planner = k, with }
 
-// declare declares the flags that plan and drive share.
+// declare declares the flags that the commands plan and drive share.
 func (p *planFlags) declare(f *cli.Flags) {
 	p.declareStore(f)
 	p.declareComputing(f)

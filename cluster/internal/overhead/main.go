@@ -79,7 +79,7 @@ func (o *options) run(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-// measureRound measures gram and gramcluster once, in a new folder. If clusterFirst is set,
+// measureRound measures gram and gramcluster once, in a new folder. clusterFirst is true if
 // gramcluster runs before gram.
 func (o *options) measureRound(ctx context.Context, clusterFirst bool) (r round, err error) {
 	dir, err := os.MkdirTemp(o.dir, "gram-overhead-")

@@ -26,7 +26,7 @@ type Source struct {
 	Description string // description of the files
 }
 
-// These are the corpora of the experiments.
+// These corpora are used by the experiments.
 var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}
@@ -38,7 +38,7 @@ var (
 		"t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}, corpus.FormatIDX, "the idx files of MNIST"}
 )
 
-// CorpusFiles returns the paths of all files of all corpora.
+// CorpusFiles returns the paths of all files of all corpora in the folder data.
 func CorpusFiles(data string) (paths []string) {
 	for _, s := range []Source{WebKB, Reuters, Newsgroups, MNIST} {
 		for _, file := range s.Files {
@@ -105,7 +105,7 @@ func (r *Env) ReadWebKB(ctx context.Context, t TermSettings) (c *corpus.Corpus, 
 }
 
 // ReadReuters reads the ModApte split of Reuters-21578. The first n documents of c are the training
-// stories.
+// stories, and the others are the test stories.
 func (r *Env) ReadReuters(ctx context.Context, t TermSettings) (c *corpus.Corpus, n int, err error) {
 	train, err := r.readText(ctx, Reuters, 0, t, 1)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *Env) ReadNewsgroups(ctx context.Context, t TermSettings) (train, test *
 	return t.Apply(train), test, nil
 }
 
-// HasClass reports whether document i has the class.
+// HasClass reports whether document i of c has the class with the given name.
 func HasClass(c *corpus.Corpus, i int, class string) bool {
 	return slices.ContainsFunc(c.Labels.Classes(i), func(id int32) bool { return c.Classes[id] == class })
 }
@@ -144,8 +144,8 @@ func Hash(name string) uint64 {
 	return h.Sum64()
 }
 
-// SplitByClass divides docs into positive and other documents. Seed and name determine the order of
-// both lists.
+// SplitByClass divides docs into the documents for which positive is true, and the others. seed and
+// name determine the order of both lists.
 func SplitByClass(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

@@ -6,9 +6,9 @@ import "context"
 type Experiment struct {
 	Name    string
 	Paper   string // authors, title, year and sections
-	Corpora string // names of the corpora read
+	Corpora string // names of the corpora that the experiment reads
 	RunTime string // duration with default settings
-	Help    string // measured quantities, several lines
+	Help    string // description of the measured quantities, several lines
 
 	// New returns the default settings, as a pointer to a struct for package params.
 	New func() Settings

@@ -18,7 +18,7 @@ type (
 	Ints   = NumberList[int]
 )
 
-// String returns the list in the format of UnmarshalText.
+// String returns the list in the format that UnmarshalText parses.
 func (l NumberList[T]) String() string {
 	var parts []string
 	for _, v := range l {
@@ -45,7 +45,7 @@ func (l *NumberList[T]) UnmarshalText(text []byte) error {
 // Words is a setting that consists of several words.
 type Words []string
 
-// String returns the list in the format of UnmarshalText.
+// String returns the list in the format that UnmarshalText parses.
 func (l Words) String() string { return strings.Join(l, ",") }
 
 // UnmarshalText parses a comma-separated list.
@@ -54,8 +54,8 @@ func (l *Words) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Select returns the words in the order of all. If a word isn't in all, it returns a usage error
-// for the setting name.
+// Select returns the words of l, in the order of all. If a word isn't in all, Select returns a
+// usage error for the setting called name.
 func (l Words) Select(name string, all ...string) (chosen Words, err error) {
 	for _, word := range l {
 		if !slices.Contains(all, word) {
@@ -68,7 +68,7 @@ func (l Words) Select(name string, all ...string) (chosen Words, err error) {
 // Has reports whether a word is in the list.
 func (l Words) Has(word string) bool { return slices.Contains(l, word) }
 
-// CheckOneOf returns a usage error unless value is one of all.
+// CheckOneOf returns a usage error for the setting called name unless value is in all.
 func CheckOneOf(name, value string, all ...string) error {
 	_, err := Words{value}.Select(name, all...)
 	return err
@@ -77,7 +77,7 @@ func CheckOneOf(name, value string, all ...string) error {
 // Kernels is a setting that consists of several kernels.
 type Kernels []kernel.Kernel
 
-// String returns the list in the format of UnmarshalText.
+// String returns the list in the format that UnmarshalText parses.
 func (l Kernels) String() string {
 	var specs []string
 	for _, k := range l {

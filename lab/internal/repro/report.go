@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// Report is the result of an experiment.
+// Report holds the settings, tables, notes and charts of an experiment.
 type Report struct {
 	Experiment       string         `json:"experiment"`
 	Paper            string         `json:"paper"`
@@ -60,7 +60,7 @@ func (r *Report) AddTable(key, title string, columns ...string) *Table {
 
 func (t *Table) AddRow(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// FormatFixed formats a number with a fixed number of decimals. NaN becomes "".
+// FormatFixed formats v with the given number of decimals. It formats NaN as "".
 func FormatFixed(v float64, digits int) string {
 	if math.IsNaN(v) {
 		return ""
@@ -68,7 +68,7 @@ func FormatFixed(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// Text formats the mean and the standard deviation with a fixed number of decimals.
+// Text formats the mean and the standard deviation with the given number of decimals.
 func (m Summary) Text(digits int) string {
 	text := FormatFixed(m.Mean, digits)
 	if !math.IsNaN(m.SD) {
@@ -77,7 +77,7 @@ func (m Summary) Text(digits int) string {
 	return text
 }
 
-// FormatPValue formats p with three decimals, or as "<0.001".
+// FormatPValue formats p with three decimals, or as "<0.001" if p is smaller.
 func FormatPValue(p float64) string {
 	if p < 0.001 {
 		return "<0.001"
@@ -135,12 +135,12 @@ func (r *Report) Describe(d *report.Document) {
 		report.FormatCount(r.ClassifierCount), r.Seconds, report.FormatBytes(r.PeakBytes))
 }
 
-// Curve is a curve of a chart.
+// Curve is a named series of points in a chart.
 type Curve struct {
 	Name        string
 	Points      []chart.Point
 	SD          []float64 // standard deviations of the points, drawn as error bars; may be nil
-	DrawCrosses bool      // draws crosses without a line
+	DrawCrosses bool      // true to draw crosses without a line
 }
 
 // AddChart appends a chart. Curves without points are omitted.

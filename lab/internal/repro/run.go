@@ -27,7 +27,7 @@ type Env struct {
 	OnWarning  func(message string)                  // warning callback; may be nil
 }
 
-// NumWorkers returns the number of goroutines to use.
+// NumWorkers returns Workers, or the number of CPUs if Workers is 0.
 func (r *Env) NumWorkers() int {
 	if r.Workers > 0 {
 		return r.Workers
@@ -35,7 +35,7 @@ func (r *Env) NumWorkers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// AsmKernels returns the assembly routines for the instruction set.
+// AsmKernels returns the assembly routines for the instruction set r.ISA.
 func (r *Env) AsmKernels() (*asm.Kernels, error) {
 	if r.ISA == "" {
 		return asm.BestKernels(), nil
@@ -50,19 +50,19 @@ func (r *Env) ReportProgress(stage string, done, total int64) {
 	}
 }
 
-// ProgressCounter returns a function that reports the progress of a stage. This function must be
-// called after each step.
+// ProgressCounter returns a function that reports the progress of a stage of total steps. This
+// function must be called after each step.
 func (r *Env) ProgressCounter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.ReportProgress(stage, 0, int64(total))
 	return func() { r.ReportProgress(stage, steps.Add(1), int64(total)) }
 }
 
-// programBytes is the memory in bytes of a run without corpora, SVM problems and matrices.
+// programBytes is the memory of a run in bytes, excluding corpora, SVM problems and matrices.
 const programBytes = 32 << 20
 
-// CheckMemory returns an error unless the program, engines for docs, and matrices of the given size
-// in bytes fit into the memory limit.
+// CheckMemory returns an error unless the memory limit suffices for the program, engines for docs,
+// and matrices, a size in bytes. what names the computation in the error.
 func (r *Env) CheckMemory(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

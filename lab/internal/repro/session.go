@@ -13,7 +13,7 @@ import (
 // Outcome is the test result of a classifier.
 type Outcome struct {
 	CorrectMask        string // a character per test document: '1' if correctly classified, else '0'
-	SupportVectorCount int    // number of distinct support vectors
+	SupportVectorCount int    // number of distinct support vectors of all decision functions
 }
 
 // ErrorCount returns the number of misclassified documents.
@@ -24,7 +24,7 @@ func (o *Outcome) ErrorPercent() float64 {
 	return 100 * float64(o.ErrorCount()) / float64(len(o.CorrectMask))
 }
 
-// CompareBySignTest performs the sign test for two values of Outcome.CorrectMask on the same
+// CompareBySignTest performs the sign test for Outcome.CorrectMask of two classifiers on the same
 // documents. first is the number of documents with '1' only in a, and second the number with '1'
 // only in b.
 func CompareBySignTest(a, b string) (test SignificanceTest, first, second int) {
@@ -59,7 +59,7 @@ func (r *Env) NewSession(name string, train func() *corpus.Corpus, held int64, r
 	return &Session{env: r, name: name, trainingCorpus: train, heldBytes: held + programBytes, report: report}
 }
 
-// Close frees device memory. Close of a nil session does nothing.
+// Close frees device memory. It does nothing if c is nil.
 func (c *Session) Close() error {
 	if c == nil || c.problem == nil {
 		return nil
@@ -67,8 +67,8 @@ func (c *Session) Close() error {
 	return c.problem.Engine().Close()
 }
 
-// TrainAndTest trains a classifier, and tests it on documents with the vocabulary of the training
-// corpus.
+// TrainAndTest trains a classifier on the training corpus, and tests it on the corpus test. Both
+// corpora must have the same vocabulary.
 func (c *Session) TrainAndTest(ctx context.Context, s svm.Settings, test *corpus.Corpus) (out Outcome, err error) {
 	r := c.env
 	if c.problem == nil {

@@ -24,7 +24,7 @@ func Summarise(values []float64) Summary {
 // SignificanceTest is the result of a significance test that compares two methods.
 type SignificanceTest struct {
 	Statistic float64 // t or z; positive if the first method's figures are larger
-	PValue    float64 // p value, two-sided
+	PValue    float64 // two-sided p value
 }
 
 // PairedTTest performs the two-sided paired t test for two methods on the same n splits,
@@ -51,8 +51,8 @@ func PairedTTest(a, b []float64) SignificanceTest {
 }
 
 // SignTest performs the two-sided micro sign test for two classifiers. a is the number of documents
-// for which only the first classifier is correct, and b the number for which only the second
-// classifier is correct. The statistic is
+// that only the first classifier classifies correctly, and b the number that only the second
+// classifies correctly. The statistic is
 //
 //	z = (a - n/2) / √(n/4),  n = a + b.
 //

@@ -51,8 +51,8 @@ func (t TermSettings) String() string {
 	return strings.Join(append(parts, stop[t.StopWords]), ", ")
 }
 
-// Apply returns c without stop words and without terms in fewer than MinDF documents. The
-// vocabulary is unchanged.
+// Apply returns c without stop words and without terms that occur in fewer than MinDF documents.
+// The vocabulary is unchanged.
 func (t TermSettings) Apply(c *corpus.Corpus) *corpus.Corpus {
 	var stop []string
 	if t.StopWords != NoStopWords {
@@ -68,8 +68,8 @@ func (t TermSettings) Apply(c *corpus.Corpus) *corpus.Corpus {
 	return &less
 }
 
-// appendRows appends all rows of one matrix to another. column returns the new column of a term, or
-// false to remove the term.
+// appendRows appends all rows of the matrix from to the matrix to. The function column returns the
+// new column of a term, or false to remove the term.
 func appendRows(to, from *sparse.CSR, column func(term uint32) (uint32, bool)) {
 	for i := range from.Rows() {
 		terms, values := from.Row(i)

@@ -136,7 +136,7 @@ type histogram struct {
 	bins          int
 	classCounts   []int // number of documents per class
 	documentCount int
-	counts        []int // counts, indexed by bin, then class
+	counts        []int // number of documents, indexed by bin, then class
 }
 
 // mutualInformation returns the mutual information of a feature and the class. values lists the

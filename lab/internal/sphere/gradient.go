@@ -9,7 +9,7 @@ type Contribution struct{ Slope, Lambda float64 }
 // sum for terms with û < 0, Positive the sum for terms with û > 0.
 type LambdaSums struct{ Negative, Positive float64 }
 
-// Add adds the contribution of a document.
+// Add adds the contribution w of a document to b.
 func (b *LambdaSums) Add(w Contribution) {
 	if w.Lambda < 0 {
 		b.Negative += float64(w.Slope * w.Lambda)

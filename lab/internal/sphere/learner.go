@@ -12,7 +12,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Learner is the learner named sphere-logistic.
+// Learner is the learner that gramlab offers as sphere-logistic.
 var Learner = &learn.Learner{
 	Name: "sphere-logistic", Summary: "logistic regression on the positive sphere; C by cross-validation if -c is not set",
 	SupportsWeights: true, FilePrefix: Format.Name, Read: learn.ReadFunc(&Format,

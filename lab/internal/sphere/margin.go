@@ -6,10 +6,10 @@ import "math"
 type Hyperplane struct {
 	U []float64 // û
 
-	negative, positive float64 // Σ ûᵢ² over ûᵢ < 0, and over ûᵢ > 0
+	negative, positive float64 // Σ ûᵢ² over all i with ûᵢ < 0, and over all i with ûᵢ > 0
 }
 
-// NewHyperplane returns the hyperplane orthogonal to u, without copying u. The length of u doesn't
+// NewHyperplane returns the hyperplane orthogonal to u, without copying u. The norm of u doesn't
 // affect Projection.Margin.
 func NewHyperplane(u []float64) *Hyperplane {
 	h := &Hyperplane{U: u}
@@ -17,7 +17,7 @@ func NewHyperplane(u []float64) *Hyperplane {
 	return h
 }
 
-// Update recomputes the sums of squares. It must be called when U has changed.
+// Update recomputes sums that depend on U. It must be called after each change of U.
 func (h *Hyperplane) Update() {
 	h.negative, h.positive = 0, 0
 	for _, v := range h.U {
@@ -32,21 +32,21 @@ func (h *Hyperplane) Update() {
 // Projection describes the point of a hyperplane that is nearest to a document.
 type Projection struct {
 	Dot    float64 // ⟨x,û⟩
-	Margin float64 // d with the sign of ⟨x,û⟩, from -π/2 to π/2
+	Margin float64 // d(x, H), see the package comment, with the sign of ⟨x,û⟩; from -π/2 to π/2
 
-	Lambda float64 // the nearest point is max(0, x + Lambda·û), scaled to length 1
+	Lambda float64 // the nearest point is max(0, x + Lambda·û), scaled to norm 1
 	Slope  float64 // Slope·max(0, x + Lambda·û) is the gradient of Margin with respect to û
 }
 
 // Point is a document: terms, which are indices into û, and their nonnegative values. Only the
-// document's direction is used, so its length may differ from 1.
+// document's direction is used, so its norm may differ from 1.
 type Point struct {
 	Terms       []uint32
 	Values      []float32
 	SquaredNorm float64 // Σ Values²
 }
 
-// Scratch is scratch memory for Project. The zero value is ready to use. A Scratch must not be used
+// Scratch holds buffers for Project. The zero value is ready to use. A Scratch must not be used
 // concurrently.
 type Scratch struct{ u []float64 }
 

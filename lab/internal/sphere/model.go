@@ -23,8 +23,8 @@ type Model struct {
 }
 
 // Validate returns an error unless settings are in range, the vocabulary contains all terms of the
-// embedding, classes have different names and one classifier each, numbers are finite, and û are
-// unit vectors.
+// embedding, classes have different names and one classifier each, numbers are finite, and each û
+// is a unit vector.
 func (m *Model) Validate() error {
 	if _, err := m.Settings.resolve(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (m *Model) Validate() error {
 }
 
 // Predict classifies documents. Columns must be numbered as in the training corpus; other columns
-// are ignored. Results are the same bit for bit for any number of workers.
+// are ignored. Results are bit-identical for any number of workers.
 //
 // Predict fails if a value is negative, if memory is insufficient, and within a second after ctx is
 // done.
@@ -94,7 +94,7 @@ func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, opt Options) (*mo
 	return out, nil
 }
 
-// decide returns the decision value of a document x. plane is the hyperplane of m.
+// decide returns the decision value of document x. plane is the hyperplane of classifier m.
 func (m *Classifier) decide(plane *Hyperplane, x Point, s *Scratch) float64 {
 	if m.Theta == 0 {
 		return m.Bias

@@ -125,7 +125,7 @@ func (o *objective) start(ctx context.Context, w []float64, reference float64) e
 	if lbfgs.Scale(w, 0.5); lbfgs.Dot(w, w) > 0 {
 		return nil
 	}
-	// If the solution is 0, start at the difference of the class means, scaled to unit length.
+	// If the solution is 0, start at the difference between the class means, scaled to norm 1.
 	sum := o.WeightSums()
 	for i, is := range o.Positive {
 		if o.Derivatives[i] = -o.Weight(i) / sum[0]; is {

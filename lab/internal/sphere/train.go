@@ -133,7 +133,7 @@ func (p *Problem) train(
 	if err != nil {
 		return nil, err
 	}
-	const gained = 1e-3 // minimum decrease of the value in ten steps, relative to the tolerance
+	const gained = 1e-3 // minimum decrease of the objective in ten steps, relative to the tolerance
 	stop := lbfgs.Criteria{
 		GradientThreshold: s.Tolerance * 2 * reference, MinDecrease: s.Tolerance * gained, MaxIterations: s.Iterations,
 	}
@@ -163,8 +163,8 @@ func (p *Problem) train(
 }
 
 // Train trains a model on the labelled documents of a corpus. If labels are trained independently,
-// unlabelled documents are also used. Train neither changes nor retains the corpus. The model is
-// the same bit for bit for any number of workers.
+// unlabelled documents are also used. Train neither changes nor retains the corpus. Results are
+// bit-identical for any number of workers.
 //
 // Train fails if there are no documents, or too few classes for the scheme. It fails if the
 // embedding isn't compared by dot products, a value is negative, or a setting is out of range. It

@@ -39,7 +39,7 @@ func newSearch(train Dataset, test *mat.Dense, o Options) *search {
 func (s *search) taskCount() int { return (s.testRows + chunkSize - 1) / chunkSize }
 
 // run calls decide for each test document i and each index width into Widths. classes[k-1] is the
-// class predicted by the k nearest documents. Calls aren't concurrent.
+// class that the k nearest documents predict. Calls aren't concurrent.
 func (s *search) run(ctx context.Context, decide func(i, width int, classes []int32)) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (s *search) findNeighbours(ctx context.Context, lo, hi int) ([]*neighbourLi
 }
 
 // pack copies training documents to panels. A panel contains 4 documents (see lanes), feature by
-// feature. The last panel is padded with the block's first documents.
+// feature. The last panel is padded with copies of the block's first documents.
 func (s *search) pack(panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := range (count + lanes - 1) / lanes * lanes {
@@ -143,7 +143,7 @@ func addDistances(d *[lanes]float64, x, panel []float64) {
 
 // neighbourList holds the nearest documents found so far, nearest first. Ties are broken by index.
 type neighbourList struct {
-	worst     float64 // only smaller distances are inserted
+	worst     float64 // largest distance in a full list; only smaller distances are inserted
 	distances []float64
 	documents []int32
 	k         int

@@ -54,7 +54,7 @@ func (o Options) resolve(features int) Options {
 // modifies a Dataset.
 type Dataset struct {
 	Features *mat.Dense
-	Labels   []int32 // classes, from 0
+	Labels   []int32 // class of each document, from 0
 }
 
 // ErrorTable holds the number of errors on test documents for each width and k.
@@ -104,8 +104,8 @@ func Search(ctx context.Context, train, test Dataset, o Options) (*ErrorTable, e
 	return t, nil
 }
 
-// Classify predicts the class of each row of test by the k nearest training documents. Distances
-// use the first width features. It fails if Search fails.
+// Classify predicts the class of each row of test from the k nearest training documents. Distances
+// use the first width features. Classify fails if Search fails.
 func Classify(
 	ctx context.Context, train Dataset, test *mat.Dense, width, k int, o Options,
 ) ([]int32, error) {

@@ -91,7 +91,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads every Nth WebKB page or Reuters-21578 training story, where N is p.Stride.
+// read reads every p.Stride-th WebKB page or Reuters-21578 training story.
 func (p *settings) read(ctx context.Context, r *repro.Env) (c *corpus.Corpus, err error) {
 	n, all := 0, repro.TermSettings{Digits: p.Digits, MinDF: 1}
 	if p.CorpusName == repro.WebKB.Name {

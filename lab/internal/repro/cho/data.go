@@ -15,13 +15,13 @@ import (
 
 type dataset struct {
 	name   string
-	source *repro.Source // corpus of the set; nil if the set needs no files
+	source *repro.Source // corpus that the set is made from; nil if the set needs no files
 	// Numbers of documents; trainCount includes validCount. 0 means all documents or, for
 	// validCount, a fifth of the training documents.
 	trainCount, validCount, testCount int
 	draw                              larochelle.Generator
 	background                        backgroundFunc // background of digits; nil for none
-	shuffled                          bool           // true for a random split into training and test set
+	shuffled                          bool           // true if training and test documents are a random split of the corpus
 	deslanted                         bool
 	families                          []string // kernel families, see variants
 }
@@ -84,7 +84,7 @@ func minNonzero(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws a set. train and test are the maximum numbers of documents; 0 means no limit.
+// read reads or draws s, up to train and test documents. If train or test is 0, there is no limit.
 func (s *dataset) read(
 	ctx context.Context, r *repro.Env, text repro.TermSettings, train, test int,
 ) (*trainTestSplit, error) {
@@ -137,7 +137,7 @@ func (s *dataset) read(
 }
 
 // lastOfEachClass returns the last documents of each class, in proportion to class size and about k
-// in total. It also returns the other documents. Both lists are ascending.
+// in total. The list others contains all other documents. Both lists are ascending.
 func lastOfEachClass(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
 	left := make([]int, len(c.Classes)) // number of unvisited documents per class
@@ -170,8 +170,8 @@ func readImages(ctx context.Context, r *repro.Env, k int) (*corpus.Corpus, error
 	return c, err
 }
 
-// sampleIndices draws k distinct integers from 0 to n-1. It also returns the other integers in this
-// range. Both lists are ascending.
+// sampleIndices draws k distinct integers from 0 to n-1. The list others contains all other
+// integers from 0 to n-1. Both lists are ascending.
 func sampleIndices(seed uint64, what string, n, k int) (chosen, others []int) {
 	in := make([]bool, n)
 	for _, i := range rand.New(rand.NewPCG(seed, repro.Hash(what))).Perm(n)[:k] {
@@ -199,8 +199,8 @@ func subsample(r *repro.Env, what string, c *corpus.Corpus, sizes ...int) *corpu
 	return c.Select(chosen)
 }
 
-// drawImages draws the images of a set. In the sequence of images, training documents begin at
-// image 0, and test documents at image s.trainCount.
+// drawImages draws the images of the data set s. In the sequence of images, training documents
+// begin at image 0, and test documents at image s.trainCount.
 func (s *dataset) drawImages(ctx context.Context, r *repro.Env, d *trainTestSplit, train, test int) (err error) {
 	n, tests := minNonzero(train, s.trainCount), minNonzero(test, s.testCount)
 	from := s.imageSequence(r, n+tests)
@@ -211,8 +211,8 @@ func (s *dataset) drawImages(ctx context.Context, r *repro.Env, d *trainTestSpli
 	return err
 }
 
-// imageSequence returns the sequence of images of a set. n is the number of images to draw, for
-// progress reports.
+// imageSequence returns the image sequence of s. n is the number of images to draw, for progress
+// reports.
 func (s *dataset) imageSequence(r *repro.Env, n int) larochelle.Sequence {
 	return larochelle.Sequence{Name: s.name, Seed: r.Seed ^ repro.Hash(s.name),
 		OnImage: r.ProgressCounter("drawing "+s.name, n)}

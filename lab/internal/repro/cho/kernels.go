@@ -9,12 +9,12 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// row is a table row. If it has several kernels, the kernel with the smallest validation error is
-// tested.
+// row is a table row. If it has several kernels, only the kernel with the smallest validation error
+// is tested.
 type row struct {
 	family string
 	curve  string    // curve in the family's chart, such as "degree 0"; empty for none
-	x      float64   // x coordinate on the curve: layers, factors, degree, or a multiple of the mean norm
+	x      float64   // x coordinate on the curve: number of layers or factors, degree, or multiple of the mean norm
 	label  string    // name in the table
 	specs  []string  // kernel specifications without embedding
 	scales []float64 // parameter value of each spec; nil if there is only one spec
@@ -37,7 +37,7 @@ const (
 var families = []string{familyPlain, familyComposed, familyMixed, familySquare, familyProduct, familyFactors,
 	familyAverage, familyDegree, familyBias, familySmooth}
 
-// These are the names of rows with several biases or σ, of which validation selects one.
+// These rows have several biases or several σ, of which validation selects one.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 var axisTitles = map[string]string{
@@ -124,8 +124,8 @@ func (p *settings) kernelRows(norm, squared float64) []row {
 	return rows
 }
 
-// squareFits reports whether float32 can hold k(x,x) = 3^(2^l-1) |x|^(2·2^l) for l layers of degree
-// 2 and documents of up to 1.5 times the mean norm.
+// squareFits reports whether float32 can hold k(x,x) = 3^(2^l-1) |x|^(2·2^l). l is the number of
+// layers of degree 2, and |x| is 1.5 times the mean norm of the documents.
 func squareFits(norm float64, layers int) bool {
 	power := math.Exp2(float64(layers))
 	return (power-1)*math.Log(3)+2*power*math.Log(1.5*norm) < math.Log(math.MaxFloat32)

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// measurement holds the state for measuring the errors of all kernels on one data set.
+// measurement measures the errors of all kernels on one data set.
 type measurement struct {
 	p         *settings
 	r         *repro.Env
@@ -30,8 +30,8 @@ type measurement struct {
 type kernelResult struct {
 	row
 	spec            string
-	scale           string  // value of gamma, bias or σ
-	c               float64 // C in multiples of 1 / mean k(x,x)
+	scale           string  // selected value of gamma, bias or σ
+	c               float64 // selected C, in multiples of 1 / mean k(x,x)
 	validationError float64 // validation error rate; NaN if there is only one kernel and one C
 	repro.Outcome
 }
@@ -80,7 +80,7 @@ func (m *measurement) run(ctx context.Context) error {
 	return err
 }
 
-// test trains and tests SVMs with a kernel, unless outcomes already has the result.
+// test trains and tests SVMs with the kernel of t, unless outcomes already has the result.
 func (m *measurement) test(ctx context.Context, session *repro.Session, t *kernelResult, test *corpus.Corpus,
 	outcomes map[string]repro.Outcome) (out repro.Outcome, err error) {
 	k, err := kernel.ParseIn(t.spec, m.embedding)
@@ -200,8 +200,8 @@ func (m *measurement) addChart(family string, chosen []kernelResult) {
 	}
 }
 
-// noteBest adds a note on the kernel with the smallest validation error among the families, as in
-// the figures of the thesis.
+// noteBest adds a note on the kernel with the smallest validation error among the families in of,
+// as in the figures of the thesis.
 func (m *measurement) noteBest(chosen []kernelResult, of ...string) {
 	rows := slices.DeleteFunc(slices.Clone(chosen), func(t kernelResult) bool {
 		return !slices.Contains(of, t.family) || math.IsNaN(t.validationError)

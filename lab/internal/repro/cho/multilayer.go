@@ -59,7 +59,7 @@ func (n network) name(layers int) string {
 }
 
 type networkResult struct {
-	width           int       // number of features for the classifier
+	width           int       // number of features that the classifier uses
 	validationError float64   // validation error of the k-NN classifier in percent; NaN if unknown
 	testErrors      []float64 // test errors in percent, one per classifier
 	steps           int       // number of iterations of metric learning

@@ -29,7 +29,7 @@ type surfacePoint struct {
 	parallel     float64 // B, the squared length of a unit vector parallel to x; 0 if k ignores norms
 	logVolume    float64 // ln √det g; -Inf if parallel is 0
 	curvature    float64 // scalar curvature S; if parallel is 0, curvature of the (d-1)-dimensional surface
-	squaredSlope float64 // w′²: 1 if flat, constant on a cone; 0 if parallel is 0
+	squaredSlope float64 // w′²: 1 on a flat surface, constant on a cone; 0 if parallel is 0
 }
 
 // roughError reports that a kernel has no metric. At norm 1 and angle Δ, the squared distance is

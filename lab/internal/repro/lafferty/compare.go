@@ -9,8 +9,8 @@ import (
 	"github.com/gramengine/gram/lab/internal/repro"
 )
 
-// comparison holds the figures of a table row, indexed by kernel: measured figures, selected as in
-// the paper, and printed figures. Missing figures are NaN.
+// comparison holds the figures of a table row, indexed by kernel. measured holds the measured
+// figures, selected as in the paper, and printed the paper's figures. Missing figures are NaN.
 type comparison struct {
 	measured, printed [len(kernels)]float64
 	direction         float64 // 1 if larger figures are better, otherwise -1
@@ -21,8 +21,8 @@ type comparison struct {
 
 func (c *comparison) logRatio(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
-// order returns the initials of the kernels, best first, such as "DG=L". Figures are equal if they
-// agree in the printed decimals.
+// order returns the initials of the kernels, best first, such as "DG=L". Figures count as equal if
+// they agree in the printed decimals.
 func (c *comparison) order(figures [len(kernels)]float64) string {
 	if math.IsNaN(figures[0]) {
 		return ""

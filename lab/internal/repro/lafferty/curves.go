@@ -59,7 +59,7 @@ type curveWorker struct {
 	classifierCount int64
 }
 
-// measureSplit measures one random split of a task, identified by number. It returns the numbers of
+// measureSplit measures the random split of task t with the given number. It returns the numbers of
 // test errors and of cross-validation errors for each size and C.
 func (w *curveWorker) measureSplit(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
@@ -69,7 +69,7 @@ func (w *curveWorker) measureSplit(ctx context.Context, t *task, number int) (te
 		if err != nil {
 			return nil, nil, err
 		}
-		sign := make([]int8, w.m.n) // labels of test documents: 1 or -1; 0 for other documents
+		sign := make([]int8, w.m.n) // labels of documents: 1 or -1 for test documents, 0 for other documents
 		own, others := s.testDocuments(size)
 		for _, d := range own {
 			sign[d] = 1
@@ -94,8 +94,8 @@ func (w *curveWorker) measureSplit(ctx context.Context, t *task, number int) (te
 // trainingSet holds positive documents, then negative documents. Both are grouped by fold.
 type trainingSet struct {
 	docs   []int
-	labels []int // labels: 0 for positive, 1 for negative
-	folds  []int // folds, from 1
+	labels []int // class of each document: 0 for positive, 1 for negative
+	folds  []int // fold of each document, from 1
 }
 
 // newTrainingSet returns the training set of the given size. Folds are assigned cyclically within
@@ -114,7 +114,7 @@ func (w *curveWorker) newTrainingSet(s *split, size int) *trainingSet {
 	return set
 }
 
-// train returns the classifier and the number of cross-validation errors for each C.
+// train returns a classifier for each C, and its number of cross-validation errors.
 func (w *curveWorker) train(ctx context.Context, set *trainingSet) ([]*solver.DecisionFunction, []int, error) {
 	p, n := w.plan, len(set.docs)
 	w.kernelMatrix = copySubmatrix(w.kernelMatrix, w.m, set.docs)

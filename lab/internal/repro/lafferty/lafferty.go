@@ -63,8 +63,8 @@ type settings struct {
 	repro.TermSettings
 }
 
-// kernels lists the kernels of the paper. With s = √2σ the Gaussian kernel is exp(-|x-y|²/s²). With
-// s = 2√t the diffusion kernel on the sphere of radius 2 is exp(-arccos²⟨x,y⟩/t).
+// kernels lists the kernels of the paper. With s = √2σ, the Gaussian kernel is exp(-|x-y|²/s²).
+// With s = 2√t, the diffusion kernel on the sphere of radius 2 is exp(-arccos²⟨x,y⟩/t).
 var kernels = [...]struct {
 	name   string
 	suffix string // end of the embedding's name, after tf or tfidf
@@ -81,8 +81,8 @@ const linear, gaussian, diffusion = 0, 1, 2
 
 var embeddingSuffixes = []string{"-l2", "-l1-sqrt"}
 
-// scalesOf returns the scales to try for a kernel. For a kernel without a scale, it returns one
-// value, which isn't used.
+// scalesOf returns the scales to try for kernel k. For a kernel without a scale, it returns a
+// single value, which isn't used.
 func (p *settings) scalesOf(k int) []float64 {
 	if kernels[k].scaled {
 		return p.Scales

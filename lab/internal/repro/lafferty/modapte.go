@@ -79,9 +79,9 @@ func (t *topicResult) f1() float64 {
 	return 0
 }
 
-// modApteResult holds the results of one kernel and scale, indexed by C and topic. test is for test
-// stories, and heldOut for held-out stories. For heldOut, classifiers are trained without the
-// held-out stories.
+// modApteResult holds the results of one kernel and scale, indexed by C and topic. test holds
+// results on test stories, and heldOut results on held-out stories. For heldOut, classifiers are
+// trained without the held-out stories.
 type modApteResult struct{ test, heldOut [][]topicResult }
 
 // modApteProducts holds the products of training stories with training stories (train) and with
@@ -110,7 +110,7 @@ func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embe
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains classifiers with one kernel for each C. It trains on all training stories to
-// classify the test stories, and on the other training stories to classify the held-out stories.
+// classify the test stories, and without the held-out stories to classify the held-out stories.
 func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool,
 	workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
@@ -154,7 +154,7 @@ func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kerne
 }
 
 // decideTopics classifies stories with the classifiers of all topics. m has one column of kernel
-// values per story. If only isn't nil, it selects the stories to classify.
+// values per story. If only isn't nil, decideTopics classifies only stories whose element is true.
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
 	out := make([]topicResult, len(c.Functions))
@@ -246,8 +246,8 @@ func (p *settings) choose(results []modApteResult, topic int, better float64, fi
 	return choice
 }
 
-// modApteTable adds a table, and a row to the table of agreement with the paper. better is 1 if
-// larger figures are better, and -1 otherwise.
+// modApteTable adds a table to the report, and a row to the table agreement. better is 1 if larger
+// figures are better, and -1 otherwise.
 func (p *settings) modApteTable(number, what string, better float64, figure func(*topicResult) float64,
 	found [len(kernels)][]modApteResult, report *repro.Report, agreement *repro.Table) {
 	titles := map[string]string{"error": "test error", "F1": "F1"}
@@ -256,7 +256,9 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparisonColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []comparison
-	var first [2][]string // topics for which diffusion is among the best: selected on test, and on held-out stories
+	// Topics for which diffusion is among the best kernels, with C and scale selected on test
+	// stories (0) or on held-out stories (1).
+	var first [2][]string
 	for topic, name := range topTen {
 		cells := []string{name}
 		row := comparison{direction: better}
@@ -294,8 +296,8 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 	}
 }
 
-// signOf returns the sign in Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
-// (2001). The paper prints only its own F1 and the sign of the difference. If the sign for the
+// signOf returns the sign in Table 6 for a measured F1: + if this F1 exceeds the F1 of Zhang and
+// Oles (2001). The paper prints only its own F1 and the sign of the difference. If the sign for the
 // measured F1 can't be inferred from these two, signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {

@@ -86,7 +86,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Env, docs *sparse.CSR, 
 	})
 }
 
-// choice is the result of a kernel after selection of scale and C, for a task, features and size.
+// choice holds a kernel's scale and C, as selected for a task, features and size.
 type choice struct {
 	scale, c float64
 	errors   []float64 // test errors, one per split
@@ -139,7 +139,7 @@ func bestKernels(figures []float64) (names []string) {
 type diffusionTest struct {
 	cells         []string // means, best kernels, p values for linear and Gaussian
 	isLower       bool     // true if diffusion has a lower error than both other kernels
-	isSignificant bool     // true if the lower error is significant
+	isSignificant bool     // true if the error is lower than both other errors by a significant difference
 	differs       bool     // true if diffusion differs significantly from the better of the other kernels
 }
 

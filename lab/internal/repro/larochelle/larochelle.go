@@ -25,15 +25,15 @@ const (
 // All randomness comes from r.
 type Generator func(r *rand.Rand, image []float32) (class int)
 
-// Sequence is an infinite sequence of random images. Image i doesn't depend on the number of images
-// drawn.
+// Sequence is an infinite sequence of random images. Image i depends only on Name, Seed, the
+// generator and i.
 type Sequence struct {
 	Name    string // becomes Corpus.Source
 	Seed    uint64
 	OnImage func() // called after each image
 }
 
-// Draw draws images first to first+n-1.
+// Draw returns a corpus of images first to first+n-1, drawn by kind.
 func (s Sequence) Draw(ctx context.Context, kind Generator, first, n int) (*corpus.Corpus, error) {
 	m := &sparse.CSR{Cols: PixelCount, Offsets: make([]int64, 1, n+1)}
 	c := &corpus.Corpus{Source: s.Name, Documents: m, Labels: sparse.Labels{Offsets: []int64{0}}}
@@ -100,7 +100,7 @@ func DrawOutline(r *rand.Rand, image []float32) int {
 
 // DrawTextured fills a rectangle with a texture, and the background with another texture. Height
 // and width are 10 to 26 pixels and differ by at least 5. The paper uses photographs instead of
-// textures, and doesn't specify these numbers.
+// textures, and doesn't specify the range of heights and widths.
 func DrawTextured(r *rand.Rand, image []float32) int {
 	q := drawRectangle(r, 10, 26, 5)
 	drawTexture(r, image)
@@ -155,7 +155,7 @@ func DigitsOnNoise(digits *corpus.Corpus, documents []int) Generator {
 	})
 }
 
-// DigitsOnTexture is like [DigitsOnNoise], but draws on textures.
+// DigitsOnTexture is like [DigitsOnNoise], but draws digits on textures instead of noise.
 func DigitsOnTexture(digits *corpus.Corpus, documents []int) Generator {
 	return digitsOnBackground(digits, documents, drawTexture)
 }

@@ -65,7 +65,7 @@ type method struct {
 
 const tolerance = 1e-3
 
-// methods lists the methods of Figure 4 and two controls. The first is compared with the others.
+// methods lists Figure 4's methods and two controls. The others are compared with the first.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},
@@ -102,7 +102,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 	return report, nil
 }
 
-// read reads a corpus and checks that each class has enough documents.
+// read reads the corpus called name and checks that each class has enough documents.
 func (p *settings) read(ctx context.Context, r *repro.Env, name string) (c *corpus.Corpus, err error) {
 	if name == repro.WebKB.Name {
 		if err = r.Require(repro.WebKB); err == nil {
@@ -253,7 +253,7 @@ func (p *settings) chooseC(ctx context.Context, t *task, train []int) (c float64
 	wrong := make([]int, len(p.C))
 	for fold := range p.FoldCount {
 		var rest, held []int
-		for i, doc := range train { // the classes are contiguous, so cyclic folds are stratified
+		for i, doc := range train { // documents are sorted by class, so cyclic folds are stratified
 			if i%p.FoldCount == fold {
 				held = append(held, doc)
 			} else {
@@ -271,7 +271,7 @@ func (p *settings) chooseC(ctx context.Context, t *task, train []int) (c float64
 	return p.C[slices.Index(wrong, slices.Min(wrong))], nil
 }
 
-// errorCounts trains on train and returns the number of errors on test for each C.
+// errorCounts trains on train, and returns the number of errors on test for each C.
 func (t *task) errorCounts(ctx context.Context, train, test []int, c []float64) (errorCounts []int, err error) {
 	positive := run.Select(t.positive, train)
 	var decisions [][]float64

@@ -40,7 +40,7 @@ func encodeLetters(n int) string {
 	return "w" + s
 }
 
-// WriteGzip writes a gzipped file of a corpus.
+// WriteGzip compresses content and writes it to a file of corpus s in the folder data.
 func WriteGzip(t testing.TB, data string, s repro.Source, file string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(data, s.Name), 0o777); err != nil {
@@ -57,7 +57,7 @@ func WriteGzip(t testing.TB, data string, s repro.Source, file string, content [
 	}
 }
 
-// WriteText writes a gzipped file with the lines label<TAB>text.
+// WriteText is like [WriteGzip] for lines of the form label<TAB>text.
 func WriteText(t testing.TB, data string, s repro.Source, file string, lines []string) {
 	t.Helper()
 	WriteGzip(t, data, s, file, []byte(strings.Join(lines, "\n")+"\n"))
@@ -199,7 +199,7 @@ func ParseNumber(t testing.TB, cell string) float64 {
 	return v
 }
 
-// ReadResult is like TableRows, but reads a table in lab/results.
+// ReadResult returns the rows of a published table, in lab/results, as maps by column title.
 func ReadResult(t testing.TB, experiment, key string) (rows []map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "results", experiment+"-"+key+".tsv"))

@@ -1,5 +1,5 @@
-// Package tables measures models that gram trains without options on tables of numbers and
-// categories. Tables with only numbers are also used as vectors, as if read from an .npy file.
+// Package tables measures models that gram trains with default options on tables of numbers and
+// categories. Rows of a table without categories are also used as vectors, as from an .npy file.
 package tables
 
 import (
@@ -80,7 +80,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Env, path string) ([]st
 	for seed := range p.SplitCount {
 		rows := rand.New(rand.NewPCG(uint64(seed), repro.Hash(name))).Perm(n)
 		test, rest := rows[:n/4], rows[n/4:]
-		own := c.Select(rest) // the rows are read again, so that only training rows determine the column scales
+		own := c.Select(rest) // read again, so that only training rows determine the column scales
 		read, err := gram.FromRows(ctx, own.Columns, own.Rows, labelsOf(own), o)
 		var a, b float64
 		if err == nil {
@@ -123,7 +123,7 @@ func vectorsOf(c *corpus.Corpus) (*corpus.Corpus, error) {
 	return rows.Corpus(), nil
 }
 
-// score returns the accuracy on test documents in percent, or R² for a regression.
+// score returns the accuracy on test in percent or, for a regression, R².
 func score(ctx context.Context, train, test *corpus.Corpus, o gram.TrainOptions) (float64, error) {
 	m, err := gram.Train(ctx, train, o)
 	if err != nil {
