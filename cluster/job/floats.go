@@ -25,8 +25,8 @@ func FloatBytes(v []float32) []byte {
 	return b
 }
 
-// Floats returns the little-endian values in b. They share the memory of b if possible. Bytes after
-// the last complete value are ignored.
+// Floats returns the little-endian values in b. The result shares the memory of b if possible.
+// Bytes after the last complete value are ignored.
 func Floats(b []byte) []float32 {
 	n := len(b) / 4
 	if n == 0 {

@@ -20,8 +20,8 @@ import (
 // methods may be called concurrently.
 type Host struct {
 	Store       *store.Store
-	Cache       *store.Cache // cache for inputs, or nil
-	Workers     int          // goroutines per task, at least 1
+	Cache       *store.Cache // local cache for inputs; nil for none
+	Workers     int          // number of goroutines per task, at least 1
 	MemoryLimit int64        // memory limit of the process in bytes; 0 if unlimited
 
 	mu     sync.Mutex
@@ -29,15 +29,15 @@ type Host struct {
 	corpus *corpus.Corpus
 }
 
-// Corpus returns the documents with the given digest. They stay in memory until other documents are
-// requested. The caller must not change them.
+// Corpus returns the documents with the given digest. The documents stay in memory until other
+// documents are requested. The caller must not change the documents.
 func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.corpus != nil && h.digest == digest {
 		return h.corpus, nil
 	}
-	h.corpus = nil // free these documents before other documents are read
+	h.corpus = nil // freed before other documents are read
 	c, err := shards.Read(ctx, h.readInput, digest, h.FreeMemory(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.CheckMemory(nil, memory.NeedBytes, "reading the documents of %s", memory.Source)

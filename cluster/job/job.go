@@ -24,7 +24,7 @@ const maxCacheBytes = 1 << 30
 const MaxTasks = 1_000_000_000
 
 // Description holds everything that the results of a job depend on. Equal descriptions have the
-// same digest, so planning twice gives the same job.
+// same digest, so repeated planning gives the same job.
 type Description struct {
 	Version      int             `json:"version"`
 	Kind         string          `json:"kind"`
@@ -53,7 +53,7 @@ func (d *Description) Encode() ([]byte, error) {
 	return json.Marshal(own)
 }
 
-// validate checks all fields except Spec.
+// validate checks all fields except Spec, which the kind checks.
 func (d *Description) validate() error {
 	switch {
 	case d.Version != Version:
@@ -74,7 +74,7 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// CheckRange returns an error unless lower <= v <= upper.
+// CheckRange returns an error for the value called what unless lower <= v <= upper.
 func CheckRange(what string, v, lower, upper int) error {
 	if v < lower || v > upper {
 		return fmt.Errorf("%s must be between %d and %d, got %d", what, lower, upper, v)
@@ -82,7 +82,8 @@ func CheckRange(what string, v, lower, upper int) error {
 	return nil
 }
 
-// ParseDescription parses the result of Encode. It fails if Encode would return different bytes.
+// ParseDescription parses the bytes b that Encode returns. It fails if Encode would return
+// different bytes.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {
@@ -98,7 +99,7 @@ func ParseDescription(b []byte) (*Description, error) {
 	return d, nil
 }
 
-// Decode decodes b, which must be a single JSON value without unknown fields.
+// Decode decodes b into to. b must be a single JSON value without unknown fields.
 func Decode(b []byte, to any) error {
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
@@ -111,7 +112,7 @@ func Decode(b []byte, to any) error {
 	return nil
 }
 
-// SetSpec sets Spec to spec, encoded as JSON.
+// SetSpec sets d.Spec to the JSON text of spec.
 func (d *Description) SetSpec(spec any) (err error) {
 	if d.Spec, err = json.Marshal(spec); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
@@ -119,7 +120,7 @@ func (d *Description) SetSpec(spec any) (err error) {
 	return nil
 }
 
-// DecodeSpec decodes Spec into a struct. Unknown fields are errors.
+// DecodeSpec decodes d.Spec into the struct to. Unknown fields are errors.
 func (d *Description) DecodeSpec(to any) error {
 	if err := Decode(d.Spec, to); err != nil {
 		return fmt.Errorf("job: spec of kind %s: %w", d.Kind, err)
@@ -139,10 +140,10 @@ func IsDigest(s string) bool {
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }
 
-// Job is a job on a [Host], whose store contains the results.
+// Job is a job on a [Host]. The host's store contains the job's results.
 type Job struct {
 	Description
-	Digest string // name of the job
+	Digest string // SHA-256 of the description, which is the name of the job
 	Host   *Host
 }
 

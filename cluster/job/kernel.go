@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ParseKernel parses the values of -kernel and -embed.
+// ParseKernel parses spec, the value of -kernel, and embedding, the value of -embed or "".
 func ParseKernel(spec, embedding string) (kernel.Kernel, error) {
 	k, err := kernel.Parse(spec)
 	if embedding != "" {

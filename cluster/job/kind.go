@@ -43,8 +43,8 @@ type ReadConfigurer interface {
 	ConfigureRead(ctx context.Context, opt *corpus.Options) error
 }
 
-// DocumentSplitter is implemented by a [Planner] that stores the documents of each task itself,
-// such as the planner of predict. PlanArgs.Corpus then isn't stored, and the description has no
+// DocumentSplitter is implemented by a [Planner] that stores each task's documents separately, such
+// as the planner of predict. In this case, PlanArgs.Corpus isn't stored, and the description has no
 // corpus.
 type DocumentSplitter interface{ SplitsDocuments() }
 
@@ -69,7 +69,7 @@ type DriveArgs struct {
 // PlanArgs holds the arguments of a [Planner].
 type PlanArgs struct {
 	Host         *Host
-	Source       string         // value of -in; empty if it isn't set
+	Source       string         // value of -in; empty if the flag isn't set
 	Corpus       *corpus.Corpus // documents, stored unless the planner is a [DocumentSplitter]; nil without -in
 	CorpusDigest string         // digest of Corpus; only for a [Driver], because Plan runs before Corpus is stored
 	Warnf        func(format string, args ...any)
@@ -77,23 +77,23 @@ type PlanArgs struct {
 
 // Worker runs tasks of one job. It must not be used concurrently.
 type Worker interface {
-	// Run returns the result of a task, as slices to concatenate. They are valid until the next
-	// call. The result depends only on the description and the task.
+	// Run returns the result of a task, as slices to concatenate. The slices are valid until the
+	// next call. The result depends only on the description and the task.
 	Run(ctx context.Context, task int) ([][]byte, error)
 	Close() error
 }
 
-// Output describes the output of Kind.Gather or a [Driver].
+// Output says where Kind.Gather or a [Driver] writes the output, and in which format.
 type Output struct {
-	Path   string // output file
-	Format string // output format; if empty, the file name or the kind determines it
+	Path   string // path of the output file
+	Format string // output format; if empty, the file name determines the format, or the kind's default applies
 	Logf   func(format string, args ...any)
 
 	// Progress is called with the amount of completed work and the total.
 	Progress func(done, total int64)
 }
 
-// WriteFile writes the file at Path atomically.
+// WriteFile creates or replaces the file at Path atomically with the output of write.
 func (o *Output) WriteFile(write func(w io.Writer) error) error {
 	f, err := atomicfile.Create(o.Path, "")
 	if err != nil {

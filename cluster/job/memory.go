@@ -8,12 +8,13 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// ProgramBytes is the memory of a process in bytes, without documents, engines, models and results.
-// It includes up to 46 MiB for the program file, which contains the libraries of all stores.
+// ProgramBytes is the size in bytes of a process without documents, engines, models and results. It
+// includes up to 46 MiB for the program file, which contains the libraries of all stores.
 const ProgramBytes = 64 << 20
 
-// FreeMemory returns the memory left for a task in bytes: the limit minus [ProgramBytes] and the
-// memory of the documents c, which may be nil. The result is at least 1, or 0 if there is no limit.
+// FreeMemory returns the size in bytes of the memory left for a task: the limit minus
+// [ProgramBytes] and the size of the documents c, which may be nil. The result is at least 1, or 0
+// if there is no limit.
 func (h *Host) FreeMemory(c *corpus.Corpus) int64 {
 	if h.MemoryLimit == 0 {
 		return 0

@@ -1,4 +1,4 @@
-// Package jobs lists the kinds of jobs.
+// Package jobs lists the kinds of jobs that gramcluster offers.
 package jobs
 
 import (

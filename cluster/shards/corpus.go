@@ -50,8 +50,8 @@ type metadata struct {
 	Labels    int64            `json:"labels"` // total number of labels; -1 if Labels.Offsets is empty
 	Groups    bool             `json:"groups,omitempty"`
 	Hashes    bool             `json:"hashes,omitempty"`
-	Texts     [3]int64         `json:"texts"`  // numbers of terms, classes, names; -1 for a nil list
-	Bytes     int64            `json:"bytes"`  // length of the stream
+	Texts     [3]int64         `json:"texts"`  // numbers of terms, classes and names; -1 for a nil list
+	Bytes     int64            `json:"bytes"`  // size of the stream in bytes
 	Shards    []string         `json:"shards"` // SHA-256 of each shard
 }
 
@@ -83,7 +83,7 @@ func textLists(c *corpus.Corpus) [3]*[]string {
 	return [3]*[]string{&c.Vocabulary, &c.Classes, &c.Names}
 }
 
-// fixedBytes returns the length of the stream before the texts.
+// fixedBytes returns the size in bytes of the stream before the texts.
 func (m *metadata) fixedBytes() int64 {
 	n := 8*(m.Rows+1) + 8*m.Values
 	if m.Labels >= 0 {
@@ -98,8 +98,8 @@ func (m *metadata) fixedBytes() int64 {
 	return n
 }
 
-// check checks that the counts are consistent with the size of the shards. Wrong counts could
-// otherwise cause huge allocations.
+// check checks that the counts match the size of the shards. Otherwise, wrong counts could cause
+// huge allocations.
 func (m *metadata) check() error {
 	if m.Version != version {
 		return fmt.Errorf("format version is %d, but this program reads version %d", m.Version, version)
@@ -124,13 +124,13 @@ func (m *metadata) check() error {
 	return nil
 }
 
-// CorpusBytes returns the approximate memory of a corpus in bytes.
+// CorpusBytes returns the approximate size of a corpus in memory, in bytes.
 func CorpusBytes(c *corpus.Corpus) int64 {
 	m := newMetadata(c)
 	return m.corpusBytes()
 }
 
-// readBytes returns the approximate memory in bytes for reading the corpus, including one shard.
+// readBytes returns the approximate size in bytes of the corpus plus one shard, for reading.
 func (m *metadata) readBytes() int64 { return m.corpusBytes() + min(m.Bytes, ShardBytes) }
 
 func (m *metadata) corpusBytes() int64 {

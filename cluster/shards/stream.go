@@ -14,7 +14,7 @@ type number interface {
 // chunkBytes is the maximum number of bytes that writeList encodes at a time.
 const chunkBytes = 1 << 18
 
-// splitter divides a stream into shards. After an error it ignores all writes.
+// splitter divides a stream into shards. After an error, it ignores all writes.
 type splitter struct {
 	ctx   context.Context
 	buf   []byte
@@ -57,7 +57,7 @@ func writeList[T number](w *splitter, list []T) {
 	}
 }
 
-// joiner reads a stream from its shards. After an error all reads fail.
+// joiner reads a stream from its shards. After an error, all reads fail.
 type joiner struct {
 	next func() ([]byte, error) // returns the next shard, or io.EOF after the last shard
 	buf  []byte
@@ -81,7 +81,7 @@ func (r *joiner) fill() {
 	}
 }
 
-// readList returns the next n numbers. On a little-endian computer the numbers share the memory of
+// readList returns the next n numbers. On a little-endian computer, the numbers share the memory of
 // the shard, unless they are misaligned or extend beyond the shard.
 func readList[T number](r *joiner, n int64) []T {
 	if r.err != nil {

@@ -98,7 +98,7 @@ func folderLocation(path string) (location, error) {
 	_, scheme := allowedParameters[strings.ToLower(before)]
 	switch {
 	case colon && strings.Contains(after, "@"):
-		return location{}, errCredentials // a password may contain slashes
+		return location{}, errCredentials // the colon may follow a user name, because passwords may contain slashes
 	case colon && (scheme || strings.EqualFold(before, "file")), strings.Contains(path, "?"):
 		return location{}, errors.New("store: the address looks like a URL without ://; use a folder or a URL such as " +
 			"s3://bucket/prefix")
@@ -145,8 +145,8 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact returns a text, such as a service's error message, without credentials. Parts of URLs that
-// look like credentials are replaced by an ellipsis.
+// Redact returns a text, such as a service's error message, without credentials. It replaces parts
+// of URLs that look like credentials by an ellipsis.
 func Redact(text string) string {
 	text = userPattern.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {

@@ -88,7 +88,7 @@ func (c cloudBucket) Close() error { return c.bucket.Close() }
 // These functions are set by clouds.go, which links the services' libraries.
 var (
 	addListCheck   func(as func(any) bool) error       // adds a check for complete list pages to S3 requests
-	isAccessDenied = func(error) bool { return false } // reports whether a NotFound error means denied access
+	isAccessDenied = func(error) bool { return false } // reports whether a NotFound error means that access is denied
 )
 
 // redactingReader reads an object and redacts errors. It also hides a service's
@@ -104,7 +104,7 @@ func (r redactingReader) Read(p []byte) (int, error) {
 }
 
 // isNotExist reports whether an error means that an object doesn't exist. Google also returns
-// NotFound if access is denied, and Azure if the host name doesn't exist.
+// NotFound if access is denied. Azure also returns NotFound if the host name doesn't exist.
 func isNotExist(err error) bool {
 	name := (*net.DNSError)(nil)
 	return gcerrors.Code(err) == gcerrors.NotFound && !errors.As(err, &name) && !isAccessDenied(err)

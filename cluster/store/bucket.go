@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Bucket holds objects. An object is visible to everyone once Create has returned nil. A Bucket may
-// be used concurrently, by goroutines and by processes.
+// Bucket holds objects. After Create has returned nil, the object is visible to everyone. A Bucket
+// may be used concurrently, by goroutines and by processes.
 type Bucket interface {
 	// Create creates an object whose contents are the concatenated parts. If the key exists, it
 	// leaves the object unchanged and returns an error that wraps ErrExists. After any other error
@@ -28,5 +28,5 @@ type Bucket interface {
 	Close() error
 }
 
-// ErrExists is wrapped by the error of [Bucket].Create if the object exists.
+// ErrExists means that an object already exists. Errors of [Bucket].Create may wrap it.
 var ErrExists = errors.New("the object already exists")

@@ -42,7 +42,7 @@ func (c *Cache) Get(ctx context.Context, s *Store, name string) ([]byte, error) 
 	path := c.path(name)
 	if b, err := c.load(path, name); err == nil {
 		now := time.Now()
-		_ = os.Chtimes(path, now, now) // mark the copy as recently used
+		_ = os.Chtimes(path, now, now) // marks the copy as recently used
 		return b, nil
 	}
 	b, err := s.Get(ctx, name, nil)

@@ -19,7 +19,7 @@ import (
 // file isn't atomic with writing the file. A symbolic link out of the folder is an error.
 type folderBucket struct {
 	dir    string
-	create bool // create a missing folder
+	create bool // true if the first write creates a missing folder
 	*syncedFolders
 }
 
@@ -139,7 +139,7 @@ func (b folderBucket) List(ctx context.Context, prefix string, yield func(string
 	begin := path.Dir(prefix + "x") // deepest folder that contains all keys with the prefix
 	list := func(key string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // missing, or deleted in the meantime
+			return nil // the folder is missing, or was deleted in the meantime
 		}
 		if err == nil {
 			err = ctx.Err()

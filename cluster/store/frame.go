@@ -73,12 +73,12 @@ func numBlocks(payload int64) int64 { return (payload + blockBytes - 1) / blockB
 
 // frame is the decoded header of an object.
 type frame struct {
-	begin, payload int64  // offset and length of the payload
+	begin, payload int64  // offset and size of the payload in bytes
 	checksums      []byte // checksums of the payload's blocks
 }
 
-// readHeader reads the header of an object of size bytes. If the header is invalid or has another
-// key, the error is a *damagedError. Other errors come from r.
+// readHeader reads the header of an object of size bytes. If the header is invalid or contains a
+// different key, the error is a *damagedError. Other errors come from r.
 func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	if least := int64(fixedBytes + len(key) + 4); size < least {
 		return f, &damagedError{size, fmt.Sprintf("the end after %d bytes", size), fmt.Sprintf("at least %d", least)}
@@ -113,8 +113,8 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read fills b from r and compares checksums. b must consist of whole blocks of the payload, from
-// offset begin.
+// read fills b from r and compares checksums. b must consist of whole blocks of the payload,
+// beginning at offset begin of the payload.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)
@@ -130,7 +130,7 @@ func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 }
 
 // readFrame reads an object of size bytes and returns its payload. It uses the memory of buf if buf
-// is large enough. Errors are the same as in readHeader.
+// is large enough. Errors are the same as the errors of readHeader.
 func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
 	f, err := readHeader(r, size, key)
 	if err != nil {

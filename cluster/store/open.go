@@ -36,7 +36,7 @@ func open(ctx context.Context, address string, create bool) (*Store, error) {
 	return &Store{b, p.String()}, nil
 }
 
-// OpenBucket is like [Create], but returns the [Bucket].
+// OpenBucket is like [Create], but returns the store's [Bucket].
 func OpenBucket(ctx context.Context, address string) (Bucket, error) {
 	s, err := Create(ctx, address)
 	if err != nil {

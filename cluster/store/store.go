@@ -17,19 +17,19 @@ type Store struct {
 	name   string
 }
 
-// New returns a store in a bucket. Closing the store closes the bucket.
+// New returns a store whose objects are in b. Closing the store closes b.
 func New(b Bucket) *Store { return &Store{bucket: b, name: "a bucket"} }
 
 // String returns the store's address without parameters, for messages.
 func (s *Store) String() string { return s.name }
 
-// Close closes the bucket.
+// Close closes the store's bucket.
 func (s *Store) Close() error { return s.bucket.Close() }
 
 // MaxAttempts is the maximum number of attempts to write an object.
 const MaxAttempts = 100
 
-// ErrMissing is wrapped by the error of [Store.Get] if no attempt of the object is intact.
+// ErrMissing means that no attempt of an object is intact. Errors of [Store.Get] may wrap it.
 var ErrMissing = errors.New("missing")
 
 // DamagedError reports that an attempt differs from the bytes written by Put.
@@ -81,7 +81,7 @@ func (s *Store) Put(ctx context.Context, name string, parts ...[]byte) (there bo
 				return false, err
 			}
 			hidden++
-			k-- // try the same key again
+			k-- // tries the same key again
 			continue
 		}
 		if damaged := (*DamagedError)(nil); !errors.As(last, &damaged) {

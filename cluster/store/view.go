@@ -13,7 +13,7 @@ type View struct {
 	store *Store
 	name  string
 
-	attempt  int     // current attempt
+	attempt  int     // number of the current attempt
 	bad      []error // errors of damaged attempts
 	file     io.ReadCloser
 	readerAt io.ReaderAt

@@ -15,14 +15,14 @@ type Dispatcher struct {
 	// missing tasks, even after an error.
 	RunTasks func(ctx context.Context, j *job.Job, tasks []int) error
 
-	// Logf prints errors.
+	// Logf prints an error message.
 	Logf func(format string, args ...any)
 
 	// OnStart reports that Run begins job number n, counted from 1. tasks is the number of missing
 	// tasks.
 	OnStart func(j *job.Job, n, tasks int)
 
-	lastDigest string // digest of the last job
+	lastDigest string // digest of the last job that ran
 	numJobs    int
 }
 
@@ -63,8 +63,8 @@ func (h *Dispatcher) Run(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// RunLocal implements Dispatcher.RunTasks by running the tasks in this process. It passes the
-// reports of failed tasks to say.
+// RunLocal runs the tasks in this process, as a Dispatcher.RunTasks may do. It passes the reports
+// of failed tasks to say.
 func RunLocal(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

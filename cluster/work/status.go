@@ -11,15 +11,15 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Status is the progress of a job.
+// Status is a job's progress, as counted in the store.
 type Status struct {
 	Job          string `json:"job"`
 	Kind         string `json:"kind"`
 	NumTasks     int    `json:"tasks"`
-	NumStored    int    `json:"stored"`            // tasks with a result, even if damaged
+	NumStored    int    `json:"stored"`            // number of tasks with a result, even if damaged
 	Bytes        int64  `json:"bytes"`             // total size of all results
-	NumRewritten int    `json:"again"`             // results written because an earlier result of the task was damaged
-	NumDamaged   int    `json:"damaged,omitempty"` // stored results without an intact attempt; 0 unless checked
+	NumRewritten int    `json:"again"`             // number of results written because an earlier result of the task was damaged
+	NumDamaged   int    `json:"damaged,omitempty"` // number of stored results without an intact attempt, if checked
 	missing      []int
 }
 
@@ -31,7 +31,7 @@ func (s *Status) Missing() []int { return s.missing }
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, NumTasks: j.NumTasks}
 	var buf []byte
-	next := 0 // next task to check
+	next := 0 // smallest task that isn't checked yet
 	upTo := func(task int) {
 		for ; next < task; next++ {
 			s.missing = append(s.missing, next)
@@ -40,7 +40,7 @@ func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err erro
 	err := j.Host.Store.List(ctx, job.JobResultsPrefix(j.Digest), func(o store.Object) error {
 		task, err := strconv.Atoi(strings.TrimPrefix(o.Name, job.JobResultsPrefix(j.Digest)))
 		if err != nil || task < next || task >= j.NumTasks || j.ResultName(task) != o.Name {
-			return nil // not a result of this job
+			return nil // o isn't a result of this job
 		}
 		upTo(task)
 		s.NumStored++

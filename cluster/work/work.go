@@ -128,7 +128,7 @@ func (r *Runner) run(ctx context.Context, l job.TaskLine) (state string, err err
 		return "", err
 	}
 	if there {
-		return StateExists, nil // another worker stored the result first
+		return StateExists, nil // meanwhile, another worker has stored the result
 	}
 	return StateDone, nil
 }
@@ -164,7 +164,7 @@ func (r *Runner) open(ctx context.Context, j *job.Job) (w job.Worker, err error)
 	return k.Open(ctx, j)
 }
 
-// Close closes the current worker.
+// Close closes the current worker, if any.
 func (r *Runner) Close() error {
 	w := r.worker
 	r.job, r.worker = nil, nil

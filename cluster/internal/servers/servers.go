@@ -32,7 +32,7 @@ func RequireServers(t testing.TB) {
 	}
 }
 
-// sourcePath returns the path of a file in the folder of this source file.
+// sourcePath returns the path of a file next to this source file.
 func sourcePath(name string) string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), name)
@@ -90,7 +90,7 @@ func start(t testing.TB, cmd *exec.Cmd, ready func(log string) bool) {
 			t.Logf("%s wrote:\n%s", filepath.Base(cmd.Path), out)
 		}
 	})
-	deadline := time.After(5 * time.Minute) // enough for a slow, busy computer
+	deadline := time.After(5 * time.Minute) // long enough for a slow, busy computer
 	for !ready(out.String()) {
 		select {
 		case <-ended.Done():

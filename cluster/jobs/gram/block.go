@@ -1,7 +1,7 @@
 package gram
 
 // maxTileSize is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the size
-// of the parts that a store reads and checks separately.
+// of the parts of an object that a store reads and checks separately.
 const maxTileSize = 512
 
 // tileSize returns the side length of a tile. It is a power of 2 that divides StripHeight, so that
@@ -44,7 +44,7 @@ func (s *spec) firstColumn(end, b, blocks int) int {
 	return b * end / blocks / s.tileSize() * s.tileSize()
 }
 
-// taskOf returns the task whose block contains the given row and column, where column <= row.
+// taskOf returns the task whose block contains the given row and column. column <= row is required.
 func (s *spec) taskOf(row, column int) (task int) {
 	for i := range row / s.StripHeight {
 		_, blocks := s.strip(i)

@@ -105,7 +105,7 @@ func (p *strip) fill(ctx context.Context) error {
 		p.values = tiles.MakeFloats(height * width)
 		p.buf = make([]byte, 4*p.tileSize()*p.tileSize())
 	}
-	transpose := asm.BestKernels().Transpose // doesn't round, so all instruction sets give the same bits
+	transpose := asm.BestKernels().Transpose // an exact copy, so all instruction sets give bit-identical results
 	for column := p.columns[0]; column < p.columns[1]; column += p.tileSize() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.tileSize(), p.columns[1]-column)
 		if column > p.rows[0] {
@@ -127,8 +127,8 @@ func (p *strip) fill(ctx context.Context) error {
 	return nil
 }
 
-// tile returns the values of the tile that begins at row and column. They are valid until the next
-// call.
+// tile returns the values of the tile that begins at row and column. The values are valid until the
+// next call.
 func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (values []float32, err error) {
 	task := p.taskOf(row, column)
 	b := p.block(task)
@@ -155,7 +155,7 @@ func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (value
 // write writes the strip to the file. begin is the offset of the matrix in the file.
 func (p *strip) write(ctx context.Context, f *atomicfile.File, begin int64) error {
 	n, width := p.NumDocuments, p.columns[1]-p.columns[0]
-	rows := 1 // in the file, rows are adjacent only if the strip has all columns
+	rows := 1 // rows of a strip are adjacent in the file only if the strip has all columns
 	if width == n {
 		rows = max(writeBytes/4/n, 1)
 	}

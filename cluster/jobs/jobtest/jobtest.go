@@ -24,8 +24,8 @@ import (
 	"github.com/gramengine/gram/internal/musttest"
 )
 
-// Run plans a job on the documents in source, runs its tasks on two hosts in random order, and
-// gathers the results into a file called name. It returns the job, the output, and any error of
+// Run plans a job on the documents in source, runs the job's tasks on two hosts in random order,
+// and gathers the results into a file called name. It returns the job, the output, and any error of
 // planning or gathering.
 func Run(t testing.TB, k job.Kind, source, name string, flags ...string) (*job.Job, []byte, error) {
 	t.Helper()
@@ -89,8 +89,8 @@ func newOutput(t testing.TB, name string) *job.Output {
 	return &job.Output{Path: path, Logf: t.Logf, Progress: func(int64, int64) {}}
 }
 
-// CheckRejected checks, for each entry of says, that a job with the key as flags fails with an
-// error that contains the value.
+// CheckRejected checks that jobs fail. Each key of says holds the flags of a job, and the value is
+// a text that the job's error must contain.
 func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {
@@ -101,8 +101,8 @@ func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[strin
 	}
 }
 
-// CheckChangedRejected checks that Open and Gather fail for a job whose description was modified by
-// change. It returns both errors.
+// CheckChangedRejected checks that Open and Gather fail for a job whose description change has
+// modified. It returns both errors.
 func CheckChangedRejected(
 	t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description),
 ) (opened, gathered error) {
@@ -167,7 +167,7 @@ func readPath(t testing.TB, path string) (b []byte) {
 // programFolder returns the temporary folder for compiled programs. The first call creates it.
 var programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "gramcluster-test-") })
 
-// RunTests runs the tests of a package and removes the compiled programs.
+// RunTests runs the tests of a package, removes the compiled programs, and exits.
 func RunTests(m *testing.M) {
 	code := m.Run()
 	if dir, err := programFolder(); err == nil {

@@ -13,7 +13,7 @@ import (
 
 // NewProblem prepares documents for training. If once is set, each task trains with one kernel, as
 // in `gram train`. Otherwise, a task trains with several kernels that share dot products, as in
-// `gram grid`. Without a memory limit, NewProblem uses three quarters of the free memory, like
+// `gram grid`. If there is no memory limit, NewProblem uses three quarters of the free memory, like
 // gram.
 func NewProblem(
 	ctx context.Context, h *job.Host, c *corpus.Corpus, e sparse.Embedding, isa string, once bool, tasks ...svm.PlannedRun,
@@ -22,7 +22,7 @@ func NewProblem(
 	if free := run.AvailableMemory(); memory == 0 && free.Source != "" {
 		memory = max(free.FreeBytes/4*3, 1)
 	}
-	held := job.ProgramBytes + shards.CorpusBytes(c) // memory in use during the job
+	held := job.ProgramBytes + shards.CorpusBytes(c) // size of the memory in use during the job
 	return svm.NewProblem(ctx, c, e, svm.Options{
 		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, SingleUse: once, PlannedRuns: tasks,
 	})

@@ -52,8 +52,8 @@ type spec struct {
 	ModelDigest   string   `json:"model"` // digest of the model file
 	Output        string   `json:"output"`
 	IncludeNames  bool     `json:"names,omitempty"`
-	CorpusDigests []string `json:"pieces"` // digest of the documents, by task
-	FirstIndices  []int    `json:"first"`  // index of the first document, by task
+	CorpusDigests []string `json:"pieces"` // digests of the documents, one per task
+	FirstIndices  []int    `json:"first"`  // indices of the first document, one per task
 }
 
 type planner struct {
@@ -150,7 +150,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	return s, len(s.CorpusDigests), nil
 }
 
-// decodeModel decodes a model of gram train. It fails if the kernel is precomputed.
+// decodeModel decodes a model that gram train has written. It fails if the kernel is precomputed.
 func decodeModel(ctx context.Context, b []byte) (learn.Model, error) {
 	m, err := learn.Read(ctx, bytes.NewReader(b))
 	if err != nil {
@@ -180,7 +180,7 @@ type worker struct {
 	job       *job.Job
 	about     learn.About
 	predictor learn.Predictor
-	heldBytes int64 // memory in use without documents, in bytes
+	heldBytes int64 // memory in use in bytes, excluding documents
 }
 
 func open(ctx context.Context, j *job.Job) (job.Worker, error) {
@@ -192,8 +192,8 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	const lines = 16 << 20                     // memory for output lines, including uncollected garbage, in bytes
-	held := job.ProgramBytes + 2*bytes + lines // twice bytes for the encoded and the decoded model
+	const lines = 16 << 20                     // memory for output lines in bytes, including uncollected garbage
+	held := job.ProgramBytes + 2*bytes + lines // twice bytes, for the encoded and the decoded model
 	p, err := learn.NewPredictor(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.MemoryLimit, HeldBytes: held,
 	})

@@ -80,14 +80,14 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	}
 	s := spec{Settings: p.Settings}
 	n, tasks := len(groups), min(p.tasks, len(groups))
-	for t := range tasks { // put consecutive groups together, because they share documents
+	for t := range tasks { // consecutive groups share documents, so they form a task
 		s.Classifiers = append(s.Classifiers, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
 	}
 	return s, tasks, problem.Engine().Close()
 }
 
 // settingsOf returns the solver's settings. With scheme labels, binary classifiers are trained
-// independently, so that workers with less memory compute the same bits. gram trains them
+// independently, so that workers with less memory compute bit-identical results. gram trains them
 // independently only if the matrix fits into memory.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SolverSettings()

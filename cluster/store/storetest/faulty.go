@@ -15,8 +15,8 @@ type Fault int
 
 const (
 	NoFault     Fault = iota
-	FailBefore        // an error without any effect
-	FailAfter         // an error after the full effect
+	FailBefore        // the operation returns an error without any effect
+	FailAfter         // the operation returns an error after the full effect
 	Truncate          // Create creates half of the object and fails; Open returns the first half
 	CreateTwice       // Create creates the object, then reports that it exists, as after an unnoticed retry
 	CorruptByte       // Open returns a wrong byte once; Create stores a wrong byte, without an error

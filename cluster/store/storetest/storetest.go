@@ -56,7 +56,7 @@ func (m *MemoryBucket) Open(ctx context.Context, key string) (io.ReadCloser, int
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
 }
 
-// Keys returns all keys in ascending order.
+// Keys returns the keys of all objects, in ascending order.
 func (m *MemoryBucket) Keys() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
