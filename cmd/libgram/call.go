@@ -23,7 +23,7 @@ import (
 
 type code int32
 
-// The codes are defined in gram.h.
+// These codes are defined in gram.h.
 const (
 	codeOK code = iota
 	codeInvalid
@@ -42,14 +42,14 @@ type request struct {
 	errorSize      int64
 }
 
-// arguments has the layout of struct arguments in gram.c. Each function uses some fields.
+// arguments has the layout of struct arguments in gram.c. Each function uses only some fields.
 type arguments struct {
 	options text
 	result  *uintptr // address for the handle of the new object
 	x, y    *documents
 	texts   *stringList
 	object  uintptr
-	name    text // name of a file, source or array, or contents of a file
+	name    text // name of a file, source or array; or contents of a file
 	i, k    int64
 	numbers span[int64]
 	floats  span[float32]
@@ -66,7 +66,7 @@ type call struct {
 	ended   bool       // true after the call, when callbacks are forbidden
 
 	last        gram.Progress
-	repeatTimer *time.Timer // timer that reports last again
+	repeatTimer *time.Timer // reports last again when it fires
 }
 
 // function implements a C function. It returns the new object, or nil if no object is created.
@@ -124,7 +124,7 @@ func run(in *request, f function, a *arguments) code {
 	return in.setError(err)
 }
 
-// panicError is the error for a panic in the library.
+// panicError is the error that a panic in the library causes.
 type panicError struct {
 	value any
 	stack []byte

@@ -130,7 +130,7 @@ func cloneCSR(m *sparse.CSR) *sparse.CSR {
 		Values: slices.Clone(m.Values)}
 }
 
-// sameTokenizer returns options that use the tokenizer of a corpus, and keep rare terms.
+// sameTokenizer returns options that use the tokenizer of a corpus and keep rare terms.
 func sameTokenizer(of *corpus.Corpus, o gram.Options) gram.ReadOptions {
 	return gram.ReadOptions{Options: o, Tokenizer: of.Tokenizer, MinDF: 1}
 }

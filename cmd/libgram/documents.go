@@ -214,7 +214,7 @@ type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// convert converts numbers to another type. If the types are the same, the numbers aren't copied.
+// convert converts all to type T. If S is T, it returns all without copying.
 func convert[T, S number](all []S) []T {
 	if same, ok := any(all).([]T); ok {
 		return same
@@ -226,7 +226,7 @@ func convert[T, S number](all []S) []T {
 	return out
 }
 
-// numbersOf converts n numbers to T. data has elements of type A (32 bits) or B (64 bits).
+// numbersOf converts the n numbers at data to T. Their type is A if bits is 32, or B if bits is 64.
 func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
 	switch bits {
 	case 32:
@@ -275,8 +275,8 @@ func (d *documents) setLabels(c *corpus.Corpus) error {
 	return labelClasses(c, names, labels, offsets)
 }
 
-// labelClasses sets the labels of all documents. Classes without documents are omitted. If offsets
-// is nil, each document has one label, or none if its label is negative.
+// labelClasses sets the labels of all documents. It omits classes without documents. If offsets is
+// nil, each document has one label, or none if the label is negative.
 func labelClasses(c *corpus.Corpus, names []string, labels []int32, offsets []int64) error {
 	used, seen := make([]bool, len(names)), map[string]bool{}
 	for k, id := range labels {

@@ -41,8 +41,8 @@ func existingArray[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }
 
-// rowsMaker returns an arrayMaker for rows of equal length. Without rows, the arrayMaker returns
-// nil.
+// rowsMaker returns an arrayMaker for rows of equal length. If rows is empty, the arrayMaker
+// returns nil.
 func rowsMaker(rows [][]float64) arrayMaker {
 	return func(*call) (*array, error) {
 		if len(rows) == 0 {
@@ -55,7 +55,7 @@ func rowsMaker(rows [][]float64) arrayMaker {
 // entry is an object with its pinned arrays and its reference count.
 type entry struct {
 	object
-	refCount int // number of calls in progress, plus one for the handle
+	refCount int // number of calls in progress, plus 1 while the handle is valid
 
 	mu    sync.Mutex
 	views map[string]pinnedArray

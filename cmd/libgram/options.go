@@ -78,7 +78,7 @@ func members(text []byte) (values map[string]json.RawMessage, err error) {
 	return values, nil
 }
 
-// eachField calls visit for each field that is an option, also in embedded structs.
+// eachField calls visit for each field that is an option, including fields of embedded structs.
 func eachField(of reflect.Value, visit func(name string, field reflect.Value)) {
 	for i := range of.NumField() {
 		field := of.Type().Field(i)
@@ -204,8 +204,8 @@ func nonzeroOptions(options any) map[string]any {
 	return out
 }
 
-// encode returns about as a JSON object with keys in snake case, and with kind as "kind". Infinity
-// and NaN become null.
+// encode returns about as a JSON object with keys in snake case, and adds the key "kind" with the
+// value kind. Infinity and NaN become null.
 func encode(about any, kind string) ([]byte, error) {
 	out, _ := snake.Convert(about).(map[string]any)
 	if out == nil {

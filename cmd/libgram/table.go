@@ -21,7 +21,7 @@ type table struct {
 	rows    int64
 }
 
-// fields returns copies of the column names and rows. Numbers are converted to text, and NaN to an
+// fields returns copies of the column names and rows. Numbers are converted to text. NaN becomes an
 // empty field.
 func (t *table) fields() (columns []string, rows [][]string, err error) {
 	if columns, err = t.columns.list("columns"); err != nil {

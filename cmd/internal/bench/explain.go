@@ -35,7 +35,7 @@ type headRow struct {
 	rounds []headRound
 }
 
-// headRound is one round for a head size, or the medians of all rounds.
+// headRound is the result of one round for a head size, or the medians of all rounds.
 type headRound struct {
 	Seconds     float64 `json:"seconds"`
 	Head        float64 `json:"head_seconds"`
@@ -77,7 +77,7 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 		if row.Chosen = h.TermCount == r.ChosenTerms; !row.Chosen {
 			terms := h.TermCount
 			if terms == 0 {
-				terms = -1 // no head; with 0 the engine would choose a head
+				terms = -1 // no head, because the engine would choose a head for 0
 			}
 			if row.engine, _, err = b.engine(ctx, engineConfig{embedding, b.fastestISA(), 1, terms}); err != nil {
 				return nil, err

@@ -48,7 +48,7 @@ type pairsRow struct {
 	HeadTerms int `json:"head_terms"`
 	PanelSize int `json:"panel_documents"`
 	instrument.OperationCounts
-	HeadShare     float64 `json:"head_peak_share"` // fraction of the peak rate
+	HeadShare     float64 `json:"head_peak_share"` // head's fraction of the peak rate
 	UsefulShare   float64 `json:"head_useful_peak_share"`
 	ReadShare     float64 `json:"read_bandwidth_share"`
 	CopyShare     float64 `json:"copy_bandwidth_share"`
@@ -59,24 +59,26 @@ type pairsRow struct {
 
 	run         func(ctx context.Context) error
 	engine      *engine.Engine // nil for the baseline
-	kernels     *asm.Kernels   // instruction set; nil for the baseline and the GPU
+	kernels     *asm.Kernels   // routines of the instruction set; nil for the baseline and the GPU
 	usefulMadds int64          // number of multiply-adds of the head for terms in both documents
 	numValues   int64          // number of stored values
 	mapped      bool           // true if a kernel function is applied to c
 
-	fewestWorkers, merge *pairsRow // rows for ratios: the same kernel with the first number of workers; the baseline
+	// Rows for ratios: the row of the same kernel with the first number of workers, and the
+	// baseline.
+	fewestWorkers, merge *pairsRow
 	memory               *memoryRow
 	rounds               []pairsRound
 }
 
-// pairsRound is one round of a row, or the medians of all rounds. Rates of stages are totals over
-// all workers. Shares are fractions of the workers' total time.
+// pairsRound is the result of one round for a row, or the medians of all rounds. Rates of stages
+// are totals over all workers. Shares are fractions of the workers' total time.
 type pairsRound struct {
 	Seconds       float64 `json:"seconds"`
 	PairsPerS     float64 `json:"pairs_per_s"`
 	RatioToMerge  float64 `json:"ratio_to_merge"`
 	SpeedUp       float64 `json:"speed_up"`        // speed relative to the first number of workers
-	PeakPerS      float64 `json:"peak_madd_per_s"` // peak over all workers; for medians, the maximum over the rounds
+	PeakPerS      float64 `json:"peak_madd_per_s"` // peak rate over all workers; for medians, the maximum over the rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
 	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail, per second of the total time
 	BytesPerS     float64 `json:"moved_bytes_per_s"`
@@ -88,7 +90,7 @@ type pairsRound struct {
 	Close float64 `json:"close_share"`
 	Map   float64 `json:"map_share"`
 	Store float64 `json:"store_share"`
-	Idle  float64 `json:"idle_share"` // fraction of time outside the stages
+	Idle  float64 `json:"idle_share"` // fraction of the workers' time outside the stages
 }
 
 // allRows returns the baseline and the rows in the order of measurement.
@@ -136,7 +138,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 	if err != nil {
 		return nil, err
 	}
-	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // shared by all rows
+	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows use this memory, one after another
 	for _, s := range b.specs {
 		for _, isa := range b.Backends() {
 			for i, workers := range b.workers {
@@ -222,7 +224,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	return nil
 }
 
-// pairsPerSecondTitle is the title of a table and of the chart of its values.
+// pairsPerSecondTitle is the title of a table and of the chart of the table's values.
 const pairsPerSecondTitle = "Pairs per second"
 
 func (row *pairsRow) summarise() {

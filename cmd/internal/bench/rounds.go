@@ -26,11 +26,11 @@ func (b *bench) runRounds(n int, name func(i int) string, measure func(i int) er
 	return nil
 }
 
-// timeRun returns the time of run in seconds, and the statistics of e during the run. e may be nil.
+// timeRun returns the time of run in seconds, and e's statistics during the run. e may be nil.
 func timeRun(
 	ctx context.Context, e *engine.Engine, run func(context.Context) error,
 ) (seconds float64, did engine.Stats, err error) {
-	runtime.GC() // collect earlier garbage, which would affect memory and time
+	runtime.GC() // collects earlier garbage, which would affect memory and time
 	var before engine.Stats
 	if e != nil {
 		before = e.Stats()

@@ -92,7 +92,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	defer b.progress.Clear()
 	workers := b.workers
 	if !b.f.IsSet("workers") {
-		_ = workers.Set(size.workers) // cannot fail, because sizes has only valid lists
+		_ = workers.Set(size.workers) // can't fail, because sizes has only valid lists
 	}
 	slices.Sort(workers)
 	r, err := instrument.Run(ctx, instrument.Options{ISA: asm.ISA(b.ISA), WorkerCounts: workers,
@@ -100,7 +100,7 @@ func (b *bench) runSuite(ctx context.Context, e *cli.Env) error {
 	if r == nil {
 		return err
 	}
-	interrupted := err // reason for an incomplete run, or nil
+	interrupted := err // reason why the run is incomplete, or nil
 	b.progress.Clear()
 	if b.suite.out != "" {
 		if _, err := matrixio.WriteFile(b.suite.out, r.Write); err != nil {
@@ -140,8 +140,8 @@ func (s *suiteReport) Describe(d *report.Document) {
 		report.FormatCountOf(len(s.Rows), "interval", "intervals"))
 }
 
-// expandRanges splits s at commas. It replaces "..." between two numbers with repeated doublings of
-// the first number that are below the second.
+// expandRanges splits s at commas. It replaces "..." between two numbers a and b with a·2, a·4 and
+// so on, up to the last number below b.
 func expandRanges(s string) (parts []string) {
 	list := strings.Split(strings.ReplaceAll(s, "…", "..."), ",")
 	for i, part := range list {

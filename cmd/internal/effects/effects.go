@@ -41,7 +41,7 @@ func TermTable(terms []learn.TermEffect) *report.Table {
 	return t
 }
 
-// ColumnTable returns a table of a row's columns and their effects.
+// ColumnTable returns a table of the columns of a predicted row, and their effects.
 func ColumnTable(columns []learn.ColumnEffect) *report.Table {
 	t := report.NewTable("column", ">effect", "favours")
 	for _, c := range columns {

@@ -23,12 +23,12 @@ type documentReport struct {
 	Model    string `json:"model"`
 	Document string `json:"document"`
 	*learn.DocumentExplanation
-	Columns []learn.ColumnEffect   `json:"columns,omitempty"` // columns of a row, ordered by effect
+	Columns []learn.ColumnEffect   `json:"columns,omitempty"` // columns of a table row, ordered by effect
 	Marks   []learn.WordOccurrence `json:"marks,omitempty"`   // words with the largest effects
 
 	text     string
 	terminal bool   // true if the report is written to a terminal
-	source   string // source of the training documents
+	source   string // source of the training documents, as set by the user
 }
 
 // engineMemoryFactor is the memory for explaining a prediction, in multiples of the model's memory.

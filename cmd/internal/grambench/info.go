@@ -50,7 +50,7 @@ type computerReport struct {
 	L3             int        `json:"l3_bytes"`
 	MemoryBytes    int64      `json:"memory_bytes"`
 	FreeBytes      int64      `json:"memory_free_bytes"`
-	FreeBytesLimit string     `json:"memory_free_by,omitempty"` // limit that determines the free memory
+	FreeBytesLimit string     `json:"memory_free_by,omitempty"` // limit that determines the amount of free memory
 	ChosenISA      string     `json:"isa"`
 	Reason         string     `json:"isa_reason"`
 	CostOrigin     string     `json:"cost_origin"`
@@ -60,11 +60,11 @@ type computerReport struct {
 	Rows           []infoRow  `json:"rows"`
 }
 
-// infoRow describes an instruction set.
+// infoRow describes an instruction set and whether it is available.
 type infoRow struct {
 	ISA              string `json:"isa"`
 	RequiredFeatures string `json:"needs"`
-	PanelSize        int    `json:"panel_documents,omitempty"` // panel size; 0 if the instruction set isn't available
+	PanelSize        int    `json:"panel_documents,omitempty"` // number of documents per panel; 0 if the instruction set isn't available
 	Available        bool   `json:"available"`
 	Chosen           bool   `json:"chosen"`
 }

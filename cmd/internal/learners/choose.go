@@ -25,7 +25,7 @@ func (m *trainingFlags) declareChoice(work float64, usage string) {
 	}
 	kernel := m.f.Lookup("kernel")
 	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
-	kernel.Usage = strings.Replace(kernel.Usage, ", see gram kernels", "", 1) // so that the flag's help fits on one line
+	kernel.Usage = strings.Replace(kernel.Usage, ", see gram kernels", "", 1) // shortened, so that the flag's help fits on one line
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.AddCheck(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= maxChooseTime) {
@@ -35,8 +35,8 @@ func (m *trainingFlags) declareChoice(work float64, usage string) {
 	})
 }
 
-// keepTexts makes the reader keep rows for automatic selection. The reader also keeps texts, unless
-// flags determine the terms.
+// keepTexts makes the reader keep table rows for automatic selection. The reader also keeps texts,
+// unless flags determine the terms.
 func (m *trainingFlags) keepTexts() {
 	if !learn.SelectsParameters(m.learner.Type) || m.chooseTime == 0 {
 		return
@@ -47,7 +47,8 @@ func (m *trainingFlags) keepTexts() {
 	}
 }
 
-// settingsOf returns the flags for the chosen settings. If ngrams is empty, -ngrams is omitted.
+// settingsOf returns the flags that set the chosen settings. If ngrams is empty, -ngrams is
+// omitted.
 func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []string {
 	s := &found.Choice.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
@@ -59,7 +60,7 @@ func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []s
 	default:
 		words = append(words, "-scheme", s.Scheme.String())
 	}
-	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the selection changed the tolerance
+	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // true if the selection changed the tolerance
 		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
 	}
 	if ngrams != "" {
@@ -73,7 +74,7 @@ func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []s
 }
 
 // vocabularyFlags returns the flags that set the chosen tokenizer and minimum document frequency.
-// It returns nil if the corpus's own tokenizer was chosen.
+// It returns nil if the choice is the corpus's own tokenizer.
 func vocabularyFlags(found *learn.SearchResult) []string {
 	if found.Choice.Tokenizer == 0 || found.Tokenizers == nil {
 		return nil
@@ -86,8 +87,8 @@ func vocabularyFlags(found *learn.SearchResult) []string {
 	return flags
 }
 
-// addLinearHint adds a hint that recommends a linear SVM. v is the linear SVM's validation; nil for
-// no hint. termFlags are the flags that set the terms.
+// addLinearHint adds a hint that recommends a linear SVM. v is the validation of the linear SVM; if
+// v is nil, there is no hint. termFlags are the flags that set the terms.
 func (r *choiceReport) addLinearHint(v *learn.Validation, termFlags []string) {
 	if v == nil {
 		return
@@ -121,7 +122,7 @@ func (m *trainingFlags) newChoiceReport(found *learn.SearchResult, ngrams []stri
 			row.IsBest, row.comparedSettings = k == round.BestIndex, round.Parameter
 			r.Rows = append(r.Rows, row)
 		}
-		r.Hint = m.constantHint(round.Points[round.BestIndex].Score) // the last round's hint remains
+		r.Hint = m.constantHint(round.Points[round.BestIndex].Score) // the hint of the last round remains
 	}
 	return r
 }
@@ -153,8 +154,8 @@ type choiceReport struct {
 	TrainCommand string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// maxShownPoints limits the number of points in the text report, and maxShownPerRound the number
-// per round.
+// maxShownPoints limits the number of points in the text report, and maxShownPerRound the number of
+// points per round.
 const maxShownPoints, maxShownPerRound = 10, 5
 
 // Describe adds the best points of each round and the train command.

@@ -83,7 +83,7 @@ func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
 	p := e.NewProgress(true)
 	defer p.Clear()
 	regression := v.learner.Type == model.EpsilonSVR || v.learner.Type == model.NuSVR
-	if regression && v.f.ReportPath != "" { // keep the rows for the table of the largest errors
+	if regression && v.f.ReportPath != "" { // keeps the rows for the table of the largest errors
 		v.KeepTexts = cmp.Or(v.ReadLimitBytes()/4, math.MaxInt64)
 	}
 	j, err := v.prepare(ctx, e, p, v.usesDefaultKernel(), 1, v.folds)
@@ -120,7 +120,7 @@ func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		var d report.Document
-		r.writeLines(&d) // same output as svm-train -q -v
+		r.writeLines(&d) // writes the same output as svm-train -q -v
 		io.WriteString(e.Stdout, d.String())
 		return v.f.WriteReportPage(r)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Maximum sizes of a page's sections.
+// These are the maximum sizes of a page's sections.
 const (
-	maxText   = 4000 // bytes of a mistake's text
+	maxText   = 4000 // bytes of a mistake's text that the page shows
 	maxCopies = 200
 	maxNovel  = 50
 	maxCurves = 4 // number of classes with curves
@@ -119,7 +119,7 @@ func (r *evaluateReport) formatConfidence(x *learn.Outcome) string {
 }
 
 // curvesSection draws ROC and precision-recall curves for the micro average and for the classes
-// with the smallest AUC. The table lists all classes.
+// with the smallest AUC. Its table lists all classes.
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })
@@ -339,8 +339,8 @@ func markedParts(m *learn.Mistake) (out []report.Span) {
 	return out
 }
 
-// trainingTexts returns the texts of -training, which support vectors refer to by index. It returns
-// nil unless the model has support vectors and was trained on these documents.
+// trainingTexts returns the texts of -training, indexed as support vectors refer to them. It
+// returns nil unless the model has support vectors and was trained on these documents.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.predictions.model.About()
 	if c := r.training; a.SupportVectorCount > 0 && c != nil && a.NumDocuments == c.Documents.Rows() &&

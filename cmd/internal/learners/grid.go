@@ -61,7 +61,7 @@ type grid struct {
 	lists           gridLists
 	plot, modelPath string
 	oneSE           bool
-	samples         bool // true for a search on samples instead of all combinations
+	samples         bool // true if the search runs on samples instead of all combinations
 	numCs           int  // number of values of C
 }
 
@@ -135,8 +135,8 @@ func (g *grid) checkNGrams() error {
 	return nil
 }
 
-// options returns the learner's options. Selection on samples is off with -plot, with -backend, or
-// if negative values are accepted and flags set the kernel.
+// options returns the learner's options. The search doesn't use samples with -plot, with -backend,
+// or if negative values are accepted and flags set the kernel.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.trainingFlags.options(c)
 	if g.Signed && !g.usesDefaultKernel() || g.plot != "" || g.f.IsSet("backend") {
@@ -145,7 +145,7 @@ func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	return o, err
 }
 
-// points returns the grid to search. During flag checks, c is nil.
+// points returns the grid to search. c is nil during flag checks.
 func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	o, err := g.options(c)
 	if err != nil {
@@ -163,7 +163,7 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	return out, nil
 }
 
-// run searches and reports. If ctx is done, it reports the completed points.
+// run searches and writes the report. If ctx is done, it reports the completed points.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	p := e.NewProgress(true)
 	defer p.Clear()

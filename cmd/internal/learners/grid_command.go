@@ -53,10 +53,11 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 }
 
 // commandLine returns a train command, quoted for a shell. The user's flags come first, except the
-// kernel, C and the flags in others. Then come -set flags for other parameters, and settings.
+// kernel, C and the flags in others. The -set flags for other parameters follow, and settings come
+// last.
 func (m *trainingFlags) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
-	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters set by -type in settings
+	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters that -type sets in settings
 	// settings alternates flags and values, which replace the user's values
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])
@@ -83,7 +84,7 @@ func (m *trainingFlags) commandLine(others, settings []string) string {
 			words = append(words, "-set", quote(a.name+"="+a.text))
 		}
 	}
-	if m.Signed && !m.f.IsSet("signed") { // -t implies -signed
+	if m.Signed && !m.f.IsSet("signed") { // if -t is set, it implies -signed
 		words = append(words, "-signed")
 	}
 	for _, w := range settings {
@@ -106,7 +107,7 @@ func appendFlags(words []string, f *cli.Flags, others ...string) []string {
 	return words
 }
 
-// quote quotes w for a shell if needed.
+// quote quotes w for a shell if w has special characters.
 func quote(w string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

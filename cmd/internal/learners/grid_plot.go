@@ -22,8 +22,8 @@ func (r *gridReport) plotParameter() string {
 	return name
 }
 
-// charts plots score and time of the points against a parameter, with a curve per combination of
-// the other settings.
+// charts plots the score and the time of the points against a parameter, with a curve per
+// combination of the other settings.
 func (r *gridReport) charts() []*chart.Chart {
 	over, by := r.plotParameter(), 100.0
 	best := chart.New(r.Corpus.Source, over, r.Measure.String()+", %")
@@ -63,7 +63,7 @@ func (r *gridReport) charts() []*chart.Chart {
 	return []*chart.Chart{best, took}
 }
 
-// trimCommonPrefix removes the common prefix of all names, up to the last common comma.
+// trimCommonPrefix removes the common prefix of all names, up to its last comma.
 func trimCommonPrefix(names []string) []string {
 	for len(names) > 1 {
 		first, _, more := strings.Cut(names[0], ", ")

@@ -42,10 +42,10 @@ type gridReport struct {
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // searched points; for a search on samples, points of the last round
+	Rows   []gridRow     `json:"rows"`             // searched points or, in a search on samples, points of the last round
 	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
-	ablations  []learn.Ablation // gain from each set of terms
+	ablations  []learn.Ablation // gains from each set of terms
 	grid       *grid
 	searchGrid *learn.Grid
 	ngrams     []string
@@ -62,10 +62,10 @@ type searchLine struct {
 }
 
 type gridRow struct {
-	Round            int    `json:"round,omitempty"`     // index of the round in a search on samples, from 1
+	Round            int    `json:"round,omitempty"`     // number of the round in a search on samples, from 1
 	NumDocuments     int    `json:"documents,omitempty"` // size of the round's sample
 	NumFolds         int    `json:"folds,omitempty"`
-	Type             string `json:"type,omitempty"` // learner; empty for support vector machines
+	Type             string `json:"type,omitempty"` // name of the learner; empty for support vector machines
 	Kernel           string `json:"kernel,omitempty"`
 	Embedding        string `json:"embedding,omitempty"`
 	Scheme           string `json:"scheme,omitempty"`

@@ -45,13 +45,13 @@ func (r *predictReport) setComputation(run *predict, p learn.Predictor) {
 		}
 		return
 	}
-	r.ISA = string(asm.Generic) // default if no engine is needed
+	r.ISA = string(asm.Generic) // stays if no engine is needed
 	if e := own.Engine(); e != nil {
 		r.ISA, r.Workers, r.BackendReason = e.Info().Backend, e.Info().Workers, run.Reason()
 		r.DotProducts = e.Stats().Pairs
 	}
 }
 
-// predictionBytes returns the memory in bytes that a prediction needs besides the documents and the
-// engine.
+// predictionBytes returns the size in bytes of the memory that a prediction needs besides the
+// documents and the engine.
 func predictionBytes(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

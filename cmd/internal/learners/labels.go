@@ -14,7 +14,7 @@ import (
 func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	const (
 		most  = 5  // maximum number of warnings
-		times = 10 // minimum ratio of document counts, frequent label to rare label
+		times = 10 // minimum number of documents of the frequent label per document of the rare label
 		least = 4  // minimum length of the frequent label in letters
 	)
 	count := make([]int, len(c.Classes))

@@ -25,7 +25,7 @@ models, too. -grid accepts lists for their parameters and for C.
 ` + learn.Help()}
 }
 
-// learner is the learner set by -type, with its parameters.
+// learner is the learner that -type selects, with its parameters.
 type learner struct {
 	*learn.Learner
 	trainer learn.Trainer
@@ -34,10 +34,10 @@ type learner struct {
 type parameterFlag struct {
 	flags      *trainingFlags
 	flag, name string
-	text       string // value, or the default until the flag is set
+	text       string // value of the flag; before the flag is set, the default
 }
 
-// assigned is a parameter set by a flag or in -type. origin is the flag as on the command line.
+// assigned is a parameter that a flag or -type sets. origin is the flag as on the command line.
 type assigned struct{ flag, name, text, origin string }
 
 func (p *parameterFlag) String() string { return p.text }

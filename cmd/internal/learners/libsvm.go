@@ -14,10 +14,10 @@ import (
 
 // libsvmFlags holds the kernel flags of svm-train.
 type libsvmFlags struct {
-	kernelNumber int // value of -t; -1 if it isn't set
+	kernelNumber int // value of -t; -1 if -t isn't set
 	gamma, coef0 float64
 	degree       int
-	hasGammaList bool // -grid contains a list for gamma
+	hasGammaList bool // true if -grid contains a list for gamma
 }
 
 // kernelNames lists the kernels in the order of svm-train's -t.
@@ -98,7 +98,7 @@ func (m *trainingFlags) checkLIBSVM() error {
 	return nil
 }
 
-// libsvmKernel returns the specification of the kernel selected by -t. c may be nil.
+// libsvmKernel returns the specification of the kernel that -t selects. c may be nil.
 func (m *trainingFlags) libsvmKernel(c *corpus.Corpus) string {
 	if m.isPrecomputed() {
 		return model.Precomputed

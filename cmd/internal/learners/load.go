@@ -31,8 +31,8 @@ const engineMemoryFactor, bytesPerText = 5, 10
 func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loadedModel, *corpus.Corpus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	alone := make(chan *loadedModel, 1)   // model without predictor
-	readied := make(chan *loadedModel, 1) // model with predictor
+	alone := make(chan *loadedModel, 1)   // model without a predictor
+	readied := make(chan *loadedModel, 1) // model with its predictor
 	form := make(chan corpus.FormatOptions, 1)
 	count := &pendingCount{done: make(chan struct{})}
 	makeReady := func(out *loadedModel, documents int64) (learn.Predictor, error) {
@@ -42,7 +42,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	// later.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
-		r.OtherBytes = info.Size() // estimate: a model needs about as much memory as its file
+		r.OtherBytes = info.Size() // an estimate, because a model needs about as much memory as its file
 		r.Need = func(s corpus.Size) int64 {
 			need := s.Bytes() + engineMemoryFactor*r.OtherBytes
 			if r.KeepTexts > 0 {
@@ -66,7 +66,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		alone <- out
 		ready := *out
-		if ready.err == nil && r.Memory == 0 { // otherwise the model is prepared when the documents' memory is known
+		if ready.err == nil && r.Memory == 0 { // otherwise the model is prepared when the size of the documents is known
 			ready.predictor, ready.err = makeReady(out, r.ReadLimitBytes()/2)
 			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil
@@ -127,8 +127,8 @@ type pendingCount struct {
 	done chan struct{}
 }
 
-// device copies the support vectors to the GPU. device returns nil if kernel values are computed on
-// the CPU. If the back end depends on the number of documents, device waits for this number.
+// device copies the support vectors to the GPU. It returns nil if kernel values are computed on the
+// CPU. If the back end depends on the number of documents, it waits for this number.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *pendingCount,
 ) (engine.Device, error) {

@@ -32,7 +32,7 @@ func (m *trainingFlags) checkPrecomputed() error {
 func (m *trainingFlags) Read(ctx context.Context, e *cli.Env, p *cli.Progress) (*corpus.Corpus, error) {
 	documents := m.Documents
 	if m.isPrecomputed() {
-		documents.ZeroBased = "true" // rows begin with 0:serial
+		documents.ZeroBased = "true" // set because rows begin with 0:serial
 	}
 	c, err := documents.Read(ctx, e, p)
 	switch {

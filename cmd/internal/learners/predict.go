@@ -279,8 +279,8 @@ func (r *predict) addNovelty(
 	return errors.Join(n.Annotate(ctx, x.prediction, x.corpus.Documents), n.Close())
 }
 
-// convertKernelRows converts documents to rows of kernel values if the model was trained on such
-// rows.
+// convertKernelRows converts documents to rows of kernel values if the model was trained on rows of
+// kernel values.
 func (r *predict) convertKernelRows(of learn.Model, c *corpus.Corpus) (*corpus.Corpus, error) {
 	if of.About().Kernel == model.Precomputed {
 		return c, toKernelRows(c)

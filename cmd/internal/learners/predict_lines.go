@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/learn"
 )
 
-// writeLines writes the header, if any, and a line per document.
+// writeLines writes the header, if the format has one, and a line per document.
 func writeLines(ctx context.Context, w io.Writer, l *learn.PredictionWriter) error {
 	if _, err := io.WriteString(w, l.Header()); err != nil {
 		return err

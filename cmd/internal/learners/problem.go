@@ -21,13 +21,13 @@ import (
 // trainingJob is a corpus with the options for training.
 type trainingJob struct {
 	flags      *trainingFlags
-	corpus     *corpus.Corpus // documents; nil after releaseCorpus if the learner is an SVM
+	corpus     *corpus.Corpus // documents; for an SVM, nil after releaseCorpus
 	names      *corpus.Corpus // names of documents and terms for error messages
 	options    learn.Options
-	corpusLine source.Summary // description of the corpus before training
+	corpusLine source.Summary // description of the corpus as it was before training
 	begin      time.Time
 
-	problem *svm.Problem // latest SVM problem
+	problem *svm.Problem // most recent SVM problem
 	// times for reading and for preparing the documents, in seconds
 	readSeconds, prepareSeconds float64
 }
@@ -118,7 +118,7 @@ func (j *trainingJob) setSVMOptions(e *cli.Env, p *cli.Progress) (err error) {
 	return nil
 }
 
-// releaseCorpus returns the corpus. For SVMs, j drops the corpus, to free memory for the matrix.
+// releaseCorpus returns the corpus. For an SVM, it also sets j.corpus to nil, to free memory.
 func (j *trainingJob) releaseCorpus() *corpus.Corpus {
 	c := j.corpus
 	if j.flags.learner.Type != "" {

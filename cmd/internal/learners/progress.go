@@ -14,7 +14,7 @@ func trainingProgress(p *cli.Progress, details func(svm.Progress) []string) func
 	return func(s svm.Progress) { p.ShowPartial(s.Stage, s.Done, s.Total, s.PartialWork, details(s)) }
 }
 
-// progressDetails formats the solver's progress, most important first.
+// progressDetails formats the solver's progress, the most important part first.
 func progressDetails(s svm.Progress) []string {
 	var parts []string
 	at := s.Solver
@@ -35,7 +35,7 @@ func progressDetails(s svm.Progress) []string {
 	return parts
 }
 
-// remainingTime estimates the remaining time of a stage. Before 3% of the stage is done, it returns
+// remainingTime estimates the remaining time of a stage. Until 3% of the stage is done, it returns
 // nil, because the time of the first items includes the preparation for all items.
 func remainingTime(begin time.Time, s svm.Progress) []string {
 	const says = 0.03

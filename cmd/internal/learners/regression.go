@@ -11,7 +11,7 @@ import (
 )
 
 // errorsTable returns a table of R², MAE and RMSE with confidence intervals. If the training mean
-// is known, it also has a column for the baseline that always predicts this mean.
+// is known, the table also has a column for the baseline that always predicts this mean.
 func errorsTable(r *score.Regression) *report.Table {
 	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
 	mean := r.Baseline
@@ -75,7 +75,7 @@ func estimatesSection(r *score.Regression, documents int) report.Section {
 	} {
 		c.chart.AddPoints("", chart.Palette[0], chart.Circle, 2.5, c.points)
 		low, high := c.chart.X.Min, c.chart.X.Max
-		for _, axis := range []*chart.Axis{&c.chart.X, &c.chart.Y} { // margins between points and axes
+		for _, axis := range []*chart.Axis{&c.chart.X, &c.chart.Y} { // adds margins between points and axes
 			margin := 0.03 * (axis.Max - axis.Min)
 			axis.Min, axis.Max = axis.Min-margin, axis.Max+margin
 		}

@@ -82,7 +82,7 @@ func (t *train) check() error {
 
 // defaultModel returns the default model file, in the current directory as in svm-train.
 func defaultModel(source string) string {
-	name, _, _ := strings.Cut(source, ":") // without the parameters of synthetic:docs=...
+	name, _, _ := strings.Cut(source, ":") // name is the source without the parameters of synthetic:docs=...
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
@@ -127,7 +127,7 @@ func (t *train) checkFormat(j *trainingJob) error {
 	return nil
 }
 
-// newValidation returns the cross-validation that -v requests.
+// newValidation returns the cross-validation that -v requests, with the flags of train.
 func (t *train) newValidation() *cvFlags {
 	return &cvFlags{trainingFlags: &t.trainingFlags, folds: t.folds}
 }

@@ -42,7 +42,7 @@ type trainReport struct {
 // functionRow describes a decision function. Class is empty if the model isn't a classifier.
 type functionRow struct {
 	Class      string  `json:"class,omitempty"`
-	OtherClass string  `json:"against,omitempty"` // other class in one-vs-one
+	OtherClass string  `json:"against,omitempty"` // in one-vs-one, the second class
 	Objective  float64 `json:"objective"`
 	Iterations int     `json:"iterations"`
 	NumSupport int     `json:"support_vectors"`
@@ -63,7 +63,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *trainingJ
 	}
 	if own, found := learn.KernelMachineOf(m); own != nil {
 		r.fillSVM(t, own, found, j)
-	} else if j.corpus != nil { // nil if automatic selection trained a linear SVM
+	} else if j.corpus != nil { // j.corpus is nil if automatic selection trained a linear SVM
 		digest := j.corpus.Digest()
 		r.Corpus.Digest = hex.EncodeToString(digest[:])
 	}

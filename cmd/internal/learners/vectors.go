@@ -28,7 +28,7 @@ func (m *trainingFlags) applyScale() error {
 }
 
 // usesDefaultKernel reports whether the default kernel may depend on the documents, because no flag
-// sets the kernel or the embedding. For SVMs, -scale may be set.
+// sets the kernel or the embedding. For SVMs, -scale may still be set.
 func (m *trainingFlags) usesDefaultKernel() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")

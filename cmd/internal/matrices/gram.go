@@ -76,7 +76,7 @@ type gramRow struct {
 	Embedding     string  `json:"embedding"`
 	ISA           string  `json:"isa"`
 	BackendReason string  `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
-	Method        string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if in parts
+	Method        string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if computed in parts
 	NumRows       int     `json:"documents"`                // number of rows
 	NumColumns    int     `json:"columns,omitempty"`        // number of training documents; 0 for a square matrix
 	FileBytes     int64   `json:"file_bytes"`
@@ -123,7 +123,7 @@ func (g *gramFlags) check() error {
 			return cli.Usagef("-o %s: unknown file name extension; use .npy, .svm, .libsvm, .mtx or .mm, or set -to", g.out)
 		}
 	}
-	g.Restartable = !matrixio.IsStream(g.out) // output to a stream can't be undone
+	g.Restartable = !matrixio.IsStream(g.out) // a stream can't be rewound, so the command isn't restartable
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1
@@ -177,7 +177,7 @@ func (g *gramFlags) run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	names := corpus.WithoutDocuments()
-	corpus = nil // to free memory for the matrix
+	corpus = nil // frees memory for the matrix
 	if test != nil {
 		line := source.NewSummary(test)
 		r.Test = &line
@@ -267,7 +267,7 @@ func stageName(k kernel.Kernel, first, rows, n int) string {
 		report.FormatCount(n))
 }
 
-// rowsPerPart returns the number of rows per part, which is smaller if memory is scarce.
+// rowsPerPart returns the number of rows per part. If memory is scarce, parts are smaller.
 func (g *gramFlags) rowsPerPart(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
 	about := eng.Info()
 	panel := about.Kernels.PanelWidth
@@ -278,7 +278,7 @@ func (g *gramFlags) rowsPerPart(eng *engine.Engine, rows int, what string, need 
 	return rows, g.CheckMemory(what, need(rows))
 }
 
-// partsBytes returns the memory of two parts in bytes, for computing one and writing the other.
+// partsBytes returns the size of two parts in bytes: one is computed while the other is written.
 func partsBytes(rows, n int) int64 { return 2 * engine.MatrixBytes(min(rows, n), n) }
 
 // computeInParts computes an m x n matrix in parts of rows, and writes each part while computing

@@ -23,8 +23,8 @@ type matrixFile struct {
 	test   *corpus.Corpus // test documents; nil for a square matrix
 }
 
-// readTest reads the test documents, with the terms of the training documents. Without -test it
-// returns nil.
+// readTest reads the test documents, with the terms of the training documents. It returns nil if
+// -test isn't set.
 func (g *gramFlags) readTest(
 	ctx context.Context, e *cli.Env, p *cli.Progress, train *corpus.Corpus,
 ) (*corpus.Corpus, error) {
@@ -105,7 +105,7 @@ func (g *gramFlags) writeCross(
 
 // testBytes estimates the memory in bytes for the kernel values of one panel of test documents.
 func testBytes(docs, others *sparse.CSR) int64 {
-	const rows = 64 // maximum size of a panel
+	const rows = 64 // maximum number of rows of a panel
 	values := rows * int64(docs.MaxRowLen())
 	return sparse.EmbeddedBytes(rows, values) + engine.MaxEngineBytes(rows, others.MaxTerms()+1, values) +
 		2*4*rows*int64(others.Rows())

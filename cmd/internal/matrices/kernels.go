@@ -80,7 +80,7 @@ type kernelsReport struct {
 	detailed bool
 }
 
-// kernelRow is a kernel, or one specification of a kernel.
+// kernelRow describes a kernel, or one specification of a kernel.
 type kernelRow struct {
 	Name    string `json:"kernel"`
 	Formula string `json:"formula,omitempty"`

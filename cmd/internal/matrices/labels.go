@@ -14,8 +14,8 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// numericLabels returns the number of each document's class, as assigned by [classNumbers]. Without
-// classes it returns nil.
+// numericLabels returns the number of each document's class, as assigned by [classNumbers]. It
+// returns nil if there are no classes.
 func numericLabels(c *corpus.Corpus, e *cli.Env) ([]string, error) {
 	return numbersOfDocuments(c, classNumbers(c.Classes, e), "")
 }
@@ -40,7 +40,7 @@ func classNumbers(names []string, e *cli.Env) []string {
 	return numbers
 }
 
-// numbersOfDocuments returns the number of each document's class. For an unlabelled document it
+// numbersOfDocuments returns the number of each document's class. For an unlabelled document, it
 // returns missing, or fails if missing is "". It also fails if a document has several classes.
 func numbersOfDocuments(c *corpus.Corpus, numbers []string, missing string) ([]string, error) {
 	if len(c.Classes) == 0 {

@@ -85,12 +85,12 @@ type duplicatesReport struct {
 	NumGroups         int     `json:"groups"`
 	NumGrouped        int     `json:"documents_in_groups"`
 	NumDropped        int     `json:"documents_to_drop"`
-	// number of documents of -in near a document of -of
+	// number of documents of -in that have a near-duplicate in -of
 	NumLeaks int `json:"documents_near_to_others,omitempty"`
 
 	sizes    []groupSize
 	largest  []largestGroup
-	keepLine string         // report line on the -keep file
+	keepLine string         // report line about the file of -keep
 	section  report.Section // page section with groups or pairs
 }
 
@@ -238,7 +238,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	return d.PrintReport(e, d.f, r)
 }
 
-// newReport returns a report without results. Without -of, of is nil.
+// newReport returns a report without results. of is nil if -of isn't set.
 func (d *duplicates) newReport(c, of *corpus.Corpus) *duplicatesReport {
 	r := &duplicatesReport{outcome: d.newOutcome(c, of), MaxDistance: d.maxDistance}
 	r.Embedding = d.embedding.String()
@@ -302,7 +302,7 @@ func (r *duplicatesReport) countGroups(c *corpus.Corpus, groups [][]int32) {
 	}
 }
 
-// writeKept writes the remaining documents: texts as JSON lines, vectors as svmlight lines.
+// writeKept writes the remaining documents: texts as JSON lines, or vectors as svmlight lines.
 func writeKept(
 	ctx context.Context, path string, c *corpus.Corpus, documents *sparse.CSR, n int, groups [][]int32,
 ) (int64, error) {
@@ -364,7 +364,7 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	return append(b, "}\n"...)
 }
 
-// groupBytes returns an upper bound on the memory in bytes for finding groups.
+// groupBytes returns an upper bound on the size in bytes of the memory for finding groups.
 func groupBytes(s corpus.Size) int64 {
 	embedded, _ := source.ScratchBytes(s)
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))

@@ -201,7 +201,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		source.WarnEmptyDocuments(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, shared.TermCount)
-	c.Documents, columns.Documents, shared = nil, nil, nil // to free memory for the lists of neighbours
+	c.Documents, columns.Documents, shared = nil, nil, nil // freed for the lists of neighbours
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()
@@ -253,7 +253,7 @@ func (n *neighbours) write(ctx context.Context, r *neighboursReport, documents i
 	}
 	var columns []uint32
 	var values []float32
-	row := func(i int) ([]uint32, []float32) { // WriteNPZ requires increasing columns
+	row := func(i int) ([]uint32, []float32) { // sorted, because WriteNPZ requires increasing columns
 		columns, values = columns[:0], values[:0]
 		byNumber := func(a, b engine.Neighbour) int { return cmp.Compare(a.Document, b.Document) }
 		for _, near := range slices.SortedFunc(slices.Values(r.result.List(i)), byNumber) {

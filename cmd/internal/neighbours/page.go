@@ -10,14 +10,14 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// Limits for the sections of a page.
+// These limits apply to each section of a page.
 const (
 	maxShown    = 100 // number of documents or groups
 	maxRows     = 20  // number of rows per table
 	maxExpanded = 3   // number of groups with expanded tables
 )
 
-// withTable returns d with a table of up to maxRows rows.
+// withTable returns d with a table of the first maxRows of all rows.
 func withTable(d report.HighlightedText, all int, row func(i int) []string, titles ...string) report.HighlightedText {
 	t := report.NewTable(titles...)
 	for i := range min(all, maxRows) {
@@ -86,7 +86,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// firstGroups returns a section, with the first groups if -report and -texts are set.
+// firstGroups returns a section. If -report and -texts are set, it contains the first groups.
 func (d *duplicates) firstGroups(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}

@@ -53,7 +53,7 @@ func (s *search) check(formats []string) error {
 		}
 	}
 	if s.MinDF == 0 {
-		s.MinDF = 1 // rare words distinguish documents
+		s.MinDF = 1 // keeps rare words, which distinguish documents
 	}
 	return nil
 }
@@ -108,14 +108,14 @@ type outcome struct {
 	Format        string           `json:"format"`
 	FileBytes     int64            `json:"file_bytes"`
 	SearchSeconds float64          `json:"seconds_search"`
-	Seconds       float64          `json:"seconds"` // total time, without reading the documents
+	Seconds       float64          `json:"seconds"` // total time, excluding reading
 	PeakBytes     int64            `json:"peak_bytes"`
 
 	begin      time.Time
 	limitBytes int64
 }
 
-// newOutcome returns the outcome of a search that begins now. Without -of, of is nil.
+// newOutcome returns the outcome of a search that begins now. of is nil if -of isn't set.
 func (s *search) newOutcome(c, of *corpus.Corpus) outcome {
 	o := outcome{Corpus: source.NewSummary(c), File: s.out, Format: s.format, begin: time.Now(),
 		limitBytes: int64(s.Memory)}

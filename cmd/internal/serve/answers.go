@@ -28,7 +28,7 @@ const maxTexts, maxN, maxExplained = 1000, 1000, 64 << 10
 // request is the decoded body of a request.
 type request struct {
 	corpus.Raw
-	n int // number of terms or neighbours
+	n int // number of terms or neighbours to return
 }
 
 // byteOrderMark is ignored at the start of a body.
@@ -226,7 +226,7 @@ type predictionObject struct {
 	SecondClass   string   `json:"second,omitempty"`
 	NumKnownWords int      `json:"words_known"`
 	NumWords      int      `json:"words"`
-	Note          string   `json:"note,omitempty"` // remark, for example that the text has no known word
+	Note          string   `json:"note,omitempty"` // remark, for example that no word of the text is known
 	// Threshold is set if the prediction is rejected. Probability then refers to SecondClass.
 	Threshold float64 `json:"threshold,omitempty"`
 }
@@ -335,7 +335,7 @@ func explain(ctx context.Context, l *loadedModel, q *request, out *response) err
 
 // neighbourObject is the JSON object of a neighbour among the -of texts.
 type neighbourObject struct {
-	Document string   `json:"document"` // file name, or 1-based index
+	Document string   `json:"document"` // file name, or index from 1
 	Labels   []string `json:"labels,omitempty"`
 	Value    float32  `json:"c"`
 }

@@ -56,7 +56,7 @@ func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 	}
 	c.idleElements[conn] = c.idle.PushBack(conn)
 	if most := s.maxConnections(); state == http.StateNew && c.n > most {
-		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // the new connection if no other connection is idle
+		longest := c.idle.Remove(c.idle.Front()).(net.Conn) // this is the new connection if no other connection is idle
 		delete(c.idleElements, longest)
 		_ = longest.Close()
 		s.metricSet.GetOrCreateCounter("gram_connections_closed_total").Inc()
@@ -68,7 +68,7 @@ func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections returns the maximum number of connections, which may use half of the memory limit.
+// maxConnections returns the maximum number of connections. They may use half of the memory limit.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

@@ -9,7 +9,7 @@ import (
 // memoryCounter counts bytes of connections and requests. Requests beyond the limit get status 503.
 type memoryCounter struct{ used, limit atomic.Int64 }
 
-// memoryShare is the memory held by one request.
+// memoryShare is the part of the counted memory that one request holds.
 type memoryShare struct {
 	counter *memoryCounter
 	n       int64

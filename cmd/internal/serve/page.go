@@ -30,10 +30,10 @@ var contentPolicy = func() string {
 		"frame-ancestors 'none'", base64.StdEncoding.EncodeToString(digest[:]))
 }()
 
-// pageContent holds the content of the page. Empty fields are omitted from the page.
+// pageContent holds the contents of the page. The page omits empty fields.
 type pageContent struct {
 	Model, Kind, Text, Error string
-	Fields                   []field // one form field per column, if the model predicts rows
+	Fields                   []field // one form field per column; nil if the model predicts texts
 	Answers                  []pageSection
 }
 

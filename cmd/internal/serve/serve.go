@@ -125,7 +125,7 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 	} else {
 		e.Warnf("-addr %s: the model is accessible from the network without authentication or encryption", r.addr)
 	}
-	tell := func(format string, args ...any) { // e.Infof would print a repeated text only once
+	tell := func(format string, args ...any) { // unlike e.Infof, tell prints a repeated text each time
 		if !e.Quiet {
 			fmt.Fprintf(e.Stderr, "%s: %s\n", e.ProgramName, fmt.Sprintf(format, args...))
 		}
@@ -153,7 +153,7 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 	}
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	asked, looks := again, tick.C // nil during a reload, which may block on a pipe
+	asked, looks := again, tick.C // looks is nil during a reload, which may block on a pipe
 	for {
 		wanted := false
 		select {
@@ -187,8 +187,9 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 const pollInterval = 500 * time.Millisecond
 
 type watcher struct {
-	file               string
-	readInfo, lastInfo os.FileInfo // state of the file when it was read, and at the last check; nil if there is no file
+	file string
+	// States of the file when it was read, and at the last check; nil if there was no file.
+	readInfo, lastInfo os.FileInfo
 }
 
 // recordState records the state of the file. Call it before reading the file.
@@ -240,7 +241,7 @@ func listenErrorReason(err error) error {
 	return err
 }
 
-// loadedModel is a model with the texts for neighbours. It is immutable.
+// loadedModel is a model, optionally with texts for neighbours. It is immutable.
 type loadedModel struct {
 	name           string
 	model          *gram.Model

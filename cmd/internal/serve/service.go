@@ -30,8 +30,8 @@ const (
 	unboundedBytes  = 1 << 30  // default memory limit for connections and requests
 )
 
-// Memory in bytes per byte of a request body: bodyFactor to read and parse the body, and workFactor
-// more to answer the request.
+// bodyFactor and workFactor are memory in bytes per byte of a request body: bodyFactor to read and
+// parse the body, and workFactor in addition to answer the request.
 const bodyFactor, workFactor = 5, 27
 
 // latencyBuckets holds the bounds of latency histograms in seconds. Predicting a text takes about
@@ -122,7 +122,7 @@ var paths = slices.Sorted(maps.Keys(routes))
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began, path := time.Now(), r.URL.Path
 	out := &response{contentType: "application/json", held: memoryShare{counter: &s.memory}}
-	defer out.reset() // after the response has been sent
+	defer out.reset() // frees the memory after the response has been sent
 	status := http.StatusOK
 	if err := s.answer(w, r, out); err != nil {
 		out.fail(err)
@@ -190,7 +190,7 @@ func isLocal(host string) bool {
 func statusErrorOf(err error) *statusError {
 	var f *statusError
 	var tooLarge *http.MaxBytesError
-	var row *corpus.SyntaxError // a row that doesn't match the model's columns
+	var row *corpus.SyntaxError // the error of a row that doesn't match the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f

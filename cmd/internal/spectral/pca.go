@@ -125,7 +125,7 @@ type componentsReport struct {
 	BackendReason string          `json:"backend_reason,omitempty"`
 	MatrixStored  bool            `json:"matrix_kept"`
 	NumLandmarks  int             `json:"landmarks,omitempty"`
-	LostVariance  float64         `json:"left_by_landmarks,omitempty"` // fraction of the variance that landmarks miss
+	LostVariance  float64         `json:"left_by_landmarks,omitempty"` // fraction of the variance that the landmarks miss
 	NumBasis      int             `json:"vectors"`                     // number of basis vectors
 	NumConverged  int             `json:"converged"`
 	Trace         float64         `json:"eigenvalue_sum"` // trace of the centred matrix
@@ -142,7 +142,7 @@ type componentRow struct {
 	Eigenvalue             float64 `json:"eigenvalue"`
 	Residual               float64 `json:"residual"`
 	Converged              bool    `json:"converged"`
-	ExplainedVarianceRatio float64 `json:"explained"` // fraction of the variance
+	ExplainedVarianceRatio float64 `json:"explained"` // fraction of the total variance
 	CumulativeRatio        float64 `json:"explained_so_far"`
 }
 
@@ -275,7 +275,7 @@ type projection struct {
 	eng       *engine.Engine
 	embedder  *sparse.Embedder
 	kernel    kernel.Kernel
-	heldBytes int64 // memory in use in bytes, including the engine
+	heldBytes int64 // size of the memory in use in bytes, including the engine
 }
 
 // find computes the components, from the whole matrix or from landmarks.

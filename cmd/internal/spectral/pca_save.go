@@ -23,7 +23,7 @@ import (
 // coordinatesFunc returns the coordinates of the listed documents, one row each.
 type coordinatesFunc func(ctx context.Context, rows []int) (*mat.Dense, error)
 
-// coordinatesOf returns a function that projects documents of a corpus.
+// coordinatesOf returns a function that projects the listed documents of the corpus of.
 func (c *pcaFlags) coordinatesOf(f *projection, of *corpus.Corpus) coordinatesFunc {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)
@@ -47,7 +47,7 @@ func selectRows(z *mat.Dense, rows []int) *mat.Dense {
 // saveBatch is the number of documents projected and written at a time.
 const saveBatch = 4096
 
-// formatOf returns the format for a file name: a table format, or by default npy.
+// formatOf returns the format for a file name: a table format, or npy for other extensions.
 func formatOf(path string) string { return cmp.Or(table.FormatOf(path), "npy") }
 
 type point struct {

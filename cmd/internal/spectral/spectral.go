@@ -95,7 +95,7 @@ type spectrumRow struct {
 	NumDocuments  int                   `json:"documents"`
 	Definiteness  string                `json:"definite"` // known definiteness of the kernel
 	Condition     string                `json:"condition,omitempty"`
-	NumSteps      int                   `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
+	NumSteps      int                   `json:"steps,omitempty"` // number of Lanczos steps; 0 if all eigenvalues were computed
 	RoundingBound float64               `json:"rounding"`        // rounding bound, n·2⁻²⁴·|λ|max
 	Verdict       string                `json:"verdict"`
 	Largest       []spectrum.Eigenvalue `json:"largest"`
@@ -138,7 +138,7 @@ func (c *spectrumFlags) run(ctx context.Context, e *cli.Env) error {
 					return err
 				}
 			}
-			x, eng = nil, nil // to free memory for the next embedding
+			x, eng = nil, nil // frees memory for the next embedding
 			if x, err = source.Embed(ctx, docs, k.Embedding(), c.Workers); err != nil {
 				return err
 			}
@@ -169,8 +169,8 @@ func (c *spectrumFlags) options() spectrum.Options {
 	return spectrum.Options{K: c.k, WithSmallest: true, MaxVectors: c.steps, Seed: 1}
 }
 
-// requiredBytes returns the minimum memory for the eigenvalues in bytes, excluding documents and
-// engine.
+// requiredBytes returns the minimum size in bytes of the memory for the eigenvalues, excluding
+// documents and engine.
 func (c *spectrumFlags) requiredBytes(n int) int64 {
 	if c.allValues {
 		return 4*int64(n)*int64(n) + spectrum.EigenvaluesBytes(n)
@@ -178,8 +178,8 @@ func (c *spectrumFlags) requiredBytes(n int) int64 {
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
-// measure computes the eigenvalues of a matrix. held is the memory in use, excluding the engine, in
-// bytes.
+// measure computes the eigenvalues of a matrix. held is the size in bytes of the memory in use,
+// excluding the engine.
 func (c *spectrumFlags) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
 ) (*spectrumRow, error) {
@@ -277,7 +277,7 @@ func (c *spectrumFlags) computeExtremes(
 type gramOperator struct {
 	eng    *engine.Engine
 	k      kernel.Kernel
-	stored *engine.CrossMatrix // stored matrix; nil if it is recomputed for each product
+	stored *engine.CrossMatrix // stored matrix; nil if each product computes it again
 	centre bool
 }
 

@@ -26,7 +26,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// Sizes of the matrices that are compared bit for bit.
+// These are sizes of matrices that are compared bit for bit.
 const (
 	sameBitsDocuments      = engine.MinTailBlockDocuments + 500
 	sameBitsFewerDocuments = 1000      // number of documents for further embeddings; enough for all block boundaries
@@ -56,13 +56,14 @@ func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// checkSameBits checks, on up to limit documents, that the matrix of c has the same bits from 1, 2
-// and 7 workers. It also checks that stripes, single rows, and test documents give the same bits.
+// checkSameBits checks, on up to limit documents, that the matrix of c is bit-identical for 1, 2
+// and 7 workers. It also checks that stripes, single rows, and test documents give bit-identical
+// values.
 func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.StartStage("workers, " + emb.String())
 	var room int64
-	if budget := v.Budget(); budget > 0 { // only half of the free memory, because workers need scratch memory
+	if budget := v.Budget(); budget > 0 { // half of the free memory, because workers need scratch memory
 		room = max((budget-backend.RuntimeBytes-v.corpus.Documents.Bytes())/2, 1)
 	}
 	corpus := v.corpus
@@ -98,8 +99,8 @@ func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int
 }
 
 // compareWorkers computes the matrix with 1, 2 and 7 workers. differ lists the numbers of workers
-// that give other bits than 1 worker. The caller must close the returned engine, which has 7
-// workers.
+// whose results differ from the results of 1 worker. The caller must close the returned engine,
+// which has 7 workers.
 func (v *verifier) compareWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
@@ -110,7 +111,7 @@ func (v *verifier) compareWorkers(
 		if err != nil {
 			return nil, err
 		}
-		for i := range m.Data { // to detect unwritten values
+		for i := range m.Data { // NaN reveals unwritten values
 			m.Data[i] = float32(math.NaN())
 		}
 		if _, err := eng.Gram(ctx, c, m); err != nil {
@@ -162,7 +163,7 @@ func compareMethods(
 			differ = ", stripes differ"
 		}
 	}
-	some := []int{n - 1, 0, n / 2, n / 3} // in arbitrary order, like a working set
+	some := []int{n - 1, 0, n / 2, n / 3} // in arbitrary order, like a solver's working set
 	dst, err := eng.Rows(ctx, c, engine.Request{RowIndices: some}, nil)
 	if err != nil {
 		return "", err
@@ -173,7 +174,7 @@ func compareMethods(
 		}
 	}
 	test := spacedDocuments(docs.Documents, crossDocuments, 0)
-	slices.Reverse(test) // so that the documents are in other panels
+	slices.Reverse(test) // reversed, so that the documents are in other panels
 	y, err := x.Embedder.Transform(docs.Documents.SelectRows(test))
 	if err != nil {
 		return "", err
@@ -194,7 +195,7 @@ func newSymmetric(n int) *engine.Symmetric {
 	return &engine.Symmetric{N: n, Data: tiles.MakeFloats(n * n)}
 }
 
-// sameFloats reports whether a and b have the same bits.
+// sameFloats reports whether a and b are bit-identical.
 func sameFloats(a, b []float32) bool { return bytes.Equal(bytesOf(a), bytesOf(b)) }
 
 // bytesOf returns the bytes of v without a copy.
@@ -202,7 +203,7 @@ func bytesOf(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
 
-// digestOf returns the SHA-256 of the little-endian bits of values, in hexadecimal.
+// digestOf returns the SHA-256 of the little-endian bytes of values, in hexadecimal.
 func digestOf(values []float32) string {
 	h := sha256.New()
 	var buf []byte

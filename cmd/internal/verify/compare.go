@@ -39,7 +39,7 @@ type comparison struct {
 // maxError is the largest error and its position.
 type maxError struct {
 	err       float64
-	row, col  int // index in sample.rows, and index among the row's compared values
+	row, col  int // row is an index into sample.rows, and col an index into the row's compared values
 	got, want float64
 }
 
@@ -53,7 +53,7 @@ func (e *maxError) update(err float64, row, col int, got, want float64) {
 	}
 }
 
-// Kinds of errors, which are indices of rowResult.maxErrors.
+// These kinds of errors are indices of rowResult.maxErrors.
 const (
 	absoluteError = iota
 	relativeError
@@ -112,14 +112,14 @@ func (v *verifier) compare(
 		}
 		for i, b := range backends {
 			_, err := b.rows.Rows(ctx, k, engine.Request{RowIndices: documentsOf(rows)}, got)
-			if errors.Is(err, engine.ErrNotFinite) { // NaN is outside every tolerance
+			if errors.Is(err, engine.ErrNotFinite) { // an error, because NaN is outside every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())
 				}
 			} else if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
 			}
-			var digest sync.WaitGroup // hashes the rows in order, concurrently with the comparison
+			var digest sync.WaitGroup // waits for hashing the rows in order, concurrently with the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])
@@ -140,7 +140,7 @@ func (v *verifier) compare(
 	return found, nil
 }
 
-// chunkBuffers is memory for comparing a chunk of rows. It is reused, because mapping new pages
+// chunkBuffers holds memory for comparing a chunk of rows. It is reused, because mapping new pages
 // would take a tenth of the running time.
 type chunkBuffers struct {
 	got  []float32

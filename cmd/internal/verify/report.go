@@ -126,8 +126,8 @@ func (r *verifyReport) Describe(d *report.Document) {
 		r.NumFailed, r.Seconds)
 }
 
-// writeChecks prints each check once, with the number of pairs of instruction set and embedding
-// that passed. It also prints each failure.
+// writeChecks prints each check once, with the number of (instruction set, embedding) pairs that
+// passed. It also prints each failure.
 func (r *verifyReport) writeChecks(d *report.Document) {
 	var order []string
 	passed, all := map[string]int{}, map[string]int{}

@@ -17,10 +17,10 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Sample sizes.
+// These are sizes of samples.
 const (
 	allPairsUpTo    = 2000      // maximum number of documents for comparing all pairs
-	numSamplePairs  = 4_000_000 // number of sampled pairs of a larger corpus
+	numSamplePairs  = 4_000_000 // number of sampled pairs if the corpus is larger
 	numClosestPairs = 1000      // number of closest pairs in the sample
 	numClosestFewer = 250       // number of closest pairs for further embeddings
 )
@@ -252,9 +252,10 @@ func (s *sample) numPairs() int64 {
 	return n
 }
 
-// comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines.
-// It is the memory of the reference's c, plus the larger of two sizes: the reference's scratch
-// memory, and the memory for expected values, computed values and the symmetry check.
+// comparisonBytes returns the size in bytes of the memory for the comparison, excluding documents
+// and engines: the reference's c, plus the larger of two sizes. The first is the reference's
+// scratch memory. The second is the memory for expected values, computed values and the symmetry
+// check.
 func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

@@ -64,7 +64,7 @@ grambench verify -in synthetic:docs=1000,terms=5000 -isa generic -json`,
 	},
 }
 
-// verifier is the state of a call of verify.
+// verifier holds the flags and the state of a run of verify.
 type verifier struct {
 	source.Documents
 	source.Kernels
@@ -79,12 +79,12 @@ type verifier struct {
 	report     *verifyReport
 	numPairs   int             // number of pairs in whole rows of the sample
 	numClosest int             // number of additional closest pairs
-	rowStep    int             // step between compared whole rows, for kernels other than c
-	reduced    map[string]bool // kernels compared on only an eighth of the whole rows
-	heldBytes  int64           // memory in use in bytes: program, corpus, embedded documents and engines
+	rowStep    int             // every rowStep-th whole row is compared, for kernels other than c
+	reduced    map[string]bool // names of kernels that are compared on only an eighth of the whole rows
+	heldBytes  int64           // size in bytes of the memory in use: program, corpus, embedded documents and engines
 }
 
-// defaultRowStep is the step between compared whole rows if -kernel isn't set.
+// defaultRowStep is the value of rowStep if -kernel isn't set.
 const defaultRowStep = 8
 
 // reducedKernels returns the kernels that are compared on one eighth of the rows: the variants, and
@@ -231,7 +231,7 @@ func (v *verifier) verifyEmbedding(ctx context.Context, kernels []kernel.Kernel)
 				return err
 			}
 		}
-		shown := k.String() // before Resolve sets a gamma from the data, which would be long
+		shown := k.String() // formatted before Resolve sets a gamma from the data, which would be long
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.StartStage(report.Pad(report.TruncateStart(k.String(), 28), 28))
 		pairs := s
