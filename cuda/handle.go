@@ -37,9 +37,8 @@ func (h *handle) withDevice(work func() error) error {
 	return err
 }
 
-// end closes a handle that has no open children. The first call that closes the handle calls
-// giveBack to free resources, and returns true. If the context can't be set, end tries again and
-// joins the errors.
+// end closes a handle without open children. The first call that closes the handle calls giveBack
+// and returns true. If the context can't be set, end tries again and joins the errors.
 func (h *handle) end(giveBack func() error) (first bool, err error) {
 	if h.d == nil {
 		return false, nil

@@ -82,8 +82,7 @@ func CheckRange(what string, v, lower, upper int) error {
 	return nil
 }
 
-// ParseDescription parses the bytes b that Encode returns. It fails if Encode would return
-// different bytes.
+// ParseDescription parses the result b of Encode. It fails if Encode would return different bytes.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {

@@ -12,9 +12,8 @@ import (
 // includes up to 46 MiB for the program file, which contains the libraries of all stores.
 const ProgramBytes = 64 << 20
 
-// FreeMemory returns the size in bytes of the memory left for a task: the limit minus
-// [ProgramBytes] and the size of the documents c, which may be nil. The result is at least 1, or 0
-// if there is no limit.
+// FreeMemory returns the memory left for a task in bytes: the limit minus [ProgramBytes] and the
+// size of the documents c, which may be nil. The result is at least 1, or 0 if there is no limit.
 func (h *Host) FreeMemory(c *corpus.Corpus) int64 {
 	if h.MemoryLimit == 0 {
 		return 0

@@ -124,7 +124,6 @@ func newCorpus(c *call, a *arguments, o *corpusOptions) (object, error) {
 	return &dataset{in}, err
 }
 
-// cloneCSR returns a copy of m that shares no memory with m.
 func cloneCSR(m *sparse.CSR) *sparse.CSR {
 	return &sparse.CSR{Cols: m.Cols, Offsets: slices.Clone(m.Offsets), Terms: slices.Clone(m.Terms),
 		Values: slices.Clone(m.Values)}

@@ -30,13 +30,12 @@ type array struct {
 	rows, columns int
 }
 
-// column returns an array with one column.
 func column[T any](data []T) *array { return &array{data, len(data), 1} }
 
 // arrayMaker creates an array of an object. It returns nil if the object has no such array.
 type arrayMaker func(c *call) (*array, error)
 
-// existingArray returns an arrayMaker for existing data.
+// existingArray returns an arrayMaker that returns data as one column.
 func existingArray[T any](data []T) arrayMaker {
 	return func(*call) (*array, error) { return column(data), nil }
 }

@@ -64,9 +64,7 @@ type pairsRow struct {
 	numValues   int64          // number of stored values
 	mapped      bool           // true if a kernel function is applied to c
 
-	// Rows for ratios: the row of the same kernel with the first number of workers, and the
-	// baseline.
-	fewestWorkers, merge *pairsRow
+	fewestWorkers, merge *pairsRow // denominators of ratios: row with the first number of workers, and baseline
 	memory               *memoryRow
 	rounds               []pairsRound
 }
@@ -78,7 +76,7 @@ type pairsRound struct {
 	PairsPerS     float64 `json:"pairs_per_s"`
 	RatioToMerge  float64 `json:"ratio_to_merge"`
 	SpeedUp       float64 `json:"speed_up"`        // speed relative to the first number of workers
-	PeakPerS      float64 `json:"peak_madd_per_s"` // peak rate over all workers; for medians, the maximum over the rounds
+	PeakPerS      float64 `json:"peak_madd_per_s"` // peak over all workers; for medians, the maximum over the rounds
 	HeadPerS      float64 `json:"head_madd_per_s"`
 	MaddsPerS     float64 `json:"madd_per_s"` // multiply-adds of head and tail, per second of the total time
 	BytesPerS     float64 `json:"moved_bytes_per_s"`

@@ -25,7 +25,7 @@ func (m *trainingFlags) declareChoice(work float64, usage string) {
 	}
 	kernel := m.f.Lookup("kernel")
 	kernel.Usage = strings.Replace(kernel.Usage, "(default: ", "(default: chosen for text, else ", 1)
-	kernel.Usage = strings.Replace(kernel.Usage, ", see gram kernels", "", 1) // shortened, so that the flag's help fits on one line
+	kernel.Usage = strings.Replace(kernel.Usage, ", see gram kernels", "", 1) // so that the flag's help fits on one line
 	m.f.Float64Var(&m.chooseTime, "choose-time", work, usage)
 	m.f.AddCheck(func() error {
 		if !(m.chooseTime >= 0 && m.chooseTime <= maxChooseTime) {
@@ -47,8 +47,7 @@ func (m *trainingFlags) keepTexts() {
 	}
 }
 
-// settingsOf returns the flags that set the chosen settings. If ngrams is empty, -ngrams is
-// omitted.
+// settingsOf returns flags for the chosen settings. If ngrams is empty, -ngrams is omitted.
 func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []string {
 	s := &found.Choice.Settings
 	words := []string{"-kernel", s.Kernel.String(), "-c", fmt.Sprint(s.C)}
@@ -60,7 +59,7 @@ func (m *trainingFlags) settingsOf(found *learn.SearchResult, ngrams string) []s
 	default:
 		words = append(words, "-scheme", s.Scheme.String())
 	}
-	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // true if the selection changed the tolerance
+	if s.Tolerance != 1e-3 && !m.f.IsSet("tolerance", "e") { // the selection changed the tolerance
 		words = append(words, "-tolerance", fmt.Sprint(s.Tolerance))
 	}
 	if ngrams != "" {

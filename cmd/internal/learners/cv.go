@@ -83,7 +83,7 @@ func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
 	p := e.NewProgress(true)
 	defer p.Clear()
 	regression := v.learner.Type == model.EpsilonSVR || v.learner.Type == model.NuSVR
-	if regression && v.f.ReportPath != "" { // keeps the rows for the table of the largest errors
+	if regression && v.f.ReportPath != "" { // keep the rows for the table of the largest errors
 		v.KeepTexts = cmp.Or(v.ReadLimitBytes()/4, math.MaxInt64)
 	}
 	j, err := v.prepare(ctx, e, p, v.usesDefaultKernel(), 1, v.folds)

@@ -119,7 +119,7 @@ func (r *evaluateReport) formatConfidence(x *learn.Outcome) string {
 }
 
 // curvesSection draws ROC and precision-recall curves for the micro average and for the classes
-// with the smallest AUC. Its table lists all classes.
+// with the smallest AUC. The section's table lists all classes.
 func curvesSection(curves []learn.Curve) report.Section {
 	worst := slices.Clone(curves[1:])
 	slices.SortStableFunc(worst, func(a, b learn.Curve) int { return cmp.Compare(a.AUC, b.AUC) })

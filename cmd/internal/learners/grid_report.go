@@ -42,10 +42,10 @@ type gridReport struct {
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
-	Rows   []gridRow     `json:"rows"`             // searched points or, in a search on samples, points of the last round
+	Rows   []gridRow     `json:"rows"`             // searched points; for a search on samples, points of the last round
 	Choice *choiceReport `json:"search,omitempty"` // selection report; nil unless the search ran on samples
 
-	ablations  []learn.Ablation // gains from each set of terms
+	ablations  []learn.Ablation // gain from each set of terms
 	grid       *grid
 	searchGrid *learn.Grid
 	ngrams     []string

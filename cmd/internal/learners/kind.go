@@ -45,7 +45,7 @@ func (r *predictReport) setComputation(run *predict, p learn.Predictor) {
 		}
 		return
 	}
-	r.ISA = string(asm.Generic) // stays if no engine is needed
+	r.ISA = string(asm.Generic) // remains if the model needs no engine
 	if e := own.Engine(); e != nil {
 		r.ISA, r.Workers, r.BackendReason = e.Info().Backend, e.Info().Workers, run.Reason()
 		r.DotProducts = e.Stats().Pairs

@@ -33,7 +33,7 @@ type predictReport struct {
 	source.Metrics
 	Regression       *score.Regression `json:"regression,omitempty"`
 	Rejection        *rejection        `json:"rejection,omitempty"`         // nil if the model never rejects a document
-	AccuracyInterval []float64         `json:"accuracy_interval,omitempty"` // bounds of the 95% Wilson confidence interval
+	AccuracyInterval []float64         `json:"accuracy_interval,omitempty"` // bounds of the 95% Wilson interval
 	ConfusionMatrix  [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
 	Seconds        float64 `json:"seconds"`      // time from the start of reading to the end of writing
@@ -75,8 +75,8 @@ type confusion struct {
 	NumDocuments     int
 }
 
-// scoreLabels compares predictions with the labels of the documents, unless no label is a class of
-// the model.
+// scoreLabels compares predictions with the labels of the documents, if any label is a class of the
+// model.
 func (r *predictReport) scoreLabels(e *cli.Env, of *learn.About, p *model.Prediction, c *corpus.Corpus) {
 	r.Rows = []score.ClassScore{}
 	if len(c.Labels.IDs) == 0 || of.Classes != nil && !containsAny(of.Classes, c.Classes) {

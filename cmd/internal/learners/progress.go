@@ -35,7 +35,7 @@ func progressDetails(s svm.Progress) []string {
 	return parts
 }
 
-// remainingTime estimates the remaining time of a stage. Until 3% of the stage is done, it returns
+// remainingTime estimates the remaining time of a stage. Before 3% of the stage is done, it returns
 // nil, because the time of the first items includes the preparation for all items.
 func remainingTime(begin time.Time, s svm.Progress) []string {
 	const says = 0.03

@@ -76,7 +76,7 @@ type gramRow struct {
 	Embedding     string  `json:"embedding"`
 	ISA           string  `json:"isa"`
 	BackendReason string  `json:"backend_reason,omitempty"` // reason for the choice of -backend auto
-	Method        string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if computed in parts
+	Method        string  `json:"method"`                   // "matrix" if computed as a whole, "stripes" if in parts
 	NumRows       int     `json:"documents"`                // number of rows
 	NumColumns    int     `json:"columns,omitempty"`        // number of training documents; 0 for a square matrix
 	FileBytes     int64   `json:"file_bytes"`
@@ -123,7 +123,7 @@ func (g *gramFlags) check() error {
 			return cli.Usagef("-o %s: unknown file name extension; use .npy, .svm, .libsvm, .mtx or .mm, or set -to", g.out)
 		}
 	}
-	g.Restartable = !matrixio.IsStream(g.out) // a stream can't be rewound, so the command isn't restartable
+	g.Restartable = !matrixio.IsStream(g.out) // output to a stream can't be undone
 	h := matrixio.Header{}
 	if g.test != "" {
 		h.Cols = 1

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/source"
 )
 
-// These limits apply to each section of a page.
+// Limits for the sections of a page.
 const (
 	maxShown    = 100 // number of documents or groups
 	maxRows     = 20  // number of rows per table

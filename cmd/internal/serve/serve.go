@@ -187,9 +187,8 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 const pollInterval = 500 * time.Millisecond
 
 type watcher struct {
-	file string
-	// States of the file when it was read, and at the last check; nil if there was no file.
-	readInfo, lastInfo os.FileInfo
+	file               string
+	readInfo, lastInfo os.FileInfo // states of the file when it was read and last checked; nil if there was no file
 }
 
 // recordState records the state of the file. Call it before reading the file.

@@ -125,7 +125,7 @@ type componentsReport struct {
 	BackendReason string          `json:"backend_reason,omitempty"`
 	MatrixStored  bool            `json:"matrix_kept"`
 	NumLandmarks  int             `json:"landmarks,omitempty"`
-	LostVariance  float64         `json:"left_by_landmarks,omitempty"` // fraction of the variance that the landmarks miss
+	LostVariance  float64         `json:"left_by_landmarks,omitempty"` // fraction of the variance that landmarks miss
 	NumBasis      int             `json:"vectors"`                     // number of basis vectors
 	NumConverged  int             `json:"converged"`
 	Trace         float64         `json:"eigenvalue_sum"` // trace of the centred matrix

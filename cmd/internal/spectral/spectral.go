@@ -95,7 +95,7 @@ type spectrumRow struct {
 	NumDocuments  int                   `json:"documents"`
 	Definiteness  string                `json:"definite"` // known definiteness of the kernel
 	Condition     string                `json:"condition,omitempty"`
-	NumSteps      int                   `json:"steps,omitempty"` // number of Lanczos steps; 0 if all eigenvalues were computed
+	NumSteps      int                   `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
 	RoundingBound float64               `json:"rounding"`        // rounding bound, n·2⁻²⁴·|λ|max
 	Verdict       string                `json:"verdict"`
 	Largest       []spectrum.Eigenvalue `json:"largest"`

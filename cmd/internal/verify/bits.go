@@ -26,7 +26,7 @@ import (
 	"github.com/gramengine/gram/tiles"
 )
 
-// These are sizes of matrices that are compared bit for bit.
+// Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments      = engine.MinTailBlockDocuments + 500
 	sameBitsFewerDocuments = 1000      // number of documents for further embeddings; enough for all block boundaries
@@ -57,8 +57,7 @@ func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 }
 
 // checkSameBits checks, on up to limit documents, that the matrix of c is bit-identical for 1, 2
-// and 7 workers. It also checks that stripes, single rows, and test documents give bit-identical
-// values.
+// and 7 workers. It also compares stripes, single rows, and test documents.
 func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.StartStage("workers, " + emb.String())

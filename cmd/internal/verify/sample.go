@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// These are sizes of samples.
+// Sample sizes.
 const (
 	allPairsUpTo    = 2000      // maximum number of documents for comparing all pairs
 	numSamplePairs  = 4_000_000 // number of sampled pairs if the corpus is larger
@@ -252,10 +252,9 @@ func (s *sample) numPairs() int64 {
 	return n
 }
 
-// comparisonBytes returns the size in bytes of the memory for the comparison, excluding documents
-// and engines: the reference's c, plus the larger of two sizes. The first is the reference's
-// scratch memory. The second is the memory for expected values, computed values and the symmetry
-// check.
+// comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines:
+// the reference's c, plus the maximum over two stages. The first stage needs the reference's scratch
+// memory, and the second needs expected values, computed values and values for the symmetry check.
 func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

@@ -18,7 +18,7 @@ type problem struct {
 	k         int
 	push      float64
 	workers   int
-	smoothing float64               // s in the smoothed hinge loss, which is loss²/(2s) if loss < s, otherwise loss - s/2
+	smoothing float64               // s in the smoothed hinge loss: loss²/(2s) if loss < s, otherwise loss - s/2
 	maxPairs  int64                 // maximum number of pairs in impostors; 0 for no limit
 	impostors [][]int32             // documents of other classes near each document, see findImpostors
 	gradients [rangeCount][]float64 // gradients with respect to z (see loss), one per range of documents

@@ -21,7 +21,7 @@ type dataset struct {
 	trainCount, validCount, testCount int
 	draw                              larochelle.Generator
 	background                        backgroundFunc // background of digits; nil for none
-	shuffled                          bool           // true if training and test documents are a random split of the corpus
+	shuffled                          bool           // true if the corpus is split at random
 	deslanted                         bool
 	families                          []string // kernel families, see variants
 }
