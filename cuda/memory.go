@@ -92,7 +92,7 @@ func (p *pool) close() error {
 
 // arena allocates the memory of a request from a block. The block isn't freed between requests,
 // because freeing memory would wait for the device. If the block is full, overflow allocates
-// separately. At the end of the request, the block grows to the required size, up to maxArena.
+// separately. At the end of the request, the block grows to the required size if maxArena allows.
 type arena struct {
 	block    memory
 	required int64 // bytes needed by the request

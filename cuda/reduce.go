@@ -17,7 +17,7 @@ type reduceKernels struct{ min, multiply, digest cu.Function }
 // FindSmallest implements device.Reducer.
 func (c *columns) FindSmallest(ctx context.Context, r *device.Request, k int, column []int32, value []float32) error {
 	for i := range column {
-		column[i] = -1 // without columns, this is the result
+		column[i] = -1 // the result if there are no columns
 	}
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		columns, err := j.arena.alloc(4 * int64(len(column)))
@@ -38,7 +38,7 @@ func (c *columns) Multiply(ctx context.Context, r *device.Request, by []float64,
 	if vectors > maxParts {
 		return fmt.Errorf("cuda: got %d vectors; the maximum is %d", vectors, maxParts)
 	}
-	clear(sum) // without columns, the result is 0
+	clear(sum) // zeros are the result if there are no columns
 	return c.reduce(ctx, r, func(j *job) (reduction, error) {
 		n := r.Hi - r.Lo
 		columns := make([]float64, len(by)) // [vectors][columns], for coalesced reads

@@ -256,7 +256,7 @@ func (j *job) copy(k int, p transfer) error {
 				return driverError("cuStreamWaitEvent", err)
 			}
 		}
-		// Wait before tile p.tile+2 starts, because it records the same event again.
+		// Wait before tile p.tile+2 starts, because that tile records the same event again.
 		if err := t.copy.Wait(t.buffers[p.tile%2].computed, 0); err != nil {
 			return driverError("cuStreamWaitEvent", err)
 		}

@@ -190,7 +190,7 @@ func (l *layout) split(ctx context.Context, x *sparse.Embedded, byRank *sparse.C
 	return s, nil
 }
 
-// documentRange is the documents from first to end-1 in byRank.
+// documentRange is the set of documents first to end-1 in byRank.
 type documentRange struct {
 	ctx        context.Context
 	byRank     *sparse.CSR

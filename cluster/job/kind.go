@@ -83,7 +83,7 @@ type Worker interface {
 	Close() error
 }
 
-// Output says where Kind.Gather or a [Driver] writes the output, and in which format.
+// Output holds path, format and callbacks for the output of Kind.Gather or a [Driver].
 type Output struct {
 	Path   string // path of the output file
 	Format string // output format; if empty, the file name determines the format, or the kind's default applies

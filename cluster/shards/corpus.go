@@ -98,8 +98,8 @@ func (m *metadata) fixedBytes() int64 {
 	return n
 }
 
-// check checks that the counts match the size of the shards. Otherwise, wrong counts could cause
-// huge allocations.
+// check checks that the counts match the size of the shards. Wrong counts could cause huge
+// allocations.
 func (m *metadata) check() error {
 	if m.Version != version {
 		return fmt.Errorf("format version is %d, but this program reads version %d", m.Version, version)

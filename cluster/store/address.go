@@ -98,7 +98,7 @@ func folderLocation(path string) (location, error) {
 	_, scheme := allowedParameters[strings.ToLower(before)]
 	switch {
 	case colon && strings.Contains(after, "@"):
-		return location{}, errCredentials // the colon may follow a user name, because passwords may contain slashes
+		return location{}, errCredentials // the text between colon and @ may be a password, even with slashes
 	case colon && (scheme || strings.EqualFold(before, "file")), strings.Contains(path, "?"):
 		return location{}, errors.New("store: the address looks like a URL without ://; use a folder or a URL such as " +
 			"s3://bucket/prefix")

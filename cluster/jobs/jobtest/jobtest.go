@@ -101,8 +101,8 @@ func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[strin
 	}
 }
 
-// CheckChangedRejected checks that Open and Gather fail for a job whose description change has
-// modified. It returns both errors.
+// CheckChangedRejected checks that Open and Gather fail for a job whose description was modified by
+// change. It returns both errors.
 func CheckChangedRejected(
 	t testing.TB, k job.Kind, j *job.Job, change func(d *job.Description),
 ) (opened, gathered error) {

@@ -253,8 +253,8 @@ func (s *sample) numPairs() int64 {
 }
 
 // comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines:
-// the reference's c, plus the maximum over two stages. The first stage needs the reference's scratch
-// memory, and the second needs expected values, computed values and values for the symmetry check.
+// the reference's c, plus the maximum over two stages. The first stage needs the reference's
+// scratch memory. The second needs expected values, computed values and the symmetry check's values.
 func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

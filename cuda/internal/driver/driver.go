@@ -1,8 +1,8 @@
 //go:build cuda && cgo && linux
 
 // Package driver loads libcuda.so.1 on first use and provides its entry points to gorgonia.org/cu.
-// It adds driver functions for pinned memory and for more than 48 KiB of shared memory, which
-// gorgonia.org/cu lacks. A program that imports this package links and starts without a driver.
+// It adds driver functions that gorgonia.org/cu lacks, for pinned memory and for more than 48 KiB
+// of shared memory. A program that imports this package links and starts without a driver.
 package driver
 
 /*
