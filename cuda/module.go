@@ -34,7 +34,7 @@ func readModule(file string) (string, error) {
 }
 
 // checkModule checks that a kernel file has all kernels. A cubin must also support the
-// compute capability and be complete, because the driver would read past the end of a truncated file.
+// compute capability and be complete, because the driver would read past a truncated file's end.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {

@@ -254,7 +254,7 @@ func (s *sample) numPairs() int64 {
 
 // comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines:
 // the reference's c, plus the maximum over two stages. The first stage needs the reference's
-// scratch memory. The second needs expected values, computed values and the symmetry check's values.
+// scratch memory. The second needs expected, computed and symmetry-check values.
 func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

@@ -34,7 +34,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// TrainPath trains a model for each number of layers from the number from on, and for each
+// TrainPath trains a model for each number of layers that is at least from, and for each
 // classifier in finals, in this order. Each model equals the result of [Train], but layers are
 // fitted only once. TrainPath fails if from is out of range, if finals is empty, or if Train fails.
 func TrainPath(

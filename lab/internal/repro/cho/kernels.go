@@ -37,7 +37,7 @@ const (
 var families = []string{familyPlain, familyComposed, familyMixed, familySquare, familyProduct, familyFactors,
 	familyAverage, familyDegree, familyBias, familySmooth}
 
-// These rows have several biases or several σ, of which validation selects one.
+// These are the names of rows with several biases or σ, of which validation selects one.
 const bestBias, bestSigma = "degree 0, best bias", "degree 0, best σ"
 
 var axisTitles = map[string]string{

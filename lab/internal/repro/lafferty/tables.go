@@ -139,7 +139,7 @@ func bestKernels(figures []float64) (names []string) {
 type diffusionTest struct {
 	cells         []string // means, best kernels, p values for linear and Gaussian
 	isLower       bool     // true if diffusion has a lower error than both other kernels
-	isSignificant bool     // true if the error is lower than both other errors by a significant difference
+	isSignificant bool     // true if diffusion's error is significantly lower than both other errors
 	differs       bool     // true if diffusion differs significantly from the better of the other kernels
 }
 

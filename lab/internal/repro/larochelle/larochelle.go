@@ -25,8 +25,8 @@ const (
 // All randomness comes from r.
 type Generator func(r *rand.Rand, image []float32) (class int)
 
-// Sequence is an infinite sequence of random images. Image i depends only on Name, Seed, the
-// generator and i.
+// Sequence is an infinite sequence of random images. Image i doesn't depend on the number of
+// images drawn.
 type Sequence struct {
 	Name    string // becomes Corpus.Source
 	Seed    uint64
