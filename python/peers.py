@@ -175,7 +175,7 @@ _PAGE = """# scikit-learn's own tests
 `make python-peers` runs scikit-learn's tests of pipelines, ensembles, model selection and other tools, with
 `KernelSVC`, `LinearClassifier` and `KernelSVR` instead of `SVC`, `LinearSVC` and `SVR`, and writes this page. Only
 test functions that create one of these estimators are included. A parametrised test function passes if all its cases
-pass. `python/peers.py` lists the reasons of known failures. The command fails if another test function fails, or if a
+pass. `python/peers.py` lists the reasons for known failures. The command fails if another test function fails, or if a
 listed test function passes. `python/peers.py --isa generic` runs the tests on another instruction set.
 
 With scikit-learn {sklearn}, {passed} of {functions} test functions pass.
