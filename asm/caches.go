@@ -7,8 +7,8 @@ import (
 )
 
 // Caches are the sizes in bytes of a core's L1 data cache and L2 cache. The sizes determine which
-// terms are dense, and therefore the order of summation. Computers with the same instruction set
-// give the same bits if they use the same cache sizes.
+// terms are dense, and therefore the order of summation. If two computers use the same instruction
+// set and cache sizes, their results are bit-identical.
 type Caches struct {
 	L1 int `json:"l1"`
 	L2 int `json:"l2"`

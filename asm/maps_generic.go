@@ -158,8 +158,8 @@ func arcCosine2Generic(dst, c, y []float32, x float32) {
 }
 
 // The functions below map a single float32 value. Each product in a sum is wrapped in float32(...),
-// which prevents fusing, so the bits are the same on every platform. The assembly computes in the
-// same order with fused multiply-adds, so its results may differ in the last bits.
+// which prevents fusing, so results are bit-identical on every platform. The assembly computes in
+// the same order with fused multiply-adds, so its results may differ in the last bits.
 //
 // In the derivations, u = 2^-24 is the maximum relative error of one rounding; a float32 ulp is
 // between u and 2u of its value. Package coeff defines the polynomials P, E, R and S.
@@ -189,8 +189,8 @@ func supplement32(phi float32) (hi, lo float32) {
 // arcCos32 is θ = arccos(1-c) for c in [0, 2], within 4 ulp. 2θ is the geodesic distance on the
 // simplex in radians. θ is exactly 0 at c = 0. φ = sqrt(m·P(m)) with m = min(c, 2-c) is θ for c <=
 // 1, and π-θ for c > 1, since 2-c is exact. The square root halves the relative error of its
-// argument, so the error of φ is at most 1.9u, and of π-φ at most 3u (at φ = π/2). Source: Lafferty
-// and Lebanon, JMLR 6 (2005), §3.1.
+// argument, so the error is at most 1.9u for φ, and at most 3u for π-φ (at φ = π/2). Source:
+// Lafferty and Lebanon, JMLR 6 (2005), §3.1.
 func arcCos32(c float32) float32 {
 	if c > 1 {
 		hi, lo := supplement32(sqrt32(arcSq32(2 - c)))
@@ -199,7 +199,7 @@ func arcCos32(c float32) float32 {
 	return sqrt32(arcSq32(c))
 }
 
-// arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp, also for tiny c. For c <= 1 it is a
+// arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp even for tiny c. For c <= 1 it is a
 // polynomial in c without a square root. For c > 1 it is (hi + lo)², with hi and lo from
 // supplement32. Then the error is 2·1.9u from φ and 2u from the product and the sum, in total 5.8u.
 // Measured on every third float32, the error is 2.5 ulp.

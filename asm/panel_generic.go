@@ -70,9 +70,9 @@ func panelDotLastGeneric(
 //	out[doc[p]*outStride+r] = min(max(1 - (sums[doc[p]*stride+r]/TailOne + s[r]), 0), 2)
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
-// It gives the same bits as tailStoreGeneric followed by panelDotLastGeneric, and has the
-// preconditions of both functions. doc is a permutation of the integers from 0 to len(doc)-1, and
-// outStride and stride are at least R.
+// Results are bit-identical to tailStoreGeneric followed by panelDotLastGeneric. The preconditions
+// of both functions hold. doc is a permutation of the integers from 0 to len(doc)-1, and outStride
+// and stride are at least R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,
 	panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,
@@ -121,7 +121,7 @@ func addDots7(out *[7]float32, panel []float32, offset []uint16, value []float32
 //
 //	s = Σ f(a[i], b[i]),   f(a, 0) = 0
 //
-// Only common terms contribute. f(a, b) and f(b, a) have the same bits. Histogram values are 0 or
+// Only common terms contribute. f(a, b) and f(b, a) are bit-identical. Histogram values are 0 or
 // float32 numbers from [MinShare] to 1.
 type Pairing struct {
 	Cost Cost

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// The number of sums of Peak must be a multiple of PeakSums, for every instruction set.
+// PeakSums is the block size of Peak: the number of sums must be a multiple of PeakSums.
 const PeakSums = layout.PeakSums
 
 // peakGeneric measures the peak rate of multiply-adds in registers, as a reference for other

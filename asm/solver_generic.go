@@ -8,8 +8,8 @@ import (
 )
 
 // The solver's kernels work on scores and matrix rows. Rows are float32; sums and comparisons are
-// float64. Each function documents its rounding. Generic and assembly versions give the same bits,
-// so training gives the same result on every processor if the matrix is the same.
+// float64. Each function documents its rounding. Generic and assembly versions give bit-identical
+// results. So if two processors train on the same matrix, they give the same model.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
 // s[t] = -y[t]·∇f(α)[t]. I_up is the set of variables for which y[t]·α[t] may increase, and I_low
@@ -20,7 +20,8 @@ import (
 // bit is a single bit of a mask. Nothing is allocated or retained. Calls may run concurrently if no
 // destination overlaps memory that another call accesses.
 
-// The number of scores of Extremes, Step, ArgGain and Beyond must be a multiple of ScanBlock.
+// ScanBlock is the block size of Extremes, Step, ArgGain and Beyond: the number of scores must be a
+// multiple of ScanBlock.
 const ScanBlock = layout.ScanBlock
 
 // extremesGeneric returns the maximum score of I_up and the minimum score of I_low,
@@ -127,8 +128,8 @@ func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above
 //	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
 //
 // with len(by) >= len(rows), from >= 0 and len(rows[r]) >= from+len(sum). Each product and its sum
-// are rounded once to float64 (fused). So all instruction sets give the same bits, however columns
-// are divided among calls. sum overlaps no row.
+// are rounded once to float64 (fused). So results are bit-identical for all instruction sets and
+// all divisions of columns among calls. sum overlaps no row.
 //
 // Accuracy: for m rows |error| <= m·2⁻⁵³·max over r of |sum[t] after row r|.
 func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {

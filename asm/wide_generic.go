@@ -8,8 +8,8 @@ import (
 )
 
 // The maps of this file compute in float64, because subsequent maps amplify relative errors.
-// Results in float32 are rounded once. The general properties in maps_generic.go hold. Exchanging x
-// and y[j] gives the same bits.
+// Results in float32 are rounded once. The general properties in maps_generic.go hold. Results are
+// bit-identical if x and y[j] are exchanged.
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
 // from 2^HalfLineMinExponent to 2^HalfLineMaxExponent is divided into HalfLineIntervals intervals
@@ -121,7 +121,8 @@ func oneMinusExp64(x float64) float64 {
 //
 //	dst[j] = gamma·(x·y[j]·(1-c[j])) + r,  0 <= j < len(dst)
 //
-// Each operation is rounded separately, in this order, so all instruction sets give the same bits.
+// Each operation is rounded separately, in this order, so results are bit-identical for all
+// instruction sets.
 func affineGeneric(dst []float64, c, y []float32, x, gamma, r float64) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	for j, v := range c {
@@ -165,7 +166,7 @@ func div64Generic(dst, a, b []float64) {
 //
 //	dst[j] = (x[j]-y[j])² + 2·(x[j]·y[j])·c[j],  0 <= j < len(dst)
 //
-// Each operation is rounded separately, so all instruction sets give the same bits.
+// Each operation is rounded separately, so results are bit-identical for all instruction sets.
 func squaresGeneric(dst, x, y, c []float64) {
 	x, y, c = x[:len(dst)], y[:len(dst)], c[:len(dst)]
 	for j := range dst {

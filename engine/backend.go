@@ -36,13 +36,13 @@ type Info struct {
 	Backend string       // name of the instruction set or device
 	Kernels *asm.Kernels // kernels of the instruction set
 	Workers int          // number of goroutines
-	Bytes   int64        // memory of the documents and the back end
+	Bytes   int64        // memory of the documents and the back end, in bytes
 	Head    Head         // head of the CPU back end, without PredictedTime; zero if a device computes c
 	Heads   []Head       // heads that the cost model compared, in order of TermCount; nil if a device computes c
 
-	// Recommended rows per call of [Engine.EachTile] with test documents, number of concurrent
-	// calls, and workers per call. A device needs large batches. It computes a batch while the next
-	// batch is embedded.
+	// Recommended settings for calls of [Engine.EachTile] with test documents: rows per call,
+	// concurrent calls, and workers per call. A device needs large batches. It computes a batch
+	// while the next batch is embedded.
 	BatchRows, ConcurrentBatches, BatchWorkers int
 }
 
@@ -67,8 +67,8 @@ func (e *Engine) planBatches() (rows, atOnce, workers int) {
 // Stats returns the counts of all completed computations.
 func (e *Engine) Stats() Stats { return e.c.Stats() }
 
-// Close frees the resources of the back end. No computation may be running. Computations after
-// Close fail. Close is idempotent, and does nothing for a nil engine.
+// Close frees the back end's resources. No computation may be running. Computations after Close
+// fail. Close is idempotent, and does nothing for a nil engine.
 func (e *Engine) Close() error {
 	if e == nil || e.closed.Swap(true) || e.c.Backend == nil {
 		return nil

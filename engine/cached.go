@@ -21,8 +21,8 @@ type CacheOptions struct {
 	CacheBytes int64
 
 	// TileColumns is the approximate number of columns per tile if not all tiles fit into memory.
-	// It is rounded up to a multiple of 512; default 4096. Smaller tiles avoid unneeded work if
-	// short ranges of columns are read, such as the documents of one class.
+	// It is rounded up to a multiple of 512; default 4096. If short ranges of columns are read,
+	// such as the documents of one class, smaller tiles avoid unneeded work.
 	TileColumns int
 }
 
@@ -31,7 +31,7 @@ type CacheOptions struct {
 // the first read computes c of all pairs. Otherwise rows are computed on demand, and the least
 // recently used tiles are dropped.
 //
-// Values equal the values of [Engine.Gram] bit for bit; with a device they may differ by
+// Values are bit-identical to [Engine.Gram]. If a device computes the values, they may differ by
 // Kernel.Error. A Cache may be used concurrently.
 type Cache struct {
 	e *Engine
@@ -41,12 +41,12 @@ type Cache struct {
 // CacheStats are the counters of a [Cache] since it was made.
 type CacheStats struct {
 	tiles.CacheStats       // counts of tiles or, if FitsInMemory, of rows read and panels computed
-	FitsInMemory     bool  `json:"whole"`    // c of all pairs fits into CacheBytes
+	FitsInMemory     bool  `json:"whole"`    // true if c of all pairs fits into CacheBytes
 	ValuesServed     int64 `json:"served"`   // number of kernel values served
 	PairsComputed    int64 `json:"computed"` // number of pairs whose c was computed
 }
 
-// NewCache returns a cache of the engine's tiles of c.
+// NewCache returns an empty cache for the engine's documents.
 func (e *Engine) NewCache(opt CacheOptions) (*Cache, error) {
 	if err := e.checkOpen(); err != nil {
 		return nil, err
@@ -155,8 +155,8 @@ func (m *Matrix) Rows(ctx context.Context, rows []int, columns [][2]int, dst [][
 func (m *Matrix) Whole() bool { return m.c.FitsInMemory() }
 
 // Submatrix returns the Gram matrix of the documents docs, bit-identical to [Engine.Gram]. docs
-// must be strictly increasing. Submatrix computes each pair once, without the cache. It is fast if
-// docs consists of few ranges of consecutive documents.
+// must be strictly increasing. Submatrix computes each pair once, without the cache. Submatrix is
+// fast if docs consists of few ranges of consecutive documents.
 func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err error) {
 	e, n := m.c.e, len(docs)
 	if err := e.checkOpen(); err != nil {
@@ -177,7 +177,7 @@ func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err e
 	}
 	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
-	for lo, hi := 0, 0; lo < n; lo = hi { // pairs of documents lo to hi-1, and their pairs with earlier documents
+	for lo, hi := 0, 0; lo < n; lo = hi { // each pass computes the pairs of documents lo to hi-1 with all documents before hi
 		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
 		}
 		first, end := docs[lo], docs[hi-1]+1

@@ -24,8 +24,9 @@ type Options struct {
 	Progress       func(Progress) // called every 100 ms and at the end, by one goroutine at a time; default none
 
 	// Device makes the back end that computes c, with the documents x as columns. Engine.Close
-	// closes the back end. If Device is nil or returns nil, the CPU computes c. With a device, the
-	// visit function of EachTile must not use the same engine, because the call would deadlock.
+	// closes the back end. If Device is nil or returns nil, the CPU computes c. If a device is
+	// used, the visit function of EachTile must not use the same engine, because the call would
+	// deadlock.
 	Device func(ctx context.Context, x *sparse.Embedded) (Device, error)
 
 	method    string        // byJoin or byTiles; "" for the faster method; set by tests
@@ -35,8 +36,8 @@ type Options struct {
 // Engine computes kernel values of a set of documents in float32.
 //
 // The error of c is at most [device.ErrorBound], and c of identical documents is 0. With a given
-// instruction set and [asm.Caches], values are the same bit for bit for any number of workers, for
-// (i, j) and (j, i), and whether a join or tiles compute them. An Engine may be used concurrently.
+// instruction set and [asm.Caches], values are bit-identical for (i, j) and (j, i), for any number
+// of workers, and for joins and tiles. An Engine may be used concurrently.
 type Engine struct {
 	c           *compute.Computer
 	memoryLimit int64

@@ -9,7 +9,7 @@ import (
 // earlier selected document. [EachNearPair] finds pairs of near documents. A Deduplicator must not
 // be used concurrently.
 type Deduplicator struct {
-	firstCopy []int32    // the first copy of each document
+	firstCopy []int32    // per document: the first identical document
 	nearTo    []int32    // per document: first near document known to be selected, or the document itself
 	pairs     [][2]int32 // pairs of documents whose selection is undecided
 
@@ -17,8 +17,8 @@ type Deduplicator struct {
 	// added again after settle.
 	maxPairs int
 	full     bool
-	selected []bool // per document: known to be selected
-	blocked  []bool // per document: near to an earlier undecided document
+	selected []bool // per document: true if known to be selected
+	blocked  []bool // per document: true if near to an earlier undecided document
 }
 
 const pairsPerRow = 4
@@ -38,8 +38,8 @@ func NewDeduplicator(n int) *Deduplicator {
 // documents.
 func (k *Deduplicator) AddCopy(i, j int) { k.firstCopy[j] = min(k.firstCopy[j], int32(i)) }
 
-// AddNear records that documents i < j, and so their copies, are near to each other. i and j must
-// not be copies of earlier documents.
+// AddNear records that documents i and j > i are near. Copies of i are then near to copies of j. i
+// and j must not be copies of earlier documents.
 func (k *Deduplicator) AddNear(i, j int) {
 	switch pair := [2]int32{int32(i), int32(j)}; {
 	case k.selected[i]:

@@ -26,9 +26,9 @@ type Index struct {
 	rowPool sync.Pool // *[]float32, rows of c
 }
 
-// Match holds the index of a document, and c between this document and the query. C is computed in
-// float64 from the difference of the vectors, then rounded to float32. A c below 10⁻²⁴ is a
-// rounding error and becomes 0.
+// Match is a document found by a query: its index, and c of the document and the query. C is
+// computed in float64 from the difference of the vectors, then rounded to float32. A c below 10⁻²⁴
+// is a rounding error and becomes 0.
 type Match struct {
 	Document int
 	C        float32
@@ -100,9 +100,9 @@ func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32,
 }
 
 // Nearest returns the k documents with the smallest c to document i of q, in ascending order of c,
-// with ties broken by document index. If allowed isn't nil, only documents that it accepts are
-// returned. It fails if k is below 1, if q is invalid or has another embedder, if i is out of
-// range, or if ctx is done.
+// with ties broken by document index. If allowed isn't nil, only documents for which allowed
+// returns true are returned. Nearest fails if k is below 1, if q is invalid or has another
+// embedder, if i is out of range, or if ctx is done.
 func (x *Index) Nearest(
 	ctx context.Context, q *sparse.Embedded, i, k int, allowed func(doc int) bool,
 ) ([]Match, error) {
@@ -152,8 +152,9 @@ func (x *Index) Nearest(
 }
 
 // Within returns the documents whose c to document i of q is at most the given c, in the order of
-// Nearest. [EachCrossPair] defines the tolerance. If allowed isn't nil, only documents that it
-// accepts are returned. It fails for the same reasons as Nearest, or if c is negative or NaN.
+// Nearest. [EachCrossPair] defines the tolerance. If allowed isn't nil, only documents for which
+// allowed returns true are returned. Within fails for the same reasons as Nearest, or if c is
+// negative or NaN.
 func (x *Index) Within(
 	ctx context.Context, q *sparse.Embedded, i int, c float64, allowed func(doc int) bool,
 ) ([]Match, error) {

@@ -90,8 +90,8 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 	return e.findNeighbours(ctx, k, r, opt, max(n-1, 0), compute.TrianglePairCount(n))
 }
 
-// NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document.
-// With test documents, [MaxEngineBytes] of the test documents must be added.
+// NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document. If
+// there are test documents, add their [MaxEngineBytes].
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 
 // findNeighbours finds up to opt.Count neighbours of each row of r. k is already bound to the

@@ -24,7 +24,7 @@ type CSR struct {
 	Values  []float32
 	Views   []View // column blocks that are embedded separately, in ascending order; nil for none
 
-	dfSource *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil for the matrix itself
+	dfSource *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil if the matrix itself defines them
 }
 
 // FromDense returns the matrix with the nonzero values of data, where data[i*cols+j] is the value
@@ -272,7 +272,7 @@ func maxTableLen(nnz int64) int64 { return nnz + 1<<20 }
 // indexed by term if the table is small enough, otherwise binary search.
 type termTable struct {
 	terms      []uint32
-	contiguous bool     // terms are 0, 1, 2, ...
+	contiguous bool     // true if the terms are 0, 1, 2, ...
 	positions  []uint32 // index+1 of each term, 0 for terms outside the list; nil if contiguous, or for binary search
 }
 

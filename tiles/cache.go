@@ -57,7 +57,7 @@ type Cache struct {
 	freeTiles []*Tile // abandoned tiles, for reuse
 	stats     CacheStats
 
-	allocate func(width int) []float32 // replaced in tests
+	allocate func(width int) []float32 // allocates the values of a tile; tests replace it
 }
 
 // CacheStats holds counters since the cache was made. A hit is a request for a ready tile. A miss
@@ -65,13 +65,13 @@ type Cache struct {
 type CacheStats struct {
 	Hits, Misses int64
 	Waits        int64 // number of claims for tiles that another caller was computing
-	Refusals     int64 `json:"refused"` // number of misses while all tiles were pinned
+	Refusals     int64 `json:"refused"` // number of misses while all tiles were pinned, so that Claim returned Full
 	Evictions    int64 `json:"evicted"`
 	Bytes, Limit int64 // memory of all tiles in bytes, and its limit
 }
 
-// tileOverhead bounds the memory of a tile without its values: the Tile (80 bytes), its map entry
-// (20 bytes, up to 60 while the map grows), its entry in freeTiles, and the channel.
+// tileOverhead bounds the memory of a tile in bytes, without its values: the Tile (80 bytes), its
+// map entry (20 bytes, up to 60 while the map grows), its entry in freeTiles, and the channel.
 const tileOverhead = 320
 
 // NewCache returns a cache of up to limit bytes for tiles of width values. If limit is too small
@@ -86,7 +86,7 @@ func NewCache(width int, limit int64) *Cache {
 // newValues allocates a full size class of the runtime, so that [TileBytes] counts all memory.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the memory of a tile of width values in a cache, in bytes.
+// TileBytes returns the number of bytes that a cached tile of width values takes.
 func TileBytes(width int) int64 {
 	if bytes := 4 * int64(width); bytes > maxSmallBytes { // the runtime rounds up to whole pages
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
@@ -123,9 +123,10 @@ func (c *Cache) Lookup(key Key) *Tile {
 	return t
 }
 
-// Claim returns the state of a tile. With [Ready] and [Claimed] it also pins and returns the tile.
-// The caller must [Cache.Release] it. With [Busy] it returns a channel that is closed when the
-// caller should claim again.
+// Claim returns the state of a tile. It claims a missing tile for the caller, unless all tiles are
+// pinned. If the state is [Ready] or [Claimed], Claim also pins and returns the tile, and the
+// caller must [Cache.Release] the tile. If the state is [Busy], Claim returns a channel that is
+// closed when the caller should claim again.
 func (c *Cache) Claim(key Key) (ClaimState, *Tile, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +195,7 @@ func (c *Cache) unlink(t *Tile) {
 	t.prev, t.next = nil, nil
 }
 
-// Complete marks a [Claimed] tile as ready. The tile stays pinned.
+// Complete marks a [Claimed] tile as ready. The tile stays pinned until the caller releases it.
 func (c *Cache) Complete(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +218,7 @@ func (c *Cache) wakeWaiters(t *Tile) {
 	}
 }
 
-// Release unpins a tile once. The last release makes it the most recently used tile.
+// Release unpins a tile once. The last release makes the tile the most recently used tile.
 func (c *Cache) Release(t *Tile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

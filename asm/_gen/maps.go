@@ -27,7 +27,7 @@ type mapKernel struct {
 }
 
 // args holds the arguments of a map's body: a vec per input and a register per scalar. If fast is
-// set, the body may use fewer operations that give the same bits.
+// set, the body may use fewer operations with bit-identical results.
 type args struct {
 	*gen
 	in   []vec
@@ -293,7 +293,7 @@ func (g *gen) exp(x vec, high bool) vec {
 }
 
 // expNormal returns e^x, and overwrites x. Results must be normal numbers. It uses fewer operations
-// than exp and gives the same bits.
+// than exp. Results are bit-identical to exp.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)
 	for i := range k {

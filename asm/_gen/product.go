@@ -29,7 +29,7 @@ func (g *gen) multiply(name string, size int) {
 	apart := g.param("apart")
 	stride := g.param("stride")
 	byStride := g.param("byStride")
-	g.SHLQ(U8(3), apart) // in bytes
+	g.SHLQ(U8(3), apart) // from elements to bytes
 	g.SHLQ(U8(bits.Len(uint(size))-1), stride)
 	g.SHLQ(U8(3), byStride)
 	g.TESTQ(lines, lines)

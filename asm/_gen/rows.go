@@ -124,8 +124,8 @@ func (g *gen) gather() {
 	g.RET()
 }
 
-// rowSums adds the kernels that sum multiples of rows. No operation is fused, so the kernels give
-// the same bits as the generic version.
+// rowSums adds the kernels that sum multiples of rows. No operation is fused, so results are
+// bit-identical to the generic version.
 func rowSums(f file) {
 	for _, set := range isas {
 		f.gen(set).rowSums()

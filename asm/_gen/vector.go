@@ -360,8 +360,8 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 }
 
 // blocks32 generates loops over n float32 elements. most is the maximum number of registers per run
-// of body, and at the index of the first element. If elements remain, body runs once more, with a
-// mask of their lanes as first.
+// of body. The argument at of body is the index of the first element. If fewer elements than a
+// register remain, body runs once more, and first is a mask of their lanes.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })

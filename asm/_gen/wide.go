@@ -24,7 +24,7 @@ func wideMaps(f file) {
 		g.narrow()
 		g.widenAll()
 		if set.lanes == 8 {
-			g.halfLine() // also for AVX-512, because looking up rows takes most of the time
+			g.halfLine() // AVX-512 uses the same version, because looking up rows takes most of the time
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (g *gen) halfLine() {
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)
 		g.VPMINUD(last, row, row)
-		g.VPSLLQ(U8(6), row, row) // in bytes
+		g.VPSLLQ(U8(6), row, row) // from a row index to an offset in bytes
 		var place [4]GPVirtual
 		high := g.XMM()
 		g.VEXTRACTI128(U8(1), row, high)
@@ -153,7 +153,7 @@ func (g *gen) halfLine() {
 		}
 		g.VCMPPD(equalD, g.float64(0), v, mid)
 		g.VBLENDVPD(mid, zero, p, p)
-		g.VCMPPD(U8(3), p, p, mid) // NaN
+		g.VCMPPD(U8(3), p, p, mid) // mid selects the lanes in which p is NaN
 		g.VORPD(mid, nans, nans)
 		g.store32(p, element(dst, at, 4), s)
 	})

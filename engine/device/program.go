@@ -32,17 +32,18 @@ const (
 	OpIntPow            // vⁿ by repeated squaring
 	OpPow               // max(v, 0)^Consts[n], Consts[n] > 0
 	OpDeficit           // 1 - (1-v)^Consts[n] without cancellation, v in [0, 2] for integer powers, else v in [0, 1]
-	OpTable             // Tables[n] of v rounded to float32, v in [0, 2]
+	OpTable             // Tables[n](float32(v)), v in [0, 2]
 	OpClamp             // min(max(v, 0), 2)
 	OpSelect            // w > 0 ? u : v, where w is the number below u
 
 	numOps
 )
 
-// Limits of a program. A GPU keeps the stack of each thread in registers, which limits its depth.
+// Limits of a program. A GPU keeps the stack of each thread in registers, which limits the stack
+// depth.
 const (
-	MaxSlots = 12  // sum of locals and stack depth
-	MaxCode  = 512 // instructions
+	MaxSlots = 12  // maximum of LocalCount plus the stack depth
+	MaxCode  = 512 // maximum number of instructions
 )
 
 // Exponents of OpIntPow must be below MaxPower. For larger exponents the powers of nearly all
@@ -52,7 +53,7 @@ const MaxPower = 1 << 20
 // maxTableBits is the maximum of Table.Bits. It ensures that row indices fit into 32 bits.
 const maxTableBits = 20
 
-// Instruction is an instruction with its argument.
+// Instruction is an operation. Arg is the n in the description of Op.
 type Instruction struct {
 	Op  Op
 	Arg int
@@ -73,12 +74,13 @@ type Program struct {
 	Instructions []Instruction
 	Consts       []float64
 	Tables       []Table
-	// attributes of a document, from its norm x; NaN if the program isn't applicable
+	// Each function returns an attribute of a document with norm x, or NaN if the program isn't
+	// applicable to the document.
 	Attributes []func(x float64) float64
 	LocalCount int
 
-	// NonNegativeOnly restricts the program to c <= 1, that is to documents without negative
-	// values.
+	// If NonNegativeOnly is set, the program is valid only for documents without negative values,
+	// so that c <= 1.
 	NonNegativeOnly bool
 }
 

@@ -21,8 +21,8 @@ type Reducer interface {
 	// columns. UpperOnly must not be set.
 	Multiply(ctx context.Context, r *Request, by []float64, vectors int, sum []float64) error
 
-	// Digest returns the sum of [HashValue] of the requested values modulo 2^64. If UpperOnly is
-	// set, each row starts at the diagonal.
+	// Digest returns the sum of the requested values' hashes ([HashValue]) modulo 2^64. If
+	// UpperOnly is set, each row starts at the diagonal.
 	Digest(ctx context.Context, r *Request) (uint64, error)
 }
 

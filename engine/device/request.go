@@ -26,8 +26,8 @@ type Request struct {
 	Lo, Hi int
 
 	// UpperOnly requests only columns from the diagonal on. A tile may omit columns before the
-	// document of its first row. With UpperOnly, RowIndices must be indices of column documents in
-	// ascending order, and Lo must be 0.
+	// document of its first row. RowIndices must then be indices of column documents in ascending
+	// order, and Lo must be 0.
 	UpperOnly bool
 
 	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that the
@@ -43,14 +43,15 @@ type Request struct {
 type Tile struct {
 	FirstRow, Rows int  // rows are RowIndices[FirstRow], RowIndices[FirstRow+1], …
 	Lo, Hi         int  // columns are documents Lo <= j < Hi
-	ProgramApplied bool // the request's program has been applied
+	ProgramApplied bool // true if Values are results of the request's program, false if they are c
 
 	// Values[r*RowStride+(j-Lo)*ColStride] is the value in row FirstRow+r and column j.
 	Values               []float32
 	RowStride, ColStride int
 
-	// PaddingValid reports whether the padding between columns holds numbers from 0 to 2. It
-	// requires column-major values (RowStride 1). A kernel may then be applied to the whole slice.
+	// PaddingValid reports whether the padding between columns holds numbers from 0 to 2. If so, a
+	// kernel may be applied to the whole slice. Only column-major values (RowStride 1) have valid
+	// padding.
 	PaddingValid bool
 }
 

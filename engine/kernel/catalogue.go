@@ -209,7 +209,7 @@ func OpenEmbedder(k Kernel, f *sparse.Embedder, vocabulary []string) *sparse.Emb
 }
 
 // ParamOf returns the value of a numeric parameter of a base kernel. ok is false if k has no such
-// parameter, or if the parameter has a default value that specifications omit.
+// parameter, or if specifications omit the parameter because it has its default value.
 func ParamOf(k Kernel, key string) (value float64, ok bool) {
 	of, i := baseKernelOf(k, key)
 	if i < 0 {

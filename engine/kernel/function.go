@@ -54,7 +54,7 @@ func (f *function) error(v, err float64, narrow bool) float64 {
 	return worst
 }
 
-// tabulatedFunction returns a function of c in [0, 2]. Maps evaluate it with a table.
+// tabulatedFunction returns f as a function of c, clamped to [0, 2]. Maps evaluate f with a table.
 func tabulatedFunction(f func(c float64) float64) *function {
 	return &function{
 		f:     func(c float64) float64 { return f(min(max(c, 0), 2)) },
@@ -63,7 +63,7 @@ func tabulatedFunction(f func(c float64) float64) *function {
 	}
 }
 
-// halfLineFunction returns a function of v ≥ 0. Maps evaluate it with a table.
+// halfLineFunction returns f as a function of max(v, 0). Maps evaluate f with a table.
 func halfLineFunction(f func(v float64) float64, ops ...device.Op) *function {
 	g := func(v float64) float64 { return f(max(v, 0)) }
 	half := table.NewHalfLine(g)
@@ -137,8 +137,8 @@ func integerPower(n int) *function {
 	}
 }
 
-// powerOf returns a function that adds v^p, p > 0, to an expression. Rounding may make v slightly
-// negative.
+// powerOf returns a function that adds the node v^p, p > 0, to an expression. Rounding may make v
+// slightly negative.
 func powerOf(p float64) func(a input, v ref) ref {
 	n, rest := math.Modf(p)
 	if rest != 0 && p <= table.MaxPower {

@@ -18,9 +18,10 @@
 //
 // Eval evaluates the expression node by node (expr.go). Maps pass chunks of a tile through all
 // nodes (machine.go). Error propagates error bounds from node to node. GPUs run the expression as a
-// program (program.go). Most kernels are separable, that is (‖x‖‖y‖)^p g(c). The function g becomes
-// a table: a piecewise polynomial in float32 (package internal/table). Frequently used formulas
-// have hand-written maps in package asm. A user-defined kernel is a Go function (see [New]).
+// program (program.go). Most kernels are separable, that is, of the form (‖x‖‖y‖)^p g(c). The
+// function g becomes a table: a piecewise polynomial in float32 (package internal/table).
+// Frequently used formulas have hand-written maps in package asm. A user-defined kernel is a Go
+// function (see [New]).
 //
 // # Families
 //

@@ -16,7 +16,7 @@ import (
 
 // Eigenvalues returns the eigenvalues of a in descending order. workers is the number of
 // goroutines; 0 means GOMAXPROCS. The error is a small multiple of n·2⁻⁵³ times the largest
-// absolute eigenvalue. The bits are the same for any number of workers.
+// absolute eigenvalue. Results are bit-identical for any number of workers.
 //
 // Eigenvalues reduces a copy of the matrix to tridiagonal form by blocks of reflections. It takes
 // EigenvaluesBytes of memory, and time proportional to n³. A single goroutine reads the values on

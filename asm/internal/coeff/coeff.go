@@ -3,9 +3,10 @@
 // coefficients in exact arithmetic.
 package coeff
 
-// ArcCosSq is P with arccos²(1-c) = c·P(c) for c in [0, 1], relative error 2^-27.2. The function is
-// analytic at 0, so no square root is needed. The nearest singularity is c = 2. The constant term
-// is exactly 2, for full accuracy at tiny c.
+// ArcCosSq0 and following are the coefficients, lowest first, of P with arccos²(1-c) = c·P(c) for c
+// in [0, 1]. The relative error is 2^-27.2. The function is analytic at 0, so no square root is
+// needed. The nearest singularity is c = 2. The constant term is exactly 2, for full accuracy at
+// tiny c.
 const (
 	ArcCosSq0 float32 = 0x1p+1
 	ArcCosSq1 float32 = 0x1.555502p-2
@@ -18,8 +19,8 @@ const (
 	ArcCosSq8 float32 = 0x1.791488p-9
 )
 
-// Exp is E with exp(r) = E(r) for |r| <= 0.35, relative error 2^-28.1. The first two coefficients
-// are exactly 1, so that exp(0) is 1.
+// Exp0 and following are the coefficients of E with exp(r) = E(r) for |r| <= 0.35. The relative
+// error is 2^-28.1. The first two coefficients are exactly 1, so that exp(0) is 1.
 const (
 	Exp0 float32 = 1
 	Exp1 float32 = 1
@@ -30,8 +31,8 @@ const (
 	Exp6 float32 = 0x1.6a4fdp-10
 )
 
-// Arc1 is R with (sin θ - θ cos θ)/π = c^(3/2)·R(c), θ = arccos(1-c), for c in [0, 1], relative
-// error 2^-24.4 (the rounding of Arc10).
+// Arc10 and following are the coefficients of R with (sin θ - θ cos θ)/π = c^(3/2)·R(c), θ =
+// arccos(1-c), c in [0, 1]. The relative error is 2^-24.4 (the rounding of Arc10).
 const (
 	Arc10 float32 = 0x1.334ed8p-2
 	Arc11 float32 = 0x1.eba976p-7
@@ -42,8 +43,8 @@ const (
 	Arc16 float32 = 0x1.66ee06p-14
 )
 
-// Arc2 is S with (θ(1 + 2cos²θ) - 3 sin θ cos θ)/π = c^(5/2)·S(c), θ = arccos(1-c), for c in [0,
-// 1], relative error 2^-27.9.
+// Arc20 and following are the coefficients of S with (θ(1 + 2cos²θ) - 3 sin θ cos θ)/π =
+// c^(5/2)·S(c), θ = arccos(1-c), c in [0, 1]. The relative error is 2^-27.9.
 const (
 	Arc20 float32 = 0x1.ebb158p-2
 	Arc21 float32 = 0x1.18f784p-6
@@ -54,8 +55,8 @@ const (
 	Arc26 float32 = 0x1.ddb81ep-16
 )
 
-// Entropy is W with (1+r) log2(1+r) / 2r = W(r) for r in [0, 1], relative error 2^-25.1; W(0) =
-// 1/(2 ln 2).
+// Entropy0 and following are the coefficients of W with (1+r) log2(1+r) / 2r = W(r) for r in [0,
+// 1]. The relative error is 2^-25.1.
 const (
 	Entropy0 float32 = 0x1.715476p-1
 	Entropy1 float32 = 0x1.715422p-2
@@ -67,7 +68,8 @@ const (
 	Entropy7 float32 = 0x1.56178cp-10
 )
 
-// Log is L with log2(1+z)/2 = z·L(z) for 1+z in [√½, √2], relative error 2^-22.4.
+// Log0 to Log7 are the coefficients of L with log2(1+z)/2 = z·L(z) for 1+z in [√½, √2]. The
+// relative error is 2^-22.4.
 const (
 	Log0 float32 = 0x1.715476p-1
 	Log1 float32 = -0x1.715518p-2
@@ -83,7 +85,7 @@ const (
 // of x leaves the number of whole octaves of x above √½ in the exponent bits.
 const RootHalfBits = 0x3f3504f3
 
-// PiHi + PiLo approximates π to twice the precision of float32. InvPi is 1/π, rounded.
+// PiHi + PiLo approximates π to twice the precision of float32. InvPi is 1/π rounded to float32.
 const (
 	PiHi  float32 = 0x1.921fb6p+1
 	PiLo  float32 = -0x1.777a5cp-24
@@ -108,8 +110,9 @@ const (
 // kernels can cause curvatures of 0 or less. CurvatureFloor is LIBSVM's TAU.
 const CurvatureFloor = 1e-12
 
-// Mills is M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4), for z >= 0. Q is the upper tail of the
-// normal distribution. M interpolates at ten Chebyshev nodes, with relative error 2^-22.2.
+// Mills0 and following are the coefficients of M with exp(z²/2) Q(z) = t·M(2t-1), t = 1/(1+z/4),
+// for z >= 0. Q is the upper tail of the normal distribution. M interpolates at ten Chebyshev
+// nodes. The relative error is 2^-22.2.
 const (
 	Mills0 float32 = 0x1.82b4bcp-3
 	Mills1 float32 = 0x1.373e38p-3
@@ -123,10 +126,10 @@ const (
 	Mills9 float32 = 0x1.5507f8p-15
 )
 
-// Expm1 is P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2: the power series up to r⁸/9!. The
-// remainder is below 0.347⁹/10! = 2^-35.5 and P is above 0.84, so the relative error is below
-// 2^-35. Below Expm1Min, 1-exp(x) is 1 in float32. Log2EFloat64 is 1/ln 2. Adding Round64 rounds to
-// an integer, which is in the low bits of the sum.
+// Expm10 and following are the coefficients of P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2. P is
+// the power series up to r⁸/9!. The remainder is below 0.347⁹/10! = 2^-35.5 and P is above 0.84, so
+// the relative error is below 2^-35. Below Expm1Min, 1-exp(x) is 1 in float32. Log2EFloat64 is 1/ln
+// 2. Adding Round64 rounds to an integer, which is in the low bits of the sum.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2

@@ -49,8 +49,8 @@ func diagonal(n float64) float64 {
 	return math.Sqrt(math.Pi) * math.Exp2(n) * math.Gamma(n+0.5)
 }
 
-// J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. Its relative error is below 64(n+1) float64
-// ulp, also near its zero at c = 2. For n < 0 the error grows as 1/(n+½).
+// J returns J_n(θ) for θ = arccos(1-c), c in [0, 2]. The relative error is below 64(n+1) float64
+// ulp, even near the zero at c = 2. For n < 0 the error grows as 1/(n+½).
 func (d *Kernel) J(c float64) float64 {
 	switch {
 	case c == 0:

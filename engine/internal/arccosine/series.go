@@ -77,7 +77,7 @@ func newSeries(n float64) *series {
 	return s
 }
 
-// log1pOver returns ln(1 + ea)/e, and a for e = 0.
+// log1pOver returns ln(1 + ea)/e, or a if e = 0.
 func log1pOver(e, a float64) float64 {
 	if e == 0 {
 		return a

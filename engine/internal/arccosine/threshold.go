@@ -37,8 +37,8 @@ func BiasedKernel(c, x, y, b float64) float64 {
 }
 
 // BiasedSquaredDistance returns k^b(x, x) + k^b(y, y) - 2 k^b(x, y), which is twice the probability
-// that exactly one of w·x and w·y exceeds b. For equal norms it has full relative accuracy for
-// small c.
+// that exactly one of w·x and w·y exceeds b. If x = y, the result has full relative accuracy even
+// for small c.
 func BiasedSquaredDistance(c, x, y, b float64) float64 {
 	h, k := math.Abs(b)/x, math.Abs(b)/y
 	if b == 0 {

@@ -28,7 +28,7 @@ type Cache struct {
 // Stats holds counts since the cache was made.
 type Stats struct {
 	tiles.CacheStats       // counts of tiles or, if FitsInMemory, of rows read and panels computed
-	FitsInMemory     bool  // c of all pairs fits within the limit
+	FitsInMemory     bool  // true if c of all pairs fits within the limit
 	ValuesServed     int64 // number of kernel values served
 	PairsComputed    int64 // number of pairs whose c was computed
 }

@@ -21,8 +21,8 @@ type tileStore struct {
 	scratchBytes int64
 }
 
-// scratchStride is the stride between documents of a transposed block. With a power of two, the
-// documents would share few cache sets.
+// scratchStride is the stride between documents of a transposed block. If the stride were a power
+// of two, the documents would share few cache sets.
 const scratchStride = compute.BlockDocs + 16
 
 // blockBytes returns the size of a transposed block in bytes, rounded up to the runtime's 8 KiB

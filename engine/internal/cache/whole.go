@@ -16,7 +16,7 @@ import (
 type fullMatrix struct {
 	n        int
 	c        []float32 // n×n; nil until first needed
-	computed []bool    // computed panels
+	computed []bool    // per panel: true if its c has been computed
 
 	building     chan struct{} // holds a token, which is taken during a build
 	complete     atomic.Bool
@@ -24,7 +24,7 @@ type fullMatrix struct {
 	hits, misses atomic.Int64
 }
 
-// FullMatrixBytes returns the memory of c for n documents in bytes.
+// FullMatrixBytes returns the number of bytes that c of all pairs of n documents takes.
 func FullMatrixBytes(n int) int64 { return run.AddBytes(compute.MatrixBytes(n, n), int64(n)) }
 
 func newFullMatrix(of *compute.Computer) *fullMatrix {
@@ -99,7 +99,7 @@ func (c *Cache) panelPairs(p int) int64 {
 func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	w := c.full
 	var docs []int                                // documents of the panels to compute
-	left := make([]atomic.Int64, len(w.computed)) // missing pairs of each panel
+	left := make([]atomic.Int64, len(w.computed)) // per panel: number of pairs still to be computed
 	for p, have := range w.computed {
 		first, end := c.panelRange(p)
 		for i := first; i < end && !have; i++ {

@@ -34,7 +34,7 @@ type Computer struct {
 // Len returns the number of documents.
 func (c *Computer) Len() int { return c.X.Rows() }
 
-// Bytes returns the memory of the documents and the back end.
+// Bytes returns the memory of the documents and the back end in bytes.
 func (c *Computer) Bytes() int64 {
 	bytes := c.X.Bytes() + 4*int64(len(c.Norms))
 	if c.Backend != nil {
@@ -261,7 +261,7 @@ func (c *Computer) mapPlain(k kernel.Kernel, r *device.Request, t *device.Tile) 
 	lines, length, stride := Lines(t)
 	count := t.Rows
 	if t.PaddingValid {
-		count = stride // the norms of the padding are 0
+		count = stride // the kernel is also applied to the padding, with norms of 0
 	}
 	rows := make([]float32, count)
 	for i := range t.Rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// MatrixBytes returns the memory of a float32 matrix in bytes, or the largest int64 on overflow.
+// MatrixBytes returns the size of a float32 matrix in bytes, or the largest int64 on overflow.
 func MatrixBytes(rows, cols int) int64 {
 	if cols > 0 && int64(rows) > math.MaxInt64/4/int64(cols) {
 		return math.MaxInt64

@@ -35,14 +35,14 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 			counts[t] = v
 		}
 		switch {
-		case i%17 == 5: // a duplicate
-		case i%17 == 7: // one more word
+		case i%17 == 5: // the document duplicates the previous document
+		case i%17 == 7: // the document has one more word than the previous document
 			counts[uint32(r.IntN(terms))]++
-		case i%17 == 9: // proportional
+		case i%17 == 9: // the document is three times the previous document
 			for t := range counts {
 				counts[t] *= 3
 			}
-		case i%41 == 3: // empty
+		case i%41 == 3: // the document is empty
 			clear(counts)
 		default:
 			clear(counts)
@@ -60,7 +60,7 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// Fit fits an embedding. Labels alternate between two classes. The first document has both labels.
+// Fit fits e to m. Labels alternate between two classes. The first document has both labels.
 func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
 	var labels sparse.Labels
 	for i := range m.Rows() {
@@ -188,9 +188,9 @@ var Kernels = []string{
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1):layers=4", "compose(rbf:gamma=0.1,ngd)",
 }
 
-// ISAs returns the instruction sets to test. These are all sets that the CPU supports, or with
-// -short only the fastest. With the race detector the generic kernels are twenty times as slow as
-// the assembly.
+// ISAs returns the instruction sets to test. These are all sets that the CPU supports, or only the
+// fastest set with -short, because under the race detector the generic kernels are twenty times as
+// slow as the assembly.
 func ISAs() []asm.ISA {
 	all := asm.Available()
 	if testing.Short() {

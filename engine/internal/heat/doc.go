@@ -29,8 +29,8 @@
 // see [FormPrinted]. On the source's sphere of radius 2 the heat equation requires sin(d/2)/(d/2).
 // Only with this factor does the residual vanish like t^m. The tests of this package cover three
 // more misprints. The image of the simplex has Σ θ² = 4, not 2 (§3.2). The heat kernel of the
-// circle sums exp(-j²t) cos jθ over all j, not only j >= 0 (§2.1). For close points exp(-αD) of the
-// Kullback-Leibler divergence D is exp(-αd²/2), not exp(-2αd²) (§6).
+// circle sums exp(-j²t) cos jθ over all j, not only j >= 0 (§2.1). If D is the Kullback-Leibler
+// divergence of close points, exp(-αD) is exp(-αd²/2), not exp(-2αd²) (§6).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1, equations (3) and (4); Rosenberg, The
 // Laplacian on a Riemannian Manifold (1997), §3.2.

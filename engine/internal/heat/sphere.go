@@ -80,7 +80,7 @@ func (s *Sphere) coefficients(k int, y float64) []float64 {
 // term of a series is at most a few times ψ_k/ψ₀ at c = 0.
 func (s *Sphere) LogSum(form Form, t, c float64) (logarithm, sign float64) {
 	_, y, rest := seriesArguments(c)
-	// closer to the antipode, 2-c is inaccurate, and only the pole of highest order matters
+	// For smaller 1-y, 2-c is inaccurate, and only the pole of highest order matters.
 	rest = max(rest, 1e-9)
 	// In units of the largest possible term, no power overflows float64.
 	unit := max(1, s.a*s.a*t/(4*rest))

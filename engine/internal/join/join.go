@@ -58,7 +58,7 @@ type Join struct {
 	minFrequency    int32    // minimum frequency of an indexed column: 2, or 1 after EnableQueries
 	sketchHashLimit uint32   // a column is in sketches if its hash is at most sketchHashLimit
 	stripes         [][2]int // ranges of ranks whose lists are in memory at the same time
-	lists           *lists   // lists of the stripe, if there is only one stripe
+	lists           *lists   // posting lists, if there is only one stripe; else nil
 
 	Counts Counts
 }

@@ -251,7 +251,7 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 		b, end := at/block, min(at-at%block+block, n)
 		from, to := at-b*block, end-b*block
 		if half {
-			from = 0 // findVisits omits documents before the diagonal
+			from = 0 // findVisits begins at each panel document itself, so never before j0
 		}
 		if end == p.b.columns.x.Rows() {
 			to = block
