@@ -201,7 +201,7 @@ type search struct {
 	e        *Engine
 	target   kernel.Kernel // kernel whose values are returned
 	kernel   kernel.Kernel // kernel of the tiles: target, or c if byC is set
-	byC      bool          // tiles hold c
+	byC      bool          // true if tiles hold c
 	maxKey   float32       // largest key of a candidate
 	slack    float64       // keys above maxKey-2·slack are checked in float64
 	minValue float64       // minimum value in float64

@@ -25,8 +25,8 @@ type CrossMatrix struct {
 	stride       int       // distance between stored rows
 	storedBlocks int       // number of stored blocks of rows
 	storedRows   []float32 // stored rows; nil before the first product
-	filled       []bool    // per stored block: rows are computed
-	multiplied   bool      // a product has been computed
+	filled       []bool    // per stored block: true if the rows are computed
+	multiplied   bool      // true after the first product
 
 	prepared      []preparedRows // blocks after the stored rows, whose prepared documents are stored
 	preparedBytes int64          // memory of one prepared block
@@ -41,8 +41,8 @@ type preparedRows struct {
 // in the order of blocks.
 const crossBlockRows = 512
 
-// sumsPerWorker is the number of block sums in memory per worker. With more than one, workers
-// rarely wait for earlier blocks.
+// sumsPerWorker is the number of block sums in memory per worker. If it is above 1, workers rarely
+// wait for earlier blocks.
 const sumsPerWorker = 4
 
 // CrossMatrix returns the kernel matrix of test documents and the engine's documents. The first
@@ -109,7 +109,8 @@ func (r *CrossMatrix) StoredBytes() int64 {
 	return 4*int64(r.storedBlocks)*int64(r.blockRows())*int64(r.stride) + int64(len(r.prepared))*r.preparedBytes
 }
 
-// MultiplyBytes returns the memory in bytes that a product with a number of vectors allocates.
+// MultiplyBytes returns the number of bytes that a product with the given number of vectors
+// allocates.
 func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
 	_, workers, _ := r.e.planBatches()
 	height, n := r.blockRows(), r.e.Len()
@@ -161,9 +162,9 @@ func (r *CrossMatrix) Multiply(ctx context.Context, v, dst *mat.Dense) error {
 //
 // turn is called concurrently, with each row once, in unspecified order. It owns w until it
 // returns. If it fails or panics, the computation stops. Sums are float64. With n rows, K V is
-// within Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|. The bits are the
-// same with any number of workers. MultiplyTwice allocates MultiplyBytes. After an error dst is
-// undefined.
+// within Len·2⁻⁵²·Σ|k v| of the exact sums, and Kᵀ f(K V) within n·2⁻⁵²·Σ|k f(w)|. Results are
+// bit-identical for any number of workers. MultiplyTwice allocates MultiplyBytes. After an error
+// dst is undefined.
 func (r *CrossMatrix) MultiplyTwice(
 	ctx context.Context, v *mat.Dense, turn func(first int, w *mat.Dense) error, dst *mat.Dense,
 ) error {

@@ -131,9 +131,9 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 	return k, nil
 }
 
-// deviceRequest returns the device request for the rows of q from index first on. With
-// OmitSymmetric, a block that ends on the diagonal is divided into strips, each with the columns up
-// to its last row.
+// deviceRequest returns the device request for the rows of q from index first on. If
+// q.OmitSymmetric is set, a block that ends on the diagonal is divided into strips. A strip has the
+// columns up to its last row.
 func (e *Engine) deviceRequest(q *Request, first int) *device.Request {
 	r := &device.Request{RowDocuments: e.foreignDocuments(q.TestDocuments), RowIndices: q.RowIndices[first:],
 		Lo: q.ColumnRange[0], Hi: q.ColumnRange[1],
@@ -195,8 +195,8 @@ func (e *Engine) passTransposed(at int, visit func(t *Tile) error) func(t *devic
 }
 
 // EachTileBytes returns an upper bound on the memory of a call of [Engine.EachTile] in bytes, for
-// test documents with the given numbers of rows and values. It excludes these documents. With a
-// device, it includes transposed tiles, and the test documents of the previous call, which are
+// test documents with the given numbers of rows and values. It excludes these documents. If a
+// device is used, it includes transposed tiles and the previous call's test documents, which are
 // still in memory.
 func (e *Engine) EachTileBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Embedded holds documents as unit vectors, and the vectors' norms before normalisation to length
-// 1. If the pairing isn't [Cosine], rows are histograms θ with Σθ = 1 instead. The norms are then
-// 1, because the pairing is an inner product of unit vectors.
+// Embedded holds documents as unit vectors, and the vectors' norms before normalisation. If the
+// pairing isn't [Cosine], rows are histograms θ with Σθ = 1 instead. The norms are then 1, because
+// the pairing is an inner product of unit vectors.
 //
 // [Embedded.UnitVector64] computes a row in float64 from RawValues and Divisors. Values holds the
 // row rounded to float32. An Embedded is immutable and may be used concurrently.
@@ -15,7 +15,7 @@ type Embedded struct {
 	CSR        // unit rows in float32, with the columns of Embedder
 	Embedder   *Embedder
 	SourceRows []int     // row i was embedded from row SourceRows[i] of the matrix; nil if SourceRows[i] = i
-	Norms      []float64 // Norms[i] is the Euclidean norm of row i before normalisation to length 1
+	Norms      []float64 // Norms[i] is the Euclidean norm of row i before normalisation
 	RawValues  []float32 // raw value of each entry, such as a count
 	// Divisors[i] is the denominator of row i in the formulas of [Embedded.UnitVector64].
 	Divisors []float64
@@ -30,8 +30,8 @@ func (x *Embedded) SourceRow(i int) int {
 }
 
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
-// value, minus the shift in a scaled column, or the damped count, or NaN if a count can't be
-// damped. weight is 1 in vector views, and if columns have no weights. If column >= len(Terms), the
+// value (in a scaled column minus the shift), the damped count, or NaN if the count can't be
+// damped. weight is 1 in vector views, or if columns have no weights. If column >= len(Terms), the
 // result is the raw value and 1. In a vector view with a power p, v has the sign of the raw value
 // x, and |v|^p = |x|.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
@@ -242,7 +242,7 @@ func (x *Embedded) IsEmptyRow(i int) bool {
 	return len(terms) == 1 && int(terms[0]) == x.Cols-1 && !unseen
 }
 
-// Vector64 returns row i in float64 before normalisation to length 1: the vector x of
+// Vector64 returns row i in float64 before normalisation to unit norm: the vector x of
 // [Embedder.Transform], parallel to the columns of Row(i). Other programs can compute the same
 // kernel values from these vectors. It writes to dst, which grows if necessary. Norms must not be
 // nil. A document without known terms has the value Norms[i] in the last column.

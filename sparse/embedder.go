@@ -30,7 +30,7 @@ type Embedder struct {
 	Open bool
 
 	termIndex     *termTable // index of Terms; nil if the fields were set directly
-	vectorColumns []bool     // vectorColumns[j] reports whether column j is in a vector view; nil without vector views
+	vectorColumns []bool     // vectorColumns[j] is true if column j is in a vector view; nil without vector views
 	filledTerms   []uint32   // terms whose zeros become nonzero by scaling, ascending
 	err           error      // error of Fit
 }

@@ -41,7 +41,7 @@ type Norm uint8
 const (
 	NormNone Norm = iota // unchanged
 	NormL1               // divided by the sum of absolute values
-	NormL2               // divided by the Euclidean length
+	NormL2               // divided by the Euclidean norm
 )
 
 // Pairing is the similarity s of two embedded documents. It is 1 for equal documents. Each s is the
@@ -192,7 +192,6 @@ func (e Embedding) validate() error {
 	return nil
 }
 
-// hasGeneralPower reports whether the power is neither 0 nor the square root.
 func (e Embedding) hasGeneralPower() bool { return e.Power != 0 && e.Power != SquareRoot }
 
 // nonNegativeReason returns the end of an error message about a value that is too small for the

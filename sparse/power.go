@@ -2,7 +2,7 @@ package sparse
 
 import "math"
 
-// power returns x^p for x > 0. Like logRatio, it returns the same bits on every platform.
+// power returns x^p for x > 0. Results are bit-identical on every platform.
 //
 // With x = 2ᵉ·m for m in [√½, √2), and the integer k nearest to the binary logarithm of the result,
 //
@@ -27,7 +27,7 @@ func power(x, p float64) float64 {
 }
 
 // logRatio returns log q for the float64 quotient q = a/b of a, b > 0, to within 2 ulp. Digests
-// include weights, so unlike math.Log it returns the same bits on every platform.
+// include weights, so results are bit-identical on every platform, unlike results of math.Log.
 //
 // With q = 2ᵉ·m for m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …). Because |f|
 // < 0.172, the omitted terms from f²⁵ on are below 10⁻²⁰.

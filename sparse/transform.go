@@ -19,9 +19,10 @@ import (
 // norm is 0, or 1 for histograms and L1-normalised square roots. Unless the embedder is Open, its
 // cosine is 1 with other such documents, and 0 with all others.
 //
-// It returns the error of [Embedding.Fit] or [CSR.Validate], or an error if a row's norm overflows
-// or underflows. It returns a [*ValueError] for a value that isn't finite, is negative with a power
-// or in a histogram, is below 1 if counts are damped, or overflows float64 when weighted.
+// Transform returns the error of [Embedding.Fit] or [CSR.Validate], or an error if a row's norm
+// overflows or underflows. It returns a [*ValueError] for a value that isn't finite, is negative
+// with a power or in a histogram, is below 1 if counts are damped, or overflows float64 when
+// weighted.
 func (f *Embedder) Transform(m *CSR) (*Embedded, error) {
 	return f.TransformRows(context.Background(), m, nil, 0)
 }

@@ -13,8 +13,8 @@ import (
 // Let uᵥ be the unit vector of view v alone, sᵥ the similarity of two documents in view v, and wᵥ
 // the view's weight, with Σ wᵥ = 1 over the views in which the document has terms. The unit vector
 // of the document is u = (√w₁u₁, √w₂u₂, …). The similarity of two documents that have all views is
-// therefore Σ wᵥsᵥ, also for histograms. If a document lacks a view, its other views have larger
-// weights, so that u has length 1. A document with only view v has the cosine √wᵥ·sᵥ to a document
+// therefore Σ wᵥsᵥ, even for histograms. If a document lacks a view, its other views have larger
+// weights, so that u has norm 1. A document with only view v has the cosine √wᵥ·sᵥ to a document
 // with all views.
 //
 // If Vector is set, view v has signed values x, and uᵥ = x/‖x‖ for any weighting, norm and power.
@@ -54,7 +54,7 @@ func (e Embedding) checkViews(views []View) error {
 	return nil
 }
 
-// balanceViews scales each view of a row so that the view's squared length in the unit vector is
+// balanceViews scales each view of a row so that the view's squared norm in the unit vector is
 // proportional to the view's weight. With damped counts, it scales the damped counts. A row that is
 // already scaled, such as a row of a model, is returned unchanged.
 func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {

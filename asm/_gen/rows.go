@@ -5,7 +5,6 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// sliceBytes is the size of a slice header.
 const sliceBytes = 24
 
 func rows(f file) {

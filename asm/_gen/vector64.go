@@ -16,7 +16,6 @@ const (
 	equalD   = U8(0x00)
 )
 
-// doubles returns the number of float64 in a register.
 func (g *gen) doubles() int { return g.lanes / 2 }
 
 // everywhere returns a register with a float64 parameter in every lane.

@@ -9,7 +9,6 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// wideMaps adds the kernels of asm/wide_generic.go.
 func wideMaps(f file) {
 	for _, set := range isas {
 		g := f.gen(set)

@@ -20,7 +20,7 @@ type Info struct {
 	Properties  Properties // properties of the first example
 }
 
-// Param describes a parameter.
+// Param describes a kernel parameter for help texts.
 type Param struct {
 	Key     string
 	Aliases []string // other spellings of Key
@@ -55,29 +55,29 @@ type family struct {
 	embedding sparse.Embedding // default embedding
 	params    []param
 
-	// build returns the formula of a kernel with the parameters v. checkParams is called before
-	// build. It returns the index of an invalid parameter and the allowed values, or "". resolve
-	// returns a copy of v in which the parameters that depend on the data are set, or nil if there
-	// are no such parameters.
+	// build returns the formula of a kernel with the parameters v. Before build, checkParams
+	// returns the index of an invalid parameter and the allowed values, or "". resolve returns a
+	// copy of v in which the parameters that depend on the data are set, or nil if there are no
+	// such parameters.
 	build       func(v []float64) formula
 	checkParams func(v []float64) (param int, expected string)
 	resolve     func(v []float64, terms int) []float64
 
-	// combine returns the formula of a combination. checkParts is called before combine. It returns
-	// the index of an invalid part and the allowed parts, or "".
+	// combine returns the formula of a combination. Before combine, checkParts returns the index of
+	// an invalid part and the allowed parts, or "".
 	combine    func(k *kernel) formula
 	checkParts func(parts []*kernel, v []float64) (part int, expected string)
-	singlePart bool // accepts only one part
+	singlePart bool // true if the combination accepts only one part
 }
 
 type param struct {
 	Param
 	defaultValue float64
-	integer      bool // value must be an integer
+	integer      bool // true if the value must be an integer
 	min, max     float64
 	words        []string // allowed words, instead of a number; the value is the word's index
 	defaultWord  string   // word for the default value
-	hidden       bool     // omitted from specifications at its default value
+	hidden       bool     // true if specifications omit the parameter at its default value
 }
 
 var families []*family
@@ -127,7 +127,7 @@ func (f *family) param(key string) int {
 	return slices.IndexFunc(f.params, func(q param) bool { return q.Key == key || slices.Contains(q.Aliases, key) })
 }
 
-// Bounds of parameters. With other values, float32 products could overflow or underflow.
+// Bounds of parameters. Values beyond the bounds could make float32 products overflow or underflow.
 const minParam, maxParam = 1e-18, 1e18
 
 func positiveParam(key, summary string, initial float64) param {

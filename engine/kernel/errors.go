@@ -10,7 +10,7 @@ type PairError struct {
 	Kernel  string
 	Row     int  // row of the first document in the embedded matrix, from 0
 	Column  int  // row of the second document
-	IsCross bool // Row and Column are in different matrices, such as test and training documents
+	IsCross bool // true if Row and Column are in different matrices, such as test and training documents
 	Value   float32
 }
 

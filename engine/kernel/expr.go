@@ -43,7 +43,7 @@ type goFunc struct{ f func(c, x, y float64) float64 }
 // expr is a function of c and the norms of both documents. The operands of a node precede the node,
 // and the last node is the value. Equal nodes are stored once.
 type expr struct {
-	exact      bool // all kernels are computed by their formulas, not by tables
+	exact      bool // true if all kernels are computed by their formulas, not by tables
 	nodes      []node
 	index      map[node]ref // index of each node
 	attributes []norm       // functions of a single norm, for opX and opY
@@ -97,7 +97,6 @@ func (n norm) compose(text string, f func(x float64) float64) norm {
 	return norm{text: n.text + "|" + text, f: func(x float64) float64 { return f(of(x)) }}
 }
 
-// scaledPower returns scale n^power.
 func (n norm) scaledPower(scale, power float64) norm {
 	if scale == 1 && power == 1 {
 		return n
@@ -224,7 +223,7 @@ func arithmetic(o op, a, b float64) float64 {
 }
 
 // squaredDistance returns (x-y)² + 2xyc. The conversions keep compilers from fusing a
-// multiplication and an addition, so that the bits are the same on every platform.
+// multiplication and an addition, so that results are bit-identical on every platform.
 func squaredDistance(c, x, y float64) float64 {
 	d := x - y
 	return float64(d*d) + float64(2*float64(x*y)*c)

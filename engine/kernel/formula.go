@@ -49,12 +49,12 @@ type kernel struct {
 	weights   []float64 // weights of the parts, for a sum
 
 	text          string // the specification
-	hasCustom     bool   // contains a user-defined kernel
-	dependsOnData bool   // a parameter depends on the data
+	hasCustom     bool   // true if a part is a user-defined kernel
+	dependsOnData bool   // true if a parameter depends on the data
 	leafCount     int    // number of kernels without parts
 	p             float64
-	separable     bool // k = (xy)^p g(c)
-	tabled        bool // maps use a table of g
+	separable     bool // true if k = (xy)^p g(c)
+	tabled        bool // true if maps use a table of g
 
 	exact          *expr
 	deficitExpr    func() *expr           // expression of c2, built at the first call
@@ -111,8 +111,8 @@ func (k *kernel) finish() *kernel {
 // maxDiagonal is the largest diagonal value for tables. Products of larger values overflow float32.
 const maxDiagonal = 1e36
 
-// tabulate returns an expression at norms of 1 as a tabulated function of c. log is the logarithm
-// of this function, or nil.
+// tabulate returns the expression e, with norms of 1, as a tabulated function of c. log is the
+// logarithm of this function, or nil.
 func tabulate(e func() *expr, log func(c float64) float64) *function {
 	f := tabulatedFunction(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })

@@ -20,7 +20,7 @@ type function struct {
 
 	absError func(v float64) float64 // absolute error of f in float64; default: a few roundings
 
-	roundsArg bool        // maps round the argument v to float32
+	roundsArg bool        // true if maps round the argument v to float32
 	rowError  float64     // relative error of row, in float32 units
 	ops       []device.Op // instructions of a program; nil if programs don't support the function
 	n         int         // argument of an instruction in ops

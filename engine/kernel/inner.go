@@ -103,7 +103,7 @@ func applyByRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 const maxProduct = math.MaxFloat32 * (1 - unitRoundoff)
 
 // affineFunction is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. The norms are
-// multiplied first, so that exchanging the documents gives the same bits.
+// multiplied first, so that the result is symmetric bit for bit.
 func affineFunction(gamma, r float64, f *function, known Properties) formula {
 	gamma = gammaOrNaN(gamma)
 	apply := func(k *asm.Kernels, dst, c, x, y []float32) {

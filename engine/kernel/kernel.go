@@ -183,7 +183,7 @@ func WithinTolerance(k Kernel, got, want, c, x, y float64) bool {
 // a thousandth of the angle and of x, and c isn't close to 0 or 2, the error is about 10⁻⁸ of the
 // kernel's largest value.
 func PartialDerivatives(k Kernel, c, x, y float64) (byC, byX float64) {
-	slope := func(at, h float64, g func(float64) float64) float64 { // with an error of h⁴g⁽⁵⁾/30
+	slope := func(at, h float64, g func(float64) float64) float64 { // the error is h⁴g⁽⁵⁾/30
 		return (8*(g(at+h)-g(at-h)) - (g(at+2*h) - g(at-2*h))) / (12 * h)
 	}
 	at := angle(c)

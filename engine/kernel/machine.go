@@ -13,7 +13,7 @@ const chunk = 256
 type plan struct {
 	e             *expr
 	register      []int  // register of each node; -1 for c or a float32 function that no node needs in float64
-	column        []bool // the node's value is the same for all rows
+	column        []bool // per node: true if the value is the same for all rows
 	registerCount int
 }
 
@@ -22,7 +22,7 @@ func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
 	last := make([]int, n)  // per node: last node that uses it
-	wide := make([]bool, n) // per node: a node that uses it needs float64
+	wide := make([]bool, n) // per node: true if a node that uses it needs float64
 	for i := range e.nodes {
 		for _, of := range e.nodes[i].operands() {
 			last[of] = i

@@ -66,7 +66,7 @@ const (
 	maxDepth  = 16  // nested parentheses
 	maxParts  = 64  // parts per combination
 	maxLayers = 32  // layers of a composition
-	maxLeaves = 512 // total number of kernels, with repeated layers
+	maxLeaves = 512 // total number of kernels, counting repeated layers
 )
 
 // parser parses a specification by recursive descent. Each method starts at pos and moves pos past

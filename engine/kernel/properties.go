@@ -27,17 +27,17 @@ func (d Definiteness) String() string {
 type Properties struct {
 	// definiteness in exact arithmetic; rounding changes eigenvalues by about 10⁻⁷ of the largest
 	Definiteness Definiteness `json:"definite"`
-	Unrefuted    bool         // not proven, but no matrix with a negative eigenvalue (beyond rounding errors) is known
+	Unrefuted    bool         // true if no matrix with a negative eigenvalue (beyond rounding errors) is known, without proof
 	Condition    string       // condition under which Definiteness holds, or a remark; may be empty
 	Source       string       // source of the proof
 
-	UsesNorms        bool // the value depends on the documents' norms
-	NonNegative      bool // all values are at least 0
-	NonPositive      bool // all values are at most 0
-	PositiveDiagonal bool // k(x, x) > 0 for all documents x, of norm > 0 if the kernel uses norms
-	Decreasing       bool `json:"falling"` // for fixed norms, the value doesn't increase with c
+	UsesNorms        bool // true if the value depends on the documents' norms
+	NonNegative      bool // true if all values are at least 0
+	NonPositive      bool // true if all values are at most 0
+	PositiveDiagonal bool // true if k(x, x) > 0 for all documents x (if the kernel uses norms, for ‖x‖ > 0)
+	Decreasing       bool `json:"falling"` // true if the value doesn't increase with c for fixed norms
 
-	infinitelyDivisible bool // if the kernel is positive definite, so are all its positive powers
+	infinitelyDivisible bool // true if the kernel's positive powers are positive definite whenever the kernel is
 }
 
 // Warning returns the text of a warning that matrices of the kernel may have negative eigenvalues,

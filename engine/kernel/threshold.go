@@ -18,7 +18,6 @@ func withOrthogonalComponent(a input, sigma float64) input {
 	return input{a.e, a.div(a.add(gap, a.mul(xy, a.c)), ab), longer}
 }
 
-// smoothNorm returns A = √(x²+σ²).
 func smoothNorm(x, sigma float64) float64 { return math.Sqrt(float64(x*x) + sigma*sigma) }
 
 // smoothedThreshold is the arc-cosine kernel of degree 0 with a normal distribution function of
@@ -88,8 +87,8 @@ func smoothDeficit(a input, sigma float64) ref {
 	return a.fn(clamp, a.div(a.sub(turn, a.scale(0.5, a.normSquaredDifference(length))), a.normProduct(length)))
 }
 
-// biasedThreshold is the arc-cosine kernel of degree 0 with biased thresholds, so that the length
-// of documents matters: long documents exceed a threshold more often. arccosine.BiasedKernel
+// biasedThreshold is the arc-cosine kernel of degree 0 with biased thresholds, so that norms
+// matter: documents with large norms exceed a threshold more often. arccosine.BiasedKernel
 // documents the formula, which is evaluated for each value. Smoothed and biased thresholds are
 // equivalent to biased thresholds on documents with an orthogonal component of norm σ.
 //

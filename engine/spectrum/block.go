@@ -103,7 +103,7 @@ func (s *krylovSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	return products, nil
 }
 
-// extend adds s.residual as a new block. It ignores directions shorter than rounding errors.
+// extend adds s.residual as a new block. It ignores directions whose norm is below rounding errors.
 func (s *krylovSpace) extend() error {
 	w := s.residual
 	s.residual = nil
@@ -111,10 +111,10 @@ func (s *krylovSpace) extend() error {
 }
 
 // add orthogonalises the rows of w against the basis and each other, and adds them to the last
-// block. It omits directions of length least or less and, if the basis is full, the shortest
-// directions. Each round adds directions down to 10⁻⁶ of the longest. Further rounds add shorter
-// directions. Each direction is orthogonalised until it hardly changes. Two orthogonalisations are
-// enough (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
+// block. It omits directions whose norm is at most least and, if the basis is full, the directions
+// with the smallest norms. Each round adds directions with norms down to 10⁻⁶ of the largest norm.
+// Each direction is orthogonalised until it hardly changes. Two orthogonalisations are enough
+// (Giraud, Langou and Rozložník, Numerische Mathematik 101 (2005)).
 func (s *krylovSpace) add(w *mat.Dense, least float64) error {
 	for w != nil && s.count < s.maxVectors {
 		strong, weak, _ := split(w, least, s.maxVectors-s.count)
@@ -139,10 +139,10 @@ func (s *krylovSpace) add(w *mat.Dense, least float64) error {
 	return nil
 }
 
-// split returns orthonormal directions in the span of the rows of w, longest first. most limits
-// their number. Directions of length least or less before scaling are omitted. Directions below
-// 10⁻⁶ of the longest are inaccurate, so weak holds these directions unscaled. shortest is the
-// square of the smallest length in strong before scaling.
+// split returns up to most orthonormal directions in the span of the rows of w, in descending order
+// of their norms before scaling. Norms of at most least are omitted. Directions with norms below
+// 10⁻⁶ of the largest norm are inaccurate, so weak holds these directions unscaled. shortest is the
+// square of the smallest norm in strong before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym

@@ -33,7 +33,7 @@ func (c *centredMatrix) Dims() (rows, cols int) { return c.a.Dims() }
 func (c *centredMatrix) SymmetricDim() int      { return c.a.SymmetricDim() }
 func (c *centredMatrix) T() mat.Matrix          { return c }
 
-// At adds the two means first, so that (i, j) and (j, i) have the same bits.
+// At adds the two means first, so that the matrix is symmetric bit for bit.
 func (c *centredMatrix) At(i, j int) float64 {
 	return c.a.At(i, j) - (c.means[i] + c.means[j]) + c.mean
 }

@@ -17,8 +17,8 @@ import (
 type Operator interface {
 	// Len returns the number of rows.
 	Len() int
-	// Apply writes A·src to dst. Both have Len rows and the same number of columns, and share no
-	// memory. Apply returns within a second after ctx is done.
+	// Apply writes A·src to dst. dst and src have Len rows and the same number of columns, and
+	// share no memory. Apply returns within a second after ctx is done.
 	Apply(ctx context.Context, dst, src *mat.Dense) error
 }
 
@@ -27,14 +27,14 @@ type Options struct {
 	K            int  // number of largest eigenvalues, with eigenvectors; default 6
 	WithSmallest bool // also find the K smallest eigenvalues, without eigenvectors
 	// BlockSize is the number of vectors per product. Default: K/3, but at least 8 and at most 128,
-	// or 1 with WithSmallest.
+	// or 1 if WithSmallest is set.
 	BlockSize int
 	// MaxVectors is the maximum size of the basis, which limits the number of products and the
-	// memory. Default: 200 + 5 K + 10 BlockSize, or 600 with WithSmallest.
+	// memory. Default: 200 + 5 K + 10 BlockSize, or 600 if WithSmallest is set.
 	MaxVectors int
 	// Tolerance is the maximum relative residual of a converged value. It is relative to the
-	// eigenvalue (default 10⁻⁴), or with WithSmallest to the largest absolute value (default 2⁻²⁴).
-	// The error of an eigenvalue is about Tolerance². The error of an eigenvector is about
+	// eigenvalue (default 10⁻⁴) or, if WithSmallest is set, to the largest absolute value (default
+	// 2⁻²⁴). The error of an eigenvalue is about Tolerance². The error of an eigenvector is about
 	// Tolerance divided by the relative gap to the next eigenvalue.
 	Tolerance float64
 	Seed      uint64 // seed of the first block
@@ -113,15 +113,15 @@ type Eigenpairs struct {
 // twice against all previous blocks. Lanczos ends when all residuals are within the tolerance, when
 // the basis has MaxVectors vectors, or when the space is invariant.
 //
-// If Apply returns the same bits, results have the same bits for any number of CPUs. Vectors are
+// If Apply is deterministic, results are bit-identical for any number of CPUs. Vectors are
 // orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, and the i-th
 // smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above
 // BlockSize may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails,
 // if ctx is done, if a product isn't finite, if a number in opt is negative, or if memory is too
 // small.
 //
-// With BlockSize 1 and a gap g in a spectrum of width w, about √(w/g) products divide the error by
-// e⁴.
+// If BlockSize is 1 and a spectrum of width w has a gap g, about √(w/g) products divide the error
+// by e⁴.
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.

@@ -109,7 +109,7 @@ func householder(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	rest := floats.Dot(x[:last], x[:last])
-	if rest < minSquare { // too small for an accurate reflection, so treated as 0
+	if rest < minSquare { // rest is too small for an accurate reflection, so it is treated as 0
 		return alpha, 0
 	}
 	beta = -math.Copysign(math.Sqrt(alpha*alpha+rest), alpha)
@@ -125,7 +125,7 @@ func (p *packedMatrix) product(ctx context.Context, y, x []float64, parts [][]fl
 	if m <= undividedRows {
 		count, workers = 1, 1
 	}
-	bound := func(part int) int { // parts of equal area
+	bound := func(part int) int { // bound divides the rows into parts of equal area
 		return int(math.Round(float64(m) * math.Sqrt(float64(part)/float64(count))))
 	}
 	one := func(_ context.Context, _, part int) error {
@@ -166,7 +166,7 @@ func (p *packedMatrix) product(ctx context.Context, y, x []float64, parts [][]fl
 func (p *packedMatrix) update(ctx context.Context, m int, v, w [][]float64, workers int) error {
 	tasks := (m + updateRows - 1) / updateRows
 	return run.Tasks(ctx, workers, tasks, func(_ context.Context, _, task int) error {
-		lo := (tasks - 1 - task) * updateRows // the longest rows first
+		lo := (tasks - 1 - task) * updateRows // the longest rows are updated first
 		hi := min(lo+updateRows, m)
 		for c := 0; c < hi; c += rankBlock {
 			for r := max(lo, c); r < hi; r++ {

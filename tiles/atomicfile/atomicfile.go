@@ -55,7 +55,7 @@ func Create(path, pattern string) (*File, error) {
 		made.pattern = "." + name + ".*.tmp"
 		RemoveStale(folder, made.pattern)
 	}
-	made.pattern = folder + made.pattern // no filepath.Join, because it changes "link/.." to "."
+	made.pattern = folder + made.pattern // filepath.Join would change "link/.." to "."
 	openFiles.Lock()
 	defer openFiles.Unlock()
 	if openFiles.ended {
@@ -64,7 +64,7 @@ func Create(path, pattern string) (*File, error) {
 	if err := made.open(perm); err != nil {
 		var under *fs.PathError
 		if errors.As(err, &under) {
-			err = under.Err // without the temporary name, which the user doesn't know
+			err = under.Err // the error omits the temporary name, which the user doesn't know
 		}
 		return nil, fmt.Errorf("cannot write %s in folder %s: %w", name, filepath.Dir(path), err)
 	}
@@ -241,7 +241,7 @@ func (f *File) Err() error {
 var openFiles = struct {
 	sync.Mutex
 	files map[*File]bool
-	ended bool // whether AbortAll was called
+	ended bool // true after AbortAll
 }{files: map[*File]bool{}}
 
 // AbortAll removes all incomplete files, and makes [Create] fail from then on. Call it before the

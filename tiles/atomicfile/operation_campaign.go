@@ -41,7 +41,6 @@ func init() {
 	}
 }
 
-// perform runs an operation, or injects the fault.
 func perform(o operation, do func(data []byte) (int, error)) (int, error) {
 	f := &faults
 	f.Lock()

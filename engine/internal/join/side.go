@@ -64,7 +64,7 @@ func newDocSet(ctx context.Context, x *sparse.Embedded, workers int) (*docSet, e
 		return nil, err
 	}
 	mask := uint64(1)<<bits.Len(uint(2*n+1)) - 1
-	table := make([]uint32, mask+1) // index into distinct plus 1; 0 if empty
+	table := make([]uint32, mask+1) // per slot: index into distinct plus 1, or 0 if the slot is empty
 	for i := range n {
 		at := hash[i] & mask
 		for ; ; at = (at + 1) & mask {

@@ -52,10 +52,10 @@ type Lists struct {
 	locks   []sync.Mutex
 
 	columns int  // number of candidates if keys of 1 are added by Sort, else 0; see AddDisjoint
-	square  bool // see AddDisjoint
+	square  bool // true if a document isn't its own neighbour; see AddDisjoint
 }
 
-// Bytes returns the memory of lists of k neighbours for n documents.
+// Bytes returns the number of bytes that lists of k neighbours for n documents take.
 func Bytes(n, k int) int64 {
 	return int64(n)*(8*int64(k)+8) + 8*int64(n/lockDocs+1)
 }

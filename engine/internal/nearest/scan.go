@@ -13,11 +13,11 @@ import (
 // Search selects values from tiles. It may be used concurrently.
 type Search struct {
 	Kernels    *asm.Kernels
-	UpperOnly  bool // rows and columns are the same documents, and tiles are from the upper triangle
-	NegateKeys bool // keys are negated values; tiles are negated in place
+	UpperOnly  bool // true if rows and columns are the same documents, and tiles are from the upper triangle
+	NegateKeys bool // true if keys are negated values; tiles are then negated in place
 
-	// Accept reports whether a pair may enter a list, given the pair's row, column and key. If nil,
-	// every pair may enter. It must be safe for concurrent use.
+	// Accept reports whether a pair may enter a list, given the pair's row, column and key. If
+	// Accept is nil, every pair may enter. Accept must be safe for concurrent use.
 	Accept func(i, j int, key float32) bool
 
 	Candidates, Insertions atomic.Int64 // see device.Stats
@@ -64,12 +64,12 @@ func (s *Search) begin(t *device.Tile) *scratch {
 type tilePart struct {
 	values    []float32
 	stride    int
-	byColumns bool // lines are columns
+	byColumns bool // true if lines are columns
 	first, lo int  // row and column of the first value
 }
 
 // find selects keys that are at most the limit of their row or column, and returns their positions
-// within the part. rows holds limits of rows from first on, columns limits of columns from lo on.
+// within the part. rows[0] is the limit of row first, and columns[0] the limit of column lo.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, tilePart) {
 	p := tilePart{t.Values[(first-t.FirstRow)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first,
 		lo}

@@ -41,7 +41,7 @@ type Backend struct {
 	postings *postings // posting lists of the column documents' tail
 	heads    []Head    // heads that the cost model compared
 
-	denseColumns bool // columns are dense; see computeRowDots
+	denseColumns bool // true if columns are dense; see computeRowDots
 
 	panelMax  int64 // maximum memory of a panel in bytes
 	denseCopy denseCopy
@@ -190,7 +190,7 @@ func (b *Backend) ComputeRows(ctx context.Context, r *device.Request, visit func
 		}
 	}()
 	order := panelOrder(len(starts)-1, workers, r.LastFirst)
-	end := min((r.Hi+sparse.BlockSize-1)/sparse.BlockSize*sparse.BlockSize, b.columns.x.Rows()) // whole blocks
+	end := min((r.Hi+sparse.BlockSize-1)/sparse.BlockSize*sparse.BlockSize, b.columns.x.Rows()) // r.Hi rounded up to whole blocks
 	return run.Tasks(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
 		task = order(task)
 		if held[w] == nil {

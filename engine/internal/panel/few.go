@@ -66,7 +66,7 @@ func (b *Backend) denseCopyBytes() int64 {
 }
 
 // MakeDenseCopy makes the dense panels if their size is within Options.DenseCopyBytes and fits
-// returns true. Otherwise no request makes them.
+// returns true. Otherwise no request makes the panels.
 func (b *Backend) MakeDenseCopy(fits func(bytes int64) bool) {
 	if bytes := b.denseCopyBytes(); !b.denseColumns && (bytes > b.denseCopy.limit || !fits(bytes)) {
 		b.denseCopy.limit = -1

@@ -23,8 +23,8 @@ func exactJensenShannon(aTerms []uint32, a []float64, bTerms []uint32, b []float
 	return SumShares(aTerms, a, bTerms, b, jensenShannonShare) / 2
 }
 
-// SumShares returns twice c as a sum over terms. A common term contributes shared(a, b), and a term
-// of only one histogram its value.
+// SumShares returns twice c as a sum over terms. A common term contributes shared(a, b). A term of
+// only one histogram contributes its value.
 func SumShares(
 	aTerms []uint32, a []float64, bTerms []uint32, b []float64, shared func(a, b float64) float64,
 ) float64 {

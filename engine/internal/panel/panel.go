@@ -154,7 +154,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	for _, d := range p.docs {
 		most += tail.Offsets[d+1] - tail.Offsets[d]
 	}
-	if int64(cap(p.visits)) <= most { // never grow beyond most, which panelBytes assumes
+	if int64(cap(p.visits)) <= most { // visits never grows beyond most, because panelBytes assumes this limit
 		p.visits = make([]asm.Visit, most+1)
 	}
 	visits, n := p.visits[:most+1], 0 // one extra, because a visit is written before its list is known to be empty
@@ -175,7 +175,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 			for k, t := range terms {
 				begin, end := first[t], first[t+1]
 				visits[n] = asm.Visit{First: begin, Count: end - begin, Scale: values[k], Column: uint32(r)}
-				if begin < end { // compiled to a conditional move
+				if begin < end { // the compiler emits a conditional move
 					n++
 				}
 			}
@@ -337,7 +337,7 @@ func (p *panel) findLongPairs(sums []float32, t *device.Tile) {
 	from, _ := slices.BinarySearch(own.longTails, uint32(t.Lo))
 	to, _ := slices.BinarySearch(own.longTails, uint32(t.Hi))
 	for k, r := range p.longTails {
-		var terms []uint32 // terms whose bits are set
+		var terms []uint32 // terms whose bits are set in p.marks
 		for i := from; i < to; i++ {
 			at := (int(own.longTails[i])-t.Lo)*t.ColStride + r*t.RowStride
 			a, b := float64(own.minTails[i]), float64(p.minTails[k])

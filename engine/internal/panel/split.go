@@ -68,7 +68,7 @@ func (l *layout) split(
 	}
 	err := run.Tasks(ctx, workers, len(l.bounds)+1, func(ctx context.Context, _, task int) error {
 		switch {
-		case task == 0: // the tail first, because it takes longest
+		case task == 0: // the tail is filled first, because it takes longest
 			return s.fillTail(ctx, byRank, l.headTerms(), l.scale, block)
 		case task < len(l.bounds):
 			s.head[task-1].fill(byRank, l.bounds[task-1], l.bounds[task], l.panel)

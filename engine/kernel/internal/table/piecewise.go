@@ -29,12 +29,12 @@ const (
 type Piecewise struct {
 	Rows      [][8]float32
 	Bits      uint
-	IsLog     bool                    // the table holds log g
+	IsLog     bool                    // true if the table holds log g
 	HoleValue func(c float64) float64 // g, if there may be holes; else nil
 	Fallback  func(c float64) float64 // g, if the table is inaccurate; else nil
 
 	maxAbs     float64 // largest |g| at c = 0, ½ and 1; set if Bits is maxBits
-	inaccurate bool    // an interpolation error exceeds maxRelativeError, or a coefficient overflows float32
+	inaccurate bool    // true if an interpolation error exceeds maxRelativeError, or a coefficient overflows float32
 }
 
 const (
@@ -59,7 +59,7 @@ func New(g, log func(c float64) float64) *Piecewise {
 		}
 	}
 	t := &Piecewise{}
-	if g(0.5) != g(0.5) { // a parameter isn't resolved
+	if g(0.5) != g(0.5) { // g is NaN while a parameter isn't resolved
 		t.Fallback = g
 		return t
 	}
@@ -242,7 +242,7 @@ func (t *Piecewise) Error(c, v float64) float64 {
 	switch {
 	case !t.IsLog:
 		return e
-	case e != e: // a hole
+	case e != e: // the row is a hole
 		return UnitRoundoff*math.Abs(v) + UnderflowError
 	case h+e < -120:
 		return UnderflowError
