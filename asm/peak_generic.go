@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// PeakSums is the block size of Peak: the number of sums must be a multiple of PeakSums.
+// PeakSums must divide the number of sums of Peak.
 const PeakSums = layout.PeakSums
 
 // peakGeneric measures the peak rate of multiply-adds in registers, as a reference for other

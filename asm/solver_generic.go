@@ -20,8 +20,7 @@ import (
 // bit is a single bit of a mask. Nothing is allocated or retained. Calls may run concurrently if no
 // destination overlaps memory that another call accesses.
 
-// ScanBlock is the block size of Extremes, Step, ArgGain and Beyond: the number of scores must be a
-// multiple of ScanBlock.
+// ScanBlock must divide the number of scores of Extremes, Step, ArgGain and Beyond.
 const ScanBlock = layout.ScanBlock
 
 // extremesGeneric returns the maximum score of I_up and the minimum score of I_low,

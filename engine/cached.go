@@ -177,7 +177,7 @@ func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err e
 	}
 	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
-	for lo, hi := 0, 0; lo < n; lo = hi { // each pass computes the pairs of documents lo to hi-1 with all documents before hi
+	for lo, hi := 0, 0; lo < n; lo = hi { // computes the pairs of documents lo to hi-1 with documents before hi
 		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
 		}
 		first, end := docs[lo], docs[hi-1]+1

@@ -109,8 +109,7 @@ func (r *CrossMatrix) StoredBytes() int64 {
 	return 4*int64(r.storedBlocks)*int64(r.blockRows())*int64(r.stride) + int64(len(r.prepared))*r.preparedBytes
 }
 
-// MultiplyBytes returns the number of bytes that a product with the given number of vectors
-// allocates.
+// MultiplyBytes returns the memory of a product with the given number of vectors, in bytes.
 func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
 	_, workers, _ := r.e.planBatches()
 	height, n := r.blockRows(), r.e.Len()

@@ -38,9 +38,9 @@ type Request struct {
 	// an index into RowIndices.
 	RowIndices []int
 
-	// OmitSymmetric leaves out values that follow by symmetry. Without ranges each pair i <= j is
-	// in one tile, as row j and column i or vice versa. A block that ends on the diagonal leaves
-	// out some pairs with i < j.
+	// OmitSymmetric leaves out values that follow by symmetry. If no ranges are set, each pair i <=
+	// j is in one tile, as row j and column i or vice versa. A block that ends on the diagonal
+	// leaves out some pairs with i < j.
 	OmitSymmetric bool
 	Workers       int // number of goroutines that call visit; default Options.Workers
 }

@@ -24,7 +24,7 @@ type CSR struct {
 	Values  []float32
 	Views   []View // column blocks that are embedded separately, in ascending order; nil for none
 
-	dfSource *CSR // documents that define document frequencies, see [CSR.FoldRows]; nil if the matrix itself defines them
+	dfSource *CSR // documents that define document frequencies (see [CSR.FoldRows]); nil for the matrix itself
 }
 
 // FromDense returns the matrix with the nonzero values of data, where data[i*cols+j] is the value
@@ -124,8 +124,7 @@ func (m *CSR) Allocate() {
 	m.Terms, m.Values = make([]uint32, nnz), make([]float32, nnz)
 }
 
-// MaxTerms returns an upper bound for the number of nonempty columns: the number of columns or of
-// stored values, whichever is smaller.
+// MaxTerms returns an upper bound on the number of nonempty columns.
 func (m *CSR) MaxTerms() int { return min(m.Cols, len(m.Terms)) }
 
 // DocumentFrequency returns the number of rows with a nonzero value, per column.
@@ -281,7 +280,6 @@ func (t *termTable) isFor(terms []uint32) bool {
 	return t != nil && len(t.terms) == len(terms) && (len(terms) == 0 || &t.terms[0] == &terms[0])
 }
 
-// newTermTable makes a table for documents with nnz stored values.
 func newTermTable(terms []uint32, nnz int64) *termTable {
 	t := &termTable{terms: terms}
 	if len(terms) == 0 {

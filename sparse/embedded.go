@@ -101,8 +101,8 @@ func (f *Embedder) divisor(l1, l2 float64) float64 {
 //	v/Σv                            for histograms
 //
 // A value has at most 2 roundings in addition to the roundings of the divisor, or an error of at
-// most 4+2p ulp for a power p. Documents with proportional counts have equal values with a power
-// and as histograms, because correctly rounded quotients of proportional integers are equal.
+// most 4+2p ulp for a power p. With a power, and for histograms, documents with proportional counts
+// have equal values, because correctly rounded quotients of proportional integers are equal.
 func (x *Embedded) UnitVector64(i int, dst []float64) []float64 {
 	d := x.Divisors[i]
 	if x.Embedder.hasGeneralPower() {

@@ -337,7 +337,6 @@ func (g *gen) eachBit(bits GPVirtual, do func(place GPVirtual)) {
 	g.Label(through)
 }
 
-// address returns the address of a one-word parameter or result.
 func (g *gen) address(c gotypes.Component) Mem {
 	b, err := c.Resolve()
 	if err != nil {

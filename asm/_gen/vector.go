@@ -167,7 +167,6 @@ func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	return v
 }
 
-// element returns the address of an array element, given its size in bytes.
 func element(base, index Register, size uint8) Mem { return Mem{Base: base, Index: index, Scale: size} }
 
 // issue writes instruction once per register of its vec operands, which have equal lengths. Other
@@ -214,7 +213,6 @@ func (g *gen) subConst(a vec, x float32) vec { return g.apply(g.VSUBPS, g.operan
 
 func (g *gen) constSub(x float32, a vec) vec { return g.apply(g.VSUBPS, a, g.constant(x)) }
 
-// scale multiplies each register of a by r.
 func (g *gen) scale(a vec, r VecVirtual) vec { return g.apply(g.VMULPS, a, r) }
 
 // min returns the smaller elements, or the element of b if either element is NaN.

@@ -74,13 +74,11 @@ type Program struct {
 	Instructions []Instruction
 	Consts       []float64
 	Tables       []Table
-	// Each function returns an attribute of a document with norm x, or NaN if the program isn't
-	// applicable to the document.
+	// attributes of a document as functions of its norm x; NaN if the program isn't applicable
 	Attributes []func(x float64) float64
 	LocalCount int
 
-	// If NonNegativeOnly is set, the program is valid only for documents without negative values,
-	// so that c <= 1.
+	// NonNegativeOnly is true if documents must not have negative values, so that c <= 1.
 	NonNegativeOnly bool
 }
 

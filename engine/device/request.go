@@ -30,7 +30,7 @@ type Request struct {
 	// order, and Lo must be 0.
 	UpperOnly bool
 
-	// LastFirst requests the last rows first. Lists of neighbours then fill early, so that the
+	// LastFirst requests the last rows first. Neighbour lists then fill early, so that the
 	// remaining rows take less time.
 	LastFirst bool
 
@@ -49,9 +49,8 @@ type Tile struct {
 	Values               []float32
 	RowStride, ColStride int
 
-	// PaddingValid reports whether the padding between columns holds numbers from 0 to 2. If so, a
-	// kernel may be applied to the whole slice. Only column-major values (RowStride 1) have valid
-	// padding.
+	// PaddingValid is true if RowStride is 1 and the padding between columns holds numbers from 0
+	// to 2. A kernel may then be applied to the whole slice.
 	PaddingValid bool
 }
 

@@ -46,7 +46,7 @@ func newPlan(e *expr) *plan {
 			p.registerCount++
 		}
 		slices.Sort(of)
-		for _, r := range slices.Compact(of) { // afterwards, because no operation may overwrite its operands
+		for _, r := range slices.Compact(of) { // only now, because no operation may overwrite its operands
 			if last[r] == i && !p.column[r] && p.register[r] >= 0 {
 				free = append(free, p.register[r])
 			}

@@ -20,13 +20,12 @@ type krylovSpace struct {
 	basis        *mat.Dense // maxVectors × n; the first count rows are the basis
 	count        int
 	multiplied   int          // number of basis vectors already multiplied by A; the other vectors form the last block
-	t            []*mat.Dense // columns of Qᵀ A Q for each block, up to its diagonal block
+	t            []*mat.Dense // per block: the block's columns of Qᵀ A Q, up to the diagonal block
 	residual     *mat.Dense   // component of the last product that is orthogonal to the basis, as rows
 	residualGram *mat.SymDense
 	scale        float64 // lower bound on the matrix norm
 }
 
-// addRandom adds a block of up to width random directions to the basis.
 func (s *krylovSpace) addRandom(width int) error {
 	width = min(width, s.maxVectors-s.count)
 	w := mat.NewDense(width, s.n, nil)

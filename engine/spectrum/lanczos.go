@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Operator is a symmetric matrix A, defined by its products with vectors.
+// Operator is a symmetric matrix A that is defined by products with vectors.
 type Operator interface {
 	// Len returns the number of rows.
 	Len() int

@@ -5,8 +5,7 @@ package coeff
 
 // ArcCosSq0 and following are the coefficients, lowest first, of P with arccos²(1-c) = c·P(c) for c
 // in [0, 1]. The relative error is 2^-27.2. The function is analytic at 0, so no square root is
-// needed. The nearest singularity is c = 2. The constant term is exactly 2, for full accuracy at
-// tiny c.
+// needed. The constant term is exactly 2, for full accuracy at tiny c.
 const (
 	ArcCosSq0 float32 = 0x1p+1
 	ArcCosSq1 float32 = 0x1.555502p-2

@@ -113,8 +113,8 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 // Adding and then subtracting magic rounds a number below 2⁵¹ to an integer, half to even.
 const magic = 0x1.8p52
 
-// substitute writes the variable for pairs of a document with norm x and documents with norms y, as
-// [kernel.Apply] expects it with norms of 1. dst and c may be the same slice.
+// substitute writes the variable for pairs of a document with norm x and documents with norms y, in
+// the form that [kernel.Apply] expects with norms of 1. dst and c may be the same slice.
 func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	switch {
@@ -150,7 +150,6 @@ func innerProduct(c, norms float64) float64 {
 	return dot
 }
 
-// halfSquaredDistance returns half the squared distance of vectors with norms x and y.
 func halfSquaredDistance(c, x, y float64) float32 {
 	d := x - y
 	return float32(float64(d*d)/2 + float64(x*y*c))

@@ -10,7 +10,7 @@ import "math"
 //
 // for d >= 0. A radius of 0 means no cut-off, η = 1. The source requires a smooth function that is
 // 1 near the diagonal and vanishes far from it, with radius at most 2π (half a great circle), but
-// doesn't specify the function. The bump is the usual choice. Accuracy: a few float64 ulp of 1 +
+// doesn't specify the function. The bump is the usual choice. The error is a few float64 ulp of 1 +
 // |ln η|, plus the error of d times 1/(1-u).
 //
 // Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1; the bump: Lee, Introduction to Smooth

@@ -11,7 +11,7 @@ type Kernel struct {
 	Sphere    *Sphere // functions ψ; if nil, the sum is 1
 	Time      float64 // time in squared units of d; must be positive
 	Form      Form
-	Cutoff    float64 // radius of the cut-off in units of d, 0 for none; see [LogCutoff]
+	Cutoff    float64 // radius of the cut-off in units of d; 0 means no cut-off (see [LogCutoff])
 	LogFactor float64 // logarithm of a constant factor
 }
 

@@ -149,7 +149,8 @@ func (j *Join) EachCopyGroup(visit func(copies []uint32) error) error {
 	return nil
 }
 
-// EnableQueries makes Build also index columns that occur in one document. Call it before Build.
+// EnableQueries makes Build index even columns that occur in only one document. Call it before
+// Build.
 func (j *Join) EnableQueries() { j.minFrequency = 1 }
 
 const sampleDocs = 500

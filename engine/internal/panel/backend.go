@@ -190,7 +190,7 @@ func (b *Backend) ComputeRows(ctx context.Context, r *device.Request, visit func
 		}
 	}()
 	order := panelOrder(len(starts)-1, workers, r.LastFirst)
-	end := min((r.Hi+sparse.BlockSize-1)/sparse.BlockSize*sparse.BlockSize, b.columns.x.Rows()) // r.Hi rounded up to whole blocks
+	end := min((r.Hi+sparse.BlockSize-1)/sparse.BlockSize*sparse.BlockSize, b.columns.x.Rows()) // rounded up to blocks
 	return run.Tasks(ctx, workers, len(starts)-1, func(ctx context.Context, w, task int) error {
 		task = order(task)
 		if held[w] == nil {

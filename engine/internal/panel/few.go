@@ -16,7 +16,7 @@ import (
 // columns would be multiplied by the whole panel. So for single documents the roles are swapped.
 // The columns are stored as dense panels from the second request with few documents on, and the
 // document is multiplied by these panels. Only the panel rows for terms of the document are read.
-// Sums have the same terms in the same order, so they are bit-identical to panel.run.
+// Sums have the same terms in the same order, so results are bit-identical to panel.run.
 
 // maxSingleRows is the maximum number of documents for which a request is computed document by
 // document.
@@ -46,7 +46,7 @@ func (k *denseCopy) bytes() int64 {
 
 // densePanels returns the columns as dense panels. It returns nil if the request has more than
 // maxSingleRows rows, omits columns, or has column documents as rows. Unless columns are always
-// dense, it also returns nil if the panels exceed the limit, or for the first such request.
+// dense, it also returns nil for the first such request, or if the panels exceed the limit.
 func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	own := b.columns.x
 	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||

@@ -106,7 +106,7 @@ func (t *Piecewise) fill(g func(c float64) float64, strict bool) bool {
 		v := g(float64(c))
 		t.Rows[row] = [8]float32{float32(v), rowError: float32(1.01*UnitRoundoff*math.Abs(v) + UnderflowError)}
 		if c == 0 && float64(float32(v)) == v || t.IsLog && math.IsInf(v, -1) {
-			t.Rows[row][rowError] = 0 // exact
+			t.Rows[row][rowError] = 0 // the row holds the exact value
 		}
 	}
 	// Rows are computed from c = 1, where functions are steepest, to both ends. Exponents are
