@@ -16,8 +16,8 @@ import (
 // CacheOptions are the options of [Engine.NewCache]. The zero value works.
 type CacheOptions struct {
 	// CacheBytes bounds the memory of tiles. Default: the size of the whole matrix, but at most the
-	// unused part of Options.MemoryBytes. Without Options.MemoryBytes, the default is half of the
-	// free memory if the matrix is larger than the free memory.
+	// unused part of Options.MemoryBytes. If Options.MemoryBytes is 0 and the matrix is larger than
+	// the free memory, the default is half of the free memory.
 	CacheBytes int64
 
 	// TileColumns is the approximate number of columns per tile if not all tiles fit into memory.
@@ -90,9 +90,9 @@ func (c *Cache) FitsInMemory() bool { return c.c.FitsInMemory() }
 // Stats returns the counters since c was made.
 func (c *Cache) Stats() CacheStats { return CacheStats(c.c.Stats()) }
 
-// Build computes c of all pairs if it fits into CacheBytes; the first call of Rows also does this.
-// One caller computes while the other callers wait. If the ctx of the computing caller is done,
-// another caller continues.
+// Build computes c of all pairs if c fits into CacheBytes, like the first call of Rows. One caller
+// computes while the other callers wait. If the ctx of the computing caller is done, another caller
+// continues.
 func (c *Cache) Build(ctx context.Context) error {
 	if err := c.e.checkOpen(); err != nil {
 		return err
@@ -215,7 +215,8 @@ type InMemoryMatrix struct {
 // matrix doesn't fit into CacheBytes, or if c or another such matrix is stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Materialise
-// waits for a running Build. If the cache is also used, CacheStats.Bytes may exceed CacheBytes.
+// waits for a running Build. If the cache is used meanwhile, CacheStats.Bytes may exceed
+// CacheBytes.
 func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	c := m.c
 	if err := c.e.checkOpen(); err != nil {

@@ -79,9 +79,10 @@ func (o Options) resolveWorkers() (int, error) {
 // Tests of bit-for-bit equality use more documents, so that there are several blocks.
 const MinTailBlockDocuments = panel.MinTailBlockDocs
 
-// New makes an engine for the documents x, which must stay unchanged. Without a device, it copies
-// the documents into head and tail, which takes about as much memory as x. It fails if an option is
-// invalid, if x.Validate or Options.Device fails, or if memory is too small (with a [MemoryError]).
+// New makes an engine for the documents x, which must stay unchanged. Unless a device is used, New
+// copies the documents into head and tail, which takes about as much memory as x. It fails if an
+// option is invalid, if x.Validate or Options.Device fails, or if memory is too small (with a
+// [MemoryError]).
 func New(x *sparse.Embedded, opt Options) (*Engine, error) {
 	return NewContext(context.Background(), x, opt)
 }

@@ -33,7 +33,7 @@ const maxPartialSums = 64
 //
 // K has the values of [Engine.Gram]. Sums are float64, within Len·2⁻⁵²·Σ_j |k(xᵢ, xⱼ) v[j][c]| of
 // the exact sums, and bit-identical for any number of workers. A device may add in another order.
-// Without test documents, Multiply allocates MultiplyBytes. After an error dst is undefined.
+// If test is nil, Multiply allocates MultiplyBytes. After an error dst is undefined.
 func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Embedded, v, dst *mat.Dense) (err error) {
 	if test != nil {
 		r, err := e.CrossMatrix(k, test, 0)

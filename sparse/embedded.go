@@ -58,8 +58,8 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for finite v >= 1. With views, it also accepts 1/e < v < 1, because counts
-// are scaled. Otherwise it returns NaN.
+// damp returns 1 + ln v for finite v >= 1. If there are views, this includes v > 1/e, because
+// counts are scaled. For other v it returns NaN.
 func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:
@@ -247,8 +247,8 @@ func (x *Embedded) IsEmptyRow(i int) bool {
 // kernel values from these vectors. It writes to dst, which grows if necessary. Norms must not be
 // nil. A document without known terms has the value Norms[i] in the last column.
 //
-// Without a normalisation, values are weighted values or their square roots, each rounded once. For
-// another power p, the error is at most 4+2p ulp. With a normalisation, each value has at most one
+// If the norm is [NormNone], values are weighted values or their square roots, each rounded once.
+// For another power p, the error is at most 4+2p ulp. For other norms, each value has at most one
 // rounding in addition to the roundings of [Embedded.UnitVector64] and of the norm.
 func (x *Embedded) Vector64(i int, dst []float64) []float64 {
 	f, norm := x.Embedder, x.Norms[i]

@@ -49,7 +49,7 @@ type kernel struct {
 	weights   []float64 // weights of the parts, for a sum
 
 	text          string // the specification
-	hasCustom     bool   // true if a part is a user-defined kernel
+	hasCustom     bool   // true if the kernel is or contains a user-defined kernel
 	dependsOnData bool   // true if a parameter depends on the data
 	leafCount     int    // number of kernels without parts
 	p             float64

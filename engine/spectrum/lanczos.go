@@ -25,7 +25,7 @@ type Operator interface {
 // Options are the settings of Lanczos. The zero value uses the defaults.
 type Options struct {
 	K            int  // number of largest eigenvalues, with eigenvectors; default 6
-	WithSmallest bool // also find the K smallest eigenvalues, without eigenvectors
+	WithSmallest bool // true to find the K smallest eigenvalues, too, without eigenvectors
 	// BlockSize is the number of vectors per product. Default: K/3, but at least 8 and at most 128,
 	// or 1 if WithSmallest is set.
 	BlockSize int

@@ -36,7 +36,7 @@ type File struct {
 // have. Create fails if path exists and isn't a regular file, or after [AbortAll].
 //
 // pattern is the temporary name; its last "*" is replaced by a number. The default, for "", is
-// ".NAME.*.tmp". With the default, Create also removes files with such names that killed processes
+// ".NAME.*.tmp". If pattern is "", Create also removes files with such names that killed processes
 // left behind.
 func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)

@@ -39,8 +39,8 @@ type Stats struct {
 const DefaultTileColumns = 4096
 
 // New returns a cache of up to limit bytes. If c of all pairs doesn't fit, the cache stores tiles
-// of about columns columns; 0 means [DefaultTileColumns]. New fails if limit is too small for one
-// worker.
+// of about the given number of columns (0 means [DefaultTileColumns]). New fails if limit is too
+// small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}

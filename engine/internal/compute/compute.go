@@ -201,8 +201,8 @@ func (c *Computer) ComputeRows(
 	return err
 }
 
-// BlockDocs is the number of columns that are mapped and stored together. With a panel of rows,
-// these columns form a tile that fits in the L2 cache.
+// BlockDocs is the number of columns that are mapped and stored together. A tile of a panel of rows
+// and these columns fits in the L2 cache.
 const BlockDocs = 4 * sparse.BlockSize
 
 // divideTile divides a device's tile among workers. A part has up to a panel of rows, fewer if

@@ -247,8 +247,8 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 }
 
 // Run calls check once for each pair that may be within the bound, concurrently from up to workers
-// goroutines. w is the goroutine's index. A document also represents its copies. For a single set,
-// i and k differ. After each task, done is called with the number of its matches. Run returns
+// goroutines. w is the goroutine's index. A document represents itself and its copies. For a single
+// set, i and k differ. After each task, done is called with the number of its matches. Run returns
 // within a second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {

@@ -29,7 +29,7 @@ import (
 //
 // Other errors add at most 16u: 2u·s for rounded values, u for 1-s, and in the tail 3u·s for
 // scaling and products, 2u·s for conversion to float32, and 8u for up to maxAccurateTail products
-// rounded to integers. Without fused multiply-adds, products of the head add u·s. For histograms
+// rounded to integers. If multiply-adds aren't fused, products of the head add u·s. For histograms
 // m_j is multiplied by a_j, because √(a_j b_j) bounds a term. Rounding of terms adds 4u for χ² and
 // 8u for Jensen-Shannon. The total is at most device.MaxError, 44u.
 const (
