@@ -27,7 +27,7 @@ const (
 	productParts  = 16   // number of partial sums of a product of the matrix and a vector
 	undividedRows = 256  // maximum number of rows of a product that isn't divided
 	columnBlock   = 1024 // number of matrix columns per pass of a product
-	rankBlock     = 256  // number of columns per pass of an update of rank 2·panelRows; a pass fits in the cache
+	rankBlock     = 256  // columns per pass of an update of rank 2·panelRows; the vectors of a pass stay in the cache
 	updateRows    = 32   // number of rows per task of an update
 )
 
