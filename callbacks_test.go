@@ -27,6 +27,7 @@ type panicsIn struct{ *solver.Dense }
 func (panicsIn) Rows(context.Context, []int, [][2]int, [][]float32) error { panic(errCallback) }
 func (panicsIn) Row(int) []float32                                        { panic(errCallback) }
 func (panicsIn) SymmetricDim() int                                        { return 3 }
+func (panicsIn) Dim() int                                                 { return 3 }
 func (panicsIn) Dims() (int, int)                                         { return 3, 3 }
 func (p panicsIn) T() mat.Matrix                                          { return p }
 func (panicsIn) At(int, int) float64                                      { panic(errCallback) }

@@ -25,7 +25,7 @@ func columnsOptions(t testing.TB, views string, workers int) Options {
 // fitted scales. The memory limit also applies while scales are fitted.
 func TestReadColumns(t *testing.T) {
 	musttest.SkipRace(t)
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	var table, lines strings.Builder
 	table.WriteString("title,price,class\n")
 	documents := 40000

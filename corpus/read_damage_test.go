@@ -42,7 +42,7 @@ func zstdFrames(t *testing.T, content string) string {
 // warnings: the byte may be ignored, such as a time or a name in a header.
 func TestDamagedBytes(t *testing.T) {
 	musttest.SkipRace(t)
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	numpy := func(name string) string {
 		data := musttest.Get(os.ReadFile(filepath.Join("testdata", "numpy", name)))(t)
 		return string(data)

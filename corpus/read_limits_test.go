@@ -38,7 +38,7 @@ func bomb(t *testing.T, head, text string, times int) string {
 // the limit once for uncounted memory, plus the workers' buffers.
 func TestMemoryBytes(t *testing.T) {
 	musttest.SkipRace(t)
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	const limit, workers = 16 << 20, 2
 	words := &strings.Builder{}
 	for i := range 200_000 {
@@ -127,7 +127,7 @@ func TestNamedMemory(t *testing.T) {
 
 // A corpus that is joined in steps is equal to one that is joined at once.
 func TestJoinedInSteps(t *testing.T) {
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	texts := writeFile(t, "a.tsv", strings.Repeat("x\ta b c d e f g h i j k l m n o p\ny\ta c x y z\n", 40_000))
 	for _, source := range []string{"synthetic:docs=20000,terms=2000,length=100,classes=3", texts} {
 		want := readWhole(t, source, Options{MinDF: 1})
@@ -145,7 +145,7 @@ func words2lines(s string) string { return strings.ReplaceAll(s, " ", " 1:1\n") 
 // estimated from the first documents, must be accurate.
 func TestMemoryBytesSynthetic(t *testing.T) {
 	musttest.SkipRace(t)
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	const source = "synthetic:docs=300000,terms=40000"
 	var err error
 	opt := Options{Workers: 2, MemoryBytes: 100 << 20}

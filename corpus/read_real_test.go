@@ -66,7 +66,7 @@ func asciiTerms(c *Corpus) int {
 // corpora.
 func TestRealCorpora(t *testing.T) {
 	musttest.SkipRace(t)
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	root := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(root); err != nil {
 		t.Skip("the real corpora are not here: ", err)

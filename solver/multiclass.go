@@ -63,9 +63,9 @@ type Classifier struct {
 	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOne bool // for MultiLabel: objects without positive decision values get the label with the largest value
+	AtLeastOneLabel bool // for MultiLabel: objects without positive decision values get the label with the largest value
 
-	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOne, or nil.
+	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOneLabel, or nil.
 	Thresholds *Thresholds
 
 	// Temperature scales probabilities in schemes with one class per object; nil for no scaling.

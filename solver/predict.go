@@ -305,7 +305,7 @@ func (c *Classifier) PredictClass(decisions []float64) int {
 }
 
 // PredictLabels appends the labels with positive decision values to dst, in increasing order. If no
-// value is positive and AtLeastOne is set, it appends the label with the largest value.
+// value is positive and AtLeastOneLabel is set, it appends the label with the largest value.
 func (c *Classifier) PredictLabels(dst []int, decisions []float64) []int {
-	return appendLabels(dst, decisions, nil, c.AtLeastOne)
+	return appendLabels(dst, decisions, nil, c.AtLeastOneLabel)
 }

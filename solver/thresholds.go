@@ -13,9 +13,9 @@ import (
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
-	// If AtLeastOne is set, an object whose decision values are all at or below their thresholds
+	// If AtLeastOneLabel is set, an object whose decision values are all at or below their thresholds
 	// gets the label whose decision value is closest to its threshold.
-	AtLeastOne bool
+	AtLeastOneLabel bool
 
 	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the F1 with thresholds
 	// of 0.
@@ -27,7 +27,7 @@ type Thresholds struct {
 // sets[i] lists the labels of document i, and folds[i] is its fold, from 0.
 //
 // It compares three rules: thresholds of 0, a common threshold for all labels, and a threshold per
-// label. Each rule is tried with and without AtLeastOne. For each fold, thresholds are tuned on the
+// label. Each rule is tried with and without AtLeastOneLabel. For each fold, thresholds are tuned on the
 // other folds and applied to the fold. Rules whose micro F1 is below the maximum by more than the
 // standard error of the difference are excluded. Of the remaining rules, the rule with the largest
 // macro F1 is chosen. labels holds the cross-validated predictions of this rule by document, or nil
@@ -72,7 +72,7 @@ func TuneThresholds(decisions [][]float64, sets [][]int, folds []int) (t *Thresh
 		}
 	}
 	return &Thresholds{
-		Above: chosen.fit(-1), AtLeastOne: chosen.atLeastOne, F1: chosen.microF1, Sign: rules[0].microF1,
+		Above: chosen.fit(-1), AtLeastOneLabel: chosen.atLeastOne, F1: chosen.microF1, Sign: rules[0].microF1,
 	}, chosen.labels, nil
 }
 
@@ -332,7 +332,7 @@ func (t *Thresholds) Apply(c *Classifier) error {
 		}
 		c.Functions[l] = &own
 	}
-	c.AtLeastOne = t.AtLeastOne
+	c.AtLeastOneLabel = t.AtLeastOneLabel
 	return nil
 }
 

@@ -104,7 +104,7 @@ func TestTuneThresholds(t *testing.T) {
 		}
 		decisions[i][l] += 0.5
 	}
-	if got, _, err = TuneThresholds(decisions, sets, parts); err != nil || !got.AtLeastOne || got.F1 != 1 {
+	if got, _, err = TuneThresholds(decisions, sets, parts); err != nil || !got.AtLeastOneLabel || got.F1 != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -116,8 +116,8 @@ func TestThresholdsApply(t *testing.T) {
 		{Rho: 0.25, Sigmoid: &Sigmoid{-2, 0.5}}, {Rho: -1},
 	}}
 	before := c.Functions[0].Sigmoid.Probability(0.75)
-	musttest.NoError(t, (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOne: true}).Apply(c))
-	if c.Functions[0].Rho != -0.25 || c.Functions[1].Rho != -0.75 || !c.AtLeastOne {
+	musttest.NoError(t, (&Thresholds{Above: []float64{-0.5, 0.25}, AtLeastOneLabel: true}).Apply(c))
+	if c.Functions[0].Rho != -0.25 || c.Functions[1].Rho != -0.75 || !c.AtLeastOneLabel {
 		t.Errorf("%+v", c)
 	}
 	if after := c.Functions[0].Sigmoid.Probability(0.75 + 0.5); !(math.Abs(after-before) <= 1e-15) {
@@ -157,7 +157,7 @@ func TestTrainThresholds(t *testing.T) {
 		t.Fatalf("%+v, %+v", got, want)
 	}
 	if !(math.Abs(got.F1-want.F1) <= 0.01) || !(math.Abs(got.Sign-want.Sign) <= 0.01) ||
-		got.AtLeastOne != want.AtLeastOne {
+		got.AtLeastOneLabel != want.AtLeastOneLabel {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
 	musttest.WantError(Train(t.Context(), m, Training{Labels: make([]int, n), Classes: 2, Folds: parts}, opt))(t,

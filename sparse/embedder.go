@@ -18,7 +18,7 @@ type Embedder struct {
 	Terms     []uint32  // Terms[j] is the term index of column j in the corpus
 	DF        []int32   // DF[j] is the number of training documents with the term of column j
 	Trailing  int       // number of columns of the training matrix after the column of the last term
-	Weights   []float64 // Weights[j] is the weight of column j; nil if all are 1, see [Embedding.Weighted]
+	Weights   []float64 // Weights[j] is the weight of column j; nil if all are 1, see [Embedding.HasColumnWeights]
 	Shifts    []float64 // Shifts[j] is subtracted from values of column j before weighting; nil without scaling
 
 	Views []View // column blocks of the training documents that are embedded separately; nil for none
@@ -159,7 +159,7 @@ func (f *Embedder) validateLengths() error {
 		return err
 	}
 	n, weights, shifts := len(f.Terms), 0, 0
-	if f.Weighted() {
+	if f.HasColumnWeights() {
 		weights = n
 	}
 	if f.Scales() {

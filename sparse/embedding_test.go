@@ -79,7 +79,7 @@ func TestTransformDefinition(t *testing.T) {
 			terms, values := x.Row(i)
 			for k, got := range x.Vector64(i, nil) {
 				want, tol := v[terms[k]], 1e-14
-				if e.Norm == NormNone && !e.Weighting.DampsCounts() && !e.Weighted() && !e.hasGeneralPower() {
+				if e.Norm == NormNone && !e.Weighting.DampsCounts() && !e.HasColumnWeights() && !e.hasGeneralPower() {
 					tol = 0
 				}
 				if !(math.Abs(got-want) <= tol*math.Abs(want)) {

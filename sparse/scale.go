@@ -24,8 +24,10 @@ func (e Embedding) Scales() bool {
 	return e.Weighting == StandardScaling || e.Weighting == MinMaxScaling
 }
 
-// Weighted reports whether the embedding has column weights: from idf, scaling or labels.
-func (e Embedding) Weighted() bool { return e.Weighting.UsesIDF() || e.Scales() || e.Supervised() }
+// HasColumnWeights reports whether the embedding has column weights: from idf, scaling or labels.
+func (e Embedding) HasColumnWeights() bool {
+	return e.Weighting.UsesIDF() || e.Scales() || e.Supervised()
+}
 
 func (e Embedding) validateScale() error {
 	lower, upper := e.Lower, e.Upper

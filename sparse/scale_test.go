@@ -38,7 +38,7 @@ func TestScaledColumns(t *testing.T) {
 	m := csrOf(rows)
 	for _, name := range []string{"standard", "scale0..1", "scale-1..1", "scale2..5", "scale-3..-1.5"} {
 		e, err := ParseEmbedding(name)
-		if err != nil || e.String() != name || !e.Scales() || !e.Weighted() {
+		if err != nil || e.String() != name || !e.Scales() || !e.HasColumnWeights() {
 			t.Fatalf("%s: %v, %v", name, e, err)
 		}
 		f := e.Fit(m)

@@ -164,7 +164,7 @@ func TestViewsLeast(t *testing.T) {
 	m := csrOf([][]float32{{math.SmallestNonzeroFloat32, 1, 1e-3}, {1, 1, 1}})
 	m.Views = []View{{0, 0.01, false}, {2, 1, false}}
 	for _, e := range withPowers() {
-		if e.checkViews(m.Views) != nil || e.Weighting.DampsCounts() || e.Weighted() {
+		if e.checkViews(m.Views) != nil || e.Weighting.DampsCounts() || e.HasColumnWeights() {
 			continue
 		}
 		if x := mustTransform(t, e.Fit(m), m); x.NNZ() != 6 || !(x.RawValues[0] > 0 && x.RawValues[1] < 1) {

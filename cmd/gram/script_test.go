@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	main := func() { os.Exit(runEither(os.Args[1:], os.Stdout, os.Stderr)) }
 	// -backend auto uses the GPU even for small jobs
-	found := clitest.Programs("gram", main, func() { backend.GPUThresholdSeconds = 0 })
+	found := clitest.Commands("gram", main, func() { backend.GPUThresholdSeconds = 0 })
 	found["grambench"] = func() { os.Exit(backend.Run(&grambench.Program, os.Args[1:], os.Stdout, os.Stderr)) }
 	maps.Copy(found, ownPrograms)
 	testscript.Main(m, found)

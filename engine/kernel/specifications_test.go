@@ -68,7 +68,7 @@ func madeOf(part string) (specs []string) {
 // combinations, and some combinations of combinations.
 func TestSpecificationsAreRead(t *testing.T) {
 	musttest.SkipRace(t)
-	musttest.SkipEmulated(t)
+	musttest.SkipIfEmulated(t)
 	seen := map[string]bool{}
 	check := func(spec string) (text string, first bool) {
 		k, err := Parse(spec)

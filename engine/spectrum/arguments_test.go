@@ -20,7 +20,7 @@ type bad struct {
 	apply func() error
 }
 
-func (b bad) Len() int                                             { return b.n }
+func (b bad) Dim() int                                             { return b.n }
 func (b bad) Dims() (int, int)                                     { return b.n, b.n }
 func (b bad) SymmetricDim() int                                    { return b.n }
 func (b bad) T() mat.Matrix                                        { return b }

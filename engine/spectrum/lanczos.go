@@ -15,10 +15,10 @@ import (
 
 // Operator is a symmetric matrix A that is defined by products with vectors.
 type Operator interface {
-	// Len returns the number of rows.
-	Len() int
-	// Apply writes A·src to dst. dst and src have Len rows and the same number of columns, and
-	// share no memory. Apply returns within a second after ctx is done.
+	// Dim returns the number of rows of A.
+	Dim() int
+	// Apply writes A·src to dst. Both have Dim rows and the same number of columns, and share no
+	// memory. Apply returns within a second after ctx is done.
 	Apply(ctx context.Context, dst, src *mat.Dense) error
 }
 
@@ -129,7 +129,7 @@ func Lanczos(ctx context.Context, a Operator, opt Options) (*Eigenpairs, error) 
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	n := a.Len()
+	n := a.Dim()
 	opt, err := opt.resolve(n)
 	if err != nil {
 		return nil, err

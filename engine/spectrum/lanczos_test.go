@@ -16,7 +16,7 @@ import (
 // blocks implements Operator for a matrix.
 type blocks struct{ mat.Symmetric }
 
-func (b blocks) Len() int { return b.SymmetricDim() }
+func (b blocks) Dim() int { return b.SymmetricDim() }
 func (b blocks) Apply(_ context.Context, dst, src *mat.Dense) error {
 	dst.Mul(b, src)
 	return nil

@@ -93,7 +93,7 @@ func (l *PredictionWriter) Header() string {
 	case "probabilities":
 		columns = append([]string{"labels"}, l.About.Classes...)
 	case "decisions":
-		columns = append([]string{"machines"}, l.About.DecisionNames...)
+		columns = append([]string{"labels"}, l.About.DecisionNames...)
 	default:
 		return ""
 	}

@@ -156,7 +156,7 @@ func (v *foldEvaluator) Evaluate(
 		return err
 	}
 	d := tune.Division{Folds: v.folds, Seed: v.o.Seed}
-	if v.fold, _, err = d.Divide(v.c, v.c.Documents.Rows(), v.measure); err != nil {
+	if v.fold, _, err = d.AssignFolds(v.c, v.c.Documents.Rows(), v.measure); err != nil {
 		return err
 	}
 	for len(v.completed) < len(all) {

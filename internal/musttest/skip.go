@@ -14,9 +14,9 @@ func SkipRace(t testing.TB) {
 	}
 }
 
-// SkipEmulated skips a slow test of code without floating-point arithmetic on arm64 with -short,
-// because tests usually emulate arm64.
-func SkipEmulated(t testing.TB) {
+// SkipIfEmulated skips a slow test of code without floating-point arithmetic on arm64 with -short,
+// because this processor is emulated.
+func SkipIfEmulated(t testing.TB) {
 	t.Helper()
 	if testing.Short() && runtime.GOARCH == "arm64" {
 		t.Skip("no floating-point arithmetic")

@@ -218,7 +218,7 @@ func addTerms(f *sparse.Embedder, terms []uint32, weight float64) (*sparse.Embed
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a], all[b]) })
 	wide := sparse.Embedder{Embedding: f.Embedding, Documents: max(f.Documents, 1), Views: f.Views, Open: f.Open,
 		Terms: run.Select(all, order), DF: run.Select(slices.Concat(f.DF, slices.Repeat([]int32{1}, len(terms))), order)}
-	if f.Weighted() {
+	if f.HasColumnWeights() {
 		wide.Weights = run.Select(slices.Concat(f.Weights, slices.Repeat([]float64{weight}, len(terms))), order)
 	}
 	if f.Scales() {

@@ -24,7 +24,7 @@ COMPARISONS = {  # rounds
     "libsvm": (3, "train and predict against LIBSVM and scikit-learn's SVC, with the same optima (minutes)"),
     "peers": (3, "neighbours against sparse_dot_topn, scikit-learn and pynndescent (minutes)"),
     "duplicates": (3, "duplicates against MinHash and products of sparse matrices (minutes)"),
-    "large": (3, "linear machines and landmarks against scikit-learn (an hour)"),
+    "large": (3, "linear models and landmarks against scikit-learn (an hour)"),
     "pca": (3, "pca against scikit-learn's KernelPCA (minutes)"),
     "python": (10, "the package gramengine against MKL, GraphBLAS, SciPy, scikit-learn-intelex and gram (minutes)"),
     "tables": (10, "accuracy on tables of numbers and categories against a searched SVM of scikit-learn (minutes)"),

@@ -35,7 +35,7 @@ type candidateRow struct {
 	DifferenceToBest *tune.Difference `json:"difference_to_best,omitempty"`
 	FoldScores       []float64        `json:"figures"` // values of the measure, one per fold
 	Iterations       int64            `json:"iterations"`
-	NumUnconverged   int              `json:"unfinished_machines"`
+	NumUnconverged   int              `json:"unconverged"`
 	MeanSupport      float64          `json:"support_vectors"` // mean number of distinct support vectors per fold
 	IsBest           bool             `json:"is_best,omitempty"`
 

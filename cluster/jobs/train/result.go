@@ -11,13 +11,13 @@ import (
 // result is the result of a task: some decision functions of a classifier. JSON preserves float64
 // values exactly.
 type result struct {
-	Scheme       solver.Scheme       `json:"scheme"`
-	Classes      int                 `json:"classes"`
-	NumFunctions int                 `json:"of"` // number of decision functions in the classifier
-	Functions    []indexedFunction   `json:"machines"`
-	Thresholds   *solver.Thresholds  `json:"thresholds,omitempty"`
-	Temperature  *solver.Temperature `json:"temperature,omitempty"`
-	AtLeastOne   bool                `json:"at_least_one,omitempty"`
+	Scheme          solver.Scheme       `json:"scheme"`
+	Classes         int                 `json:"classes"`
+	NumFunctions    int                 `json:"of"` // number of decision functions in the classifier
+	Functions       []indexedFunction   `json:"machines"`
+	Thresholds      *solver.Thresholds  `json:"thresholds,omitempty"`
+	Temperature     *solver.Temperature `json:"temperature,omitempty"`
+	AtLeastOneLabel bool                `json:"at_least_one,omitempty"`
 }
 
 type indexedFunction struct {
@@ -28,7 +28,7 @@ type indexedFunction struct {
 // encodeFunctions encodes the trained decision functions of c; the others are nil.
 func encodeFunctions(c *solver.Classifier) ([]byte, error) {
 	r := result{Scheme: c.Scheme, Classes: c.Classes, NumFunctions: len(c.Functions), Thresholds: c.Thresholds,
-		Temperature: c.Temperature, AtLeastOne: c.AtLeastOne}
+		Temperature: c.Temperature, AtLeastOneLabel: c.AtLeastOneLabel}
 	for i, m := range c.Functions {
 		if m != nil {
 			r.Functions = append(r.Functions, indexedFunction{i, m})
@@ -49,7 +49,7 @@ func decodeFunctions(b []byte, numFunctions int) (*solver.Classifier, error) {
 	}
 	c := &solver.Classifier{Scheme: r.Scheme, Classes: r.Classes,
 		Functions:  make([]*solver.DecisionFunction, r.NumFunctions),
-		Thresholds: r.Thresholds, Temperature: r.Temperature, AtLeastOne: r.AtLeastOne}
+		Thresholds: r.Thresholds, Temperature: r.Temperature, AtLeastOneLabel: r.AtLeastOneLabel}
 	for _, m := range r.Functions {
 		switch {
 		case m.Index < 0 || m.Index >= r.NumFunctions:

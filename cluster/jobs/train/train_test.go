@@ -84,9 +84,10 @@ func TestDecode(t *testing.T) {
 
 // Any bytes are either rejected or decoded to a classifier that encodes to the same bytes.
 func FuzzDecode(f *testing.F) {
-	c := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 3, AtLeastOne: true, Functions: []*solver.DecisionFunction{
-		nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),
-			Converged: true, Sigmoid: &solver.Sigmoid{A: -1.0 / 3, B: math.MaxFloat64}}, {}},
+	c := &solver.Classifier{Scheme: solver.OneVsRest, Classes: 3, AtLeastOneLabel: true,
+		Functions: []*solver.DecisionFunction{
+			nil, {Support: []int{1, 7}, Coef: []float64{0.1, math.SmallestNonzeroFloat64}, Rho: math.Copysign(0, -1),
+				Converged: true, Sigmoid: &solver.Sigmoid{A: -1.0 / 3, B: math.MaxFloat64}}, {}},
 		Thresholds: &solver.Thresholds{Above: []float64{0.5}}, Temperature: &solver.Temperature{}}
 	b := musttest.Get(encodeFunctions(c))(f)
 	if again, err := decodeFunctions(b, 3); err != nil || !reflect.DeepEqual(again, c) ||

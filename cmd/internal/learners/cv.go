@@ -116,7 +116,7 @@ func (v *cvFlags) run(ctx context.Context, e *cli.Env) error {
 		return j.annotateError(err)
 	}
 	p.Clear()
-	r.NumUnconverged, r.SecondsSolve = warnUnconverged(e, found.Convergence), took.Seconds()
+	r.NumUnconverged, r.SolveSeconds = warnUnconverged(e, found.Convergence), took.Seconds()
 	r.fill(v, j, found)
 	if v.f.Quiet && !v.f.JSON {
 		var d report.Document

@@ -28,14 +28,14 @@ type cvReport struct {
 	Mean           float64           `json:"mean"`                 // mean of the measure over the folds
 	SD             float64           `json:"standard_deviation"`
 
-	NumUnconverged int     `json:"unfinished_machines"`
+	NumUnconverged int     `json:"unconverged"`
 	MeanSupport    float64 `json:"support_vectors,omitempty"` // mean number of distinct support vectors per fold
 	Iterations     int64   `json:"iterations,omitempty"`
 	*solverLine            // solver statistics; nil for learners other than SVMs
 
 	Seconds      float64 `json:"seconds"` // time since the start of reading
-	SecondsRead  float64 `json:"seconds_read"`
-	SecondsSolve float64 `json:"seconds_solve"` // time for training and prediction on all folds
+	ReadSeconds  float64 `json:"seconds_read"`
+	SolveSeconds float64 `json:"seconds_solve"` // time for training and prediction on all folds
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
@@ -72,10 +72,10 @@ func (r *cvReport) fill(run *cvFlags, j *trainingJob, v *learn.Validation) {
 	}
 	if v.FoldSupportVectorCounts != nil {
 		r.MeanSupport, r.Iterations, r.solverLine = v.MeanSupportVectorCount, v.Iterations, j.newSolverLine(v.GramTime)
-		r.DotProducts, r.SecondsSolve = v.DotProducts, v.SolveTime.Seconds()
+		r.DotProducts, r.SolveSeconds = v.DotProducts, v.SolveTime.Seconds()
 		r.setBackend(run, j)
 	}
-	r.SecondsRead = j.readSeconds
+	r.ReadSeconds = j.readSeconds
 	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(run.Memory)
 	r.Seconds = time.Since(j.begin).Seconds()
 }
@@ -106,9 +106,9 @@ func (r *cvReport) Describe(d *report.Document) {
 	var prepared string
 	if r.solverLine != nil {
 		r.solverLine.describe(d)
-		prepared = fmt.Sprintf("preparing %.2f s, matrix %.2f s, ", r.SecondsPrepare, r.SecondsGram)
+		prepared = fmt.Sprintf("preparing %.2f s, matrix %.2f s, ", r.PrepareSeconds, r.GramSeconds)
 	}
-	d.AddLinef("reading %.2f s, %sfolds %.2f s, total %.2f s, %s", r.SecondsRead, prepared, r.SecondsSolve,
+	d.AddLinef("reading %.2f s, %sfolds %.2f s, total %.2f s, %s", r.ReadSeconds, prepared, r.SolveSeconds,
 		r.Seconds, report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 

@@ -142,7 +142,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	if err := r.write(ctx, out, x); err != nil {
 		return err
 	}
-	out.SecondsWrite, out.Seconds = time.Since(writing).Seconds(), time.Since(begin).Seconds()
+	out.WriteSeconds, out.Seconds = time.Since(writing).Seconds(), time.Since(begin).Seconds()
 	out.PeakBytes, out.columns = backend.PeakBytes(), cli.TerminalWidth(e.ReportWriter())
 	if r.f.Quiet && !r.f.JSON && r.f.ReportPath+r.out != "" {
 		return nil

@@ -38,7 +38,7 @@ func (g *grid) train(
 	}
 	size, err := matrixio.WriteFile(g.modelPath, func(w io.Writer) error { return m.Write(ctx, w) })
 	if err == nil {
-		r.File, r.FileBytes, r.SecondsTrain = g.modelPath, size, time.Since(begin).Seconds()
+		r.File, r.FileBytes, r.TrainSeconds = g.modelPath, size, time.Since(begin).Seconds()
 	}
 	return err
 }
@@ -71,6 +71,6 @@ func (r *gridReport) writeModel(d *report.Document) {
 		if r.Best == nil {
 			which = "the first candidate"
 		}
-		d.AddFact(r.File, "model of %s, %s, trained in %.2f s", which, report.FormatBytes(r.FileBytes), r.SecondsTrain)
+		d.AddFact(r.File, "model of %s, %s, trained in %.2f s", which, report.FormatBytes(r.FileBytes), r.TrainSeconds)
 	}
 }

@@ -34,9 +34,9 @@ type gridReport struct {
 	*searchLine
 
 	Seconds      float64 `json:"seconds"` // time since the start of reading
-	SecondsRead  float64 `json:"seconds_read"`
-	SecondsSolve float64 `json:"seconds_solve"`           // time for training and prediction
-	SecondsTrain float64 `json:"seconds_train,omitempty"` // time for training with the best settings on all documents
+	ReadSeconds  float64 `json:"seconds_read"`
+	SolveSeconds float64 `json:"seconds_solve"`           // time for training and prediction
+	TrainSeconds float64 `json:"seconds_train,omitempty"` // time for training with the best settings on all documents
 	File         string  `json:"file,omitempty"`          // path of the model file
 	FileBytes    int64   `json:"file_bytes,omitempty"`
 	PeakBytes    int64   `json:"peak_bytes"`
@@ -58,7 +58,7 @@ type searchLine struct {
 	DotProducts int64   `json:"dot_products"`
 	// number of dot products saved because training runs share kernel values
 	DotProductsSaved int64   `json:"dot_products_saved"`
-	SecondsGram      float64 `json:"seconds_gram"`
+	GramSeconds      float64 `json:"seconds_gram"`
 }
 
 type gridRow struct {
@@ -79,7 +79,7 @@ type gridRow struct {
 	FoldScores       []float64        `json:"figures"`        // score of each fold
 	SE               float64          `json:"standard_error"` // standard error of the mean: SD divided by √folds
 	DifferenceToBest *tune.Difference `json:"difference_to_best,omitempty"`
-	NumUnconverged   int              `json:"unfinished_machines"`
+	NumUnconverged   int              `json:"unconverged"`
 	Seconds          float64          `json:"seconds"` // elapsed time of training and prediction
 	IsBest           bool             `json:"is_best,omitempty"`
 
@@ -117,7 +117,7 @@ func newGridReport(run *grid, j *trainingJob, g *learn.Grid, ngrams []string) *g
 	r := &gridReport{
 		Corpus: source.NewSummary(j.corpus), NumFolds: g.Folds, GroupColumn: run.GroupColumn,
 		Seed: run.seed, NumPoints: g.PointCount(), Rows: []gridRow{},
-		grid: run, searchGrid: g, ngrams: ngrams, SecondsRead: j.readSeconds,
+		grid: run, searchGrid: g, ngrams: ngrams, ReadSeconds: j.readSeconds,
 	}
 	r.Corpus.TargetRange = j.corpusLine.TargetRange
 	r.settingsLine = run.newSettingsLine(&learn.About{Type: run.learnerType, Scheme: learn.SchemeOf(run.learner.trainer)})
@@ -127,7 +127,7 @@ func newGridReport(run *grid, j *trainingJob, g *learn.Grid, ngrams []string) *g
 func (r *gridReport) fill(e *cli.Env, j *trainingJob, found *learn.SearchResult, complete bool) {
 	run := r.grid
 	r.Measure, r.IsComplete = found.Measure, complete
-	r.SecondsSolve = found.SolveTime.Seconds()
+	r.SolveSeconds = found.SolveTime.Seconds()
 	var ended learn.Convergence
 	r.ablations = found.Ablations()
 	for _, p := range found.Points {
@@ -254,9 +254,9 @@ func (r *gridReport) Describe(d *report.Document) {
 		d.AddLinef("%s computed and %s saved by sharing; %s would need %s without sharing",
 			report.FormatCountOf(r.DotProducts, "dot product", "dot products"), report.FormatCount(r.DotProductsSaved),
 			report.FormatCountOf(r.NumFits, "fit", "fits"), report.FormatCount(r.DotProducts+r.DotProductsSaved))
-		matrix = fmt.Sprintf("matrix %.2f s, ", r.SecondsGram)
+		matrix = fmt.Sprintf("matrix %.2f s, ", r.GramSeconds)
 	}
-	d.AddLinef("reading %.2f s, %ssearch %.2f s, total %.2f s, %s", r.SecondsRead, matrix, r.SecondsSolve,
+	d.AddLinef("reading %.2f s, %ssearch %.2f s, total %.2f s, %s", r.ReadSeconds, matrix, r.SolveSeconds,
 		r.Seconds, report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 
@@ -285,7 +285,7 @@ func (r *gridReport) writeSearch(d *report.Document) {
 	}
 	r.writeModel(d)
 	d.AddLinef("%s; reading %.2f s, search %.2f s, total %.2f s, %s",
-		report.FormatCountOf(r.DotProducts, "dot product", "dot products"), r.SecondsRead, r.SecondsSolve, r.Seconds,
+		report.FormatCountOf(r.DotProducts, "dot product", "dot products"), r.ReadSeconds, r.SolveSeconds, r.Seconds,
 		report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))
 }
 

@@ -167,7 +167,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*pr
 		Corpus: source.Summary{Source: corpus.Source, DocumentCount: corpus.Documents.Rows(), ClassCount: len(corpus.Classes),
 			ValueCount: corpus.Documents.NNZ()},
 		Model:       r.model,
-		SecondsRead: time.Since(begin).Seconds(),
+		ReadSeconds: time.Since(begin).Seconds(),
 	}}
 	if r.output == "probabilities" && !loaded.about.HasProbabilities {
 		return nil, fmt.Errorf("%s has no probabilities; train with -probabilities 1 (-b 1) or "+
@@ -194,7 +194,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*pr
 		e.Warnf("%s: %s of %s are predicted as empty documents", learn.NoKnownTerm,
 			report.FormatDocuments(unknown), r.Source)
 	}
-	x.report.SecondsPredict = time.Since(predicting).Seconds()
+	x.report.PredictSeconds = time.Since(predicting).Seconds()
 	return x, nil
 }
 
@@ -240,7 +240,7 @@ func (r *predict) run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	out.SecondsWrite = time.Since(writing).Seconds()
+	out.WriteSeconds = time.Since(writing).Seconds()
 	out.scoreLabels(e, of, prediction, corpus)
 	out.fill(of, r, x.predictor)
 	out.Seconds = time.Since(begin).Seconds()

@@ -37,11 +37,11 @@ type predictReport struct {
 	ConfusionMatrix  [][]int           `json:"confusion_matrix,omitempty"`  // counts [true class][predicted class]
 
 	Seconds        float64 `json:"seconds"`      // time from the start of reading to the end of writing
-	SecondsRead    float64 `json:"seconds_read"` // time for reading model and documents
-	SecondsPredict float64 `json:"seconds_predict"`
-	SecondsWrite   float64 `json:"seconds_write"`
+	ReadSeconds    float64 `json:"seconds_read"` // time for reading model and documents
+	PredictSeconds float64 `json:"seconds_predict"`
+	WriteSeconds   float64 `json:"seconds_write"`
 
-	NumClassifiers int   `json:"machines"`
+	NumClassifiers int   `json:"decision_functions"`
 	NumSupport     int   `json:"support_vectors"`
 	DotProducts    int64 `json:"dot_products,omitempty"`
 	PeakBytes      int64 `json:"peak_bytes"`
@@ -187,7 +187,7 @@ func (r *predictReport) Describe(d *report.Document) {
 		dots = report.FormatCountOf(r.DotProducts, "dot product", "dot products") + ", "
 	}
 	d.AddLinef("reading %.2f s, predicting %.2f s, writing %.2f s, total %.2f s; %speak memory %s",
-		r.SecondsRead, r.SecondsPredict, r.SecondsWrite, r.Seconds, dots, report.FormatBytes(r.PeakBytes))
+		r.ReadSeconds, r.PredictSeconds, r.WriteSeconds, r.Seconds, dots, report.FormatBytes(r.PeakBytes))
 }
 
 // writeScore adds the scores. The first line is the same as the output of svm-predict.

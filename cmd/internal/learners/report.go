@@ -67,8 +67,8 @@ func (l *settingsLine) format(others ...string) string {
 
 // solverLine describes the computation of an SVM's kernel values.
 type solverLine struct {
-	SecondsPrepare float64           `json:"seconds_prepare"` // time for embedding the documents and creating the engine
-	SecondsGram    float64           `json:"seconds_gram"`
+	PrepareSeconds float64           `json:"seconds_prepare"` // time for embedding the documents and creating the engine
+	GramSeconds    float64           `json:"seconds_gram"`
 	DotProducts    int64             `json:"dot_products"`
 	Cache          engine.CacheStats `json:"cache"`
 }
@@ -132,7 +132,7 @@ func describeThresholds(d *report.Document, t *solver.Thresholds) {
 	if slices.Min(t.Above) == slices.Max(t.Above) {
 		what = fmt.Sprintf("one threshold, %.3g", t.Above[0])
 	}
-	if t.AtLeastOne {
+	if t.AtLeastOneLabel {
 		what += ", with at least one label per document"
 	}
 	d.AddLinef("%s: cross-validated micro F1 %s (%s with threshold 0)", what,

@@ -20,7 +20,7 @@ func TestThresholdsLine(t *testing.T) {
 		{nil, ""},
 		{&solver.Thresholds{Above: []float64{-0.25, -0.25}, F1: 0.5, Sign: 0.25},
 			"one threshold, -0.25: cross-validated micro F1 50.00% (25.00% with threshold 0)\n"},
-		{&solver.Thresholds{Above: []float64{-0.25, 0.5}, F1: 0.5, Sign: 0.25, AtLeastOne: true},
+		{&solver.Thresholds{Above: []float64{-0.25, 0.5}, F1: 0.5, Sign: 0.25, AtLeastOneLabel: true},
 			"thresholds, with at least one label per document: cross-validated micro F1 50.00% (25.00% with threshold 0)\n"},
 	} {
 		var got report.Document

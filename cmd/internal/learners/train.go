@@ -158,14 +158,14 @@ func (t *train) run(ctx context.Context, e *cli.Env) error {
 	}
 	p.Clear()
 	a := m.About()
-	r := &trainReport{NumUnconverged: warnUnconverged(e, a.Convergence), SecondsSolve: time.Since(begin).Seconds()}
+	r := &trainReport{NumUnconverged: warnUnconverged(e, a.Convergence), SolveSeconds: time.Since(begin).Seconds()}
 	begin = time.Now()
 	p.StartStage("writing " + filepath.Base(t.out))
 	if r.FileBytes, err = t.write(ctx, e, m); err != nil {
 		return err
 	}
 	p.Clear()
-	r.SecondsWrite = time.Since(begin).Seconds()
+	r.WriteSeconds = time.Since(begin).Seconds()
 	r.fill(t, m, &a, j)
 	if t.f.Quiet && !t.f.JSON {
 		return nil

@@ -22,15 +22,15 @@ type trainReport struct {
 	File      string `json:"file"`
 	FileBytes int64  `json:"file_bytes"`
 
-	NumClassifiers int         `json:"machines"`
-	NumUnconverged int         `json:"unfinished_machines"`
+	NumClassifiers int         `json:"decision_functions"`
+	NumUnconverged int         `json:"unconverged"`
 	Training       *svm.Report `json:"training,omitempty"` // training report; nil for learners other than SVMs
 	*solverLine
 
 	Seconds      float64 `json:"seconds"` // time from the start of reading to the end of writing
-	SecondsRead  float64 `json:"seconds_read"`
-	SecondsSolve float64 `json:"seconds_solve"`
-	SecondsWrite float64 `json:"seconds_write"`
+	ReadSeconds  float64 `json:"seconds_read"`
+	SolveSeconds float64 `json:"seconds_solve"`
+	WriteSeconds float64 `json:"seconds_write"`
 	PeakBytes    int64   `json:"peak_bytes"`
 	LimitBytes   int64   `json:"limit_bytes"` // value of -m; 0 if unlimited
 
@@ -67,7 +67,7 @@ func (r *trainReport) fill(t *train, m learn.Model, a *learn.About, j *trainingJ
 		digest := j.corpus.Digest()
 		r.Corpus.Digest = hex.EncodeToString(digest[:])
 	}
-	r.SecondsRead = j.readSeconds
+	r.ReadSeconds = j.readSeconds
 	r.PeakBytes, r.LimitBytes = backend.PeakBytes(), int64(t.Memory)
 	r.Seconds = time.Since(j.begin).Seconds()
 }
@@ -83,7 +83,7 @@ func (r *trainReport) fillSVM(t *train, m *model.Model, found *learn.TrainingRes
 	r.Regularization = s.UsedRegularization()
 	r.Training, r.solverLine = &found.Report, j.newSolverLine(found.Gram)
 	r.setBackend(t, j)
-	r.NumClassifiers, r.SecondsSolve = found.Report.Functions, found.Solve.Seconds()
+	r.NumClassifiers, r.SolveSeconds = found.Report.Functions, found.Solve.Seconds()
 	if tried := found.Search; tried != nil {
 		settings := t.settingsOf(tried, "")
 		if tried.Choice.Tokenizer > 0 {
@@ -129,7 +129,7 @@ func (r *trainReport) Describe(d *report.Document) {
 		r.Choice.Describe(d)
 	}
 	machines := report.FormatCountOf(r.NumClassifiers, "decision function", "decision functions")
-	times := fmt.Sprintf("writing %.2f s, total %.2f s", r.SecondsWrite, r.Seconds)
+	times := fmt.Sprintf("writing %.2f s, total %.2f s", r.WriteSeconds, r.Seconds)
 	if of := r.Training; of != nil {
 		d.AddLinef("%s\n%s, %s, %s, objective %.8g, max. gap %.2g", r.format(), machines,
 			report.FormatCountOf(of.Support, "support vector", "support vectors"),
@@ -137,8 +137,8 @@ func (r *trainReport) Describe(d *report.Document) {
 		describeThresholds(d, of.Thresholds)
 		describeCalibration(d, of)
 		r.solverLine.describe(d)
-		d.AddLinef("reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s", r.SecondsRead,
-			r.SecondsPrepare, r.SecondsGram, r.SecondsSolve, times)
+		d.AddLinef("reading %.2f s, preparing %.2f s, matrix %.2f s, solver %.2f s, %s", r.ReadSeconds,
+			r.PrepareSeconds, r.GramSeconds, r.SolveSeconds, times)
 	} else {
 		if r.NumClassifiers == 0 {
 			d.AddLine(r.format())
@@ -148,7 +148,7 @@ func (r *trainReport) Describe(d *report.Document) {
 		for _, line := range r.detailLines {
 			d.AddLine(line)
 		}
-		d.AddLinef("reading %.2f s, training %.2f s, %s", r.SecondsRead, r.SecondsSolve, times)
+		d.AddLinef("reading %.2f s, training %.2f s, %s", r.ReadSeconds, r.SolveSeconds, times)
 	}
 	d.AddLinef("%s: model, %s, %s", r.File, report.FormatBytes(r.FileBytes),
 		report.FormatPeakMemory(r.PeakBytes, r.LimitBytes))

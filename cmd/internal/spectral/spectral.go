@@ -281,7 +281,7 @@ type gramOperator struct {
 	centre bool
 }
 
-func (a *gramOperator) Len() int { return a.eng.Len() }
+func (a *gramOperator) Dim() int { return a.eng.Len() }
 
 func (a *gramOperator) Apply(ctx context.Context, dst, src *mat.Dense) (err error) {
 	_, columns := src.Dims()

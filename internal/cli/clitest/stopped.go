@@ -11,10 +11,10 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Programs returns the commands that scripts can run. The command name runs the program. The
+// Commands returns the commands that scripts can run. The command name runs the program. The
 // commands "heeds" and "stopped" run the program and send a signal while it works. The command
 // "eager" calls change and then runs the program.
-func Programs(name string, main, change func()) map[string]func() {
+func Commands(name string, main, change func()) map[string]func() {
 	return map[string]func(){
 		name:      main,
 		"heeds":   func() { runInterrupted(name, main) },

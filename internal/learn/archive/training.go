@@ -217,7 +217,7 @@ func (f *File) Embedding(e **sparse.Embedder) (terms int) {
 	}
 	Array(f, "embedding", &raw.Terms, terms)
 	Array(f, "embedding", &raw.DF, terms)
-	if raw.Weighted() {
+	if raw.HasColumnWeights() {
 		Array(f, "embedding", &raw.Weights, terms)
 	}
 	if raw.Scales() {

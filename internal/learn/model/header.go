@@ -24,7 +24,7 @@ func describe(f *archive.File, m *Model) {
 		c.Classes = 1
 	}
 	archive.Enum(f, "scheme", &c.Scheme, solver.OneVsOne, solver.OneVsRest, solver.MultiLabel)
-	f.OptionalKey("at_least_one", &c.AtLeastOne)
+	f.OptionalKey("at_least_one", &c.AtLeastOneLabel)
 	f.OptionalKey("temperature", &c.Temperature)
 	f.OptionalKey("rejection", &c.Rejection)
 	f.OptionalKey("target_mean", &m.TargetMean)

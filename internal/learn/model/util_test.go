@@ -179,7 +179,7 @@ func (r recipe) train(t testing.TB) *Model {
 	c := musttest.Get(solver.Train(ctx, gram, training, solver.Options{}))(t)
 	rows := c.Support()
 	m.Classifier, m.Support = *c, docs.SelectRows(rows)
-	m.Classifier.AtLeastOne = r.typ.Classifies() && r.scheme == solver.MultiLabel
+	m.Classifier.AtLeastOneLabel = r.typ.Classifies() && r.scheme == solver.MultiLabel
 	place := map[int]int{}
 	for s, row := range rows {
 		place[row] = s

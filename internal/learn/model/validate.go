@@ -53,8 +53,8 @@ func (m *Model) validateClasses() error {
 	if len(m.Classes) != k || k < 1 {
 		return fmt.Errorf("model needs a name for each class, got %d classes and %d names", k, len(m.Classes))
 	}
-	if c.AtLeastOne && c.Scheme != solver.MultiLabel {
-		return fmt.Errorf("AtLeastOne requires scheme %s, got %s", solver.MultiLabel, c.Scheme)
+	if c.AtLeastOneLabel && c.Scheme != solver.MultiLabel {
+		return fmt.Errorf("AtLeastOneLabel requires scheme %s, got %s", solver.MultiLabel, c.Scheme)
 	}
 	return c.Validate()
 }

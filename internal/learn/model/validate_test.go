@@ -19,7 +19,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{`"epsilon_svr" "nu_svr"], got "svc"`, tiny, func(m *Model) { m.Type = "svc" }},
 		{"kernel is missing", tiny, func(m *Model) { m.Kernel = "" }},
-		{"AtLeastOne requires scheme labels", tiny, func(m *Model) { m.Classifier.AtLeastOne = true }},
+		{"AtLeastOneLabel requires scheme labels", tiny, func(m *Model) { m.Classifier.AtLeastOneLabel = true }},
 
 		{
 			"got 0 of one-vs-rest, 1 classes and 0 names", regression,

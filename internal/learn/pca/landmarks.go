@@ -253,7 +253,7 @@ func (s *nystromFit) components(ctx context.Context, o spectrum.Options) (*Compo
 // matrixOperator implements spectrum.Operator for a stored matrix.
 type matrixOperator struct{ m mat.Dense }
 
-func (s *matrixOperator) Len() int { n, _ := s.m.Dims(); return n }
+func (s *matrixOperator) Dim() int { n, _ := s.m.Dims(); return n }
 
 // Apply implements spectrum.Operator. It checks ctx after every 256 rows.
 func (s *matrixOperator) Apply(ctx context.Context, dst, src *mat.Dense) error {

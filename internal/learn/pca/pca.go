@@ -264,7 +264,7 @@ type centredOperator struct {
 	norm   float64             // estimate of ‖K‖, from the first product
 }
 
-func (a *centredOperator) Len() int { return a.eng.Len() }
+func (a *centredOperator) Dim() int { return a.eng.Len() }
 
 // Apply implements spectrum.Operator. Except in the first block, columns of src already have mean 0
 // up to rounding, because they are in the range of P K P.

@@ -49,7 +49,7 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*foldedProb
 	return f, err
 }
 
-// divide splits the documents into folds, see [tune.Division.Divide]. If sorted is set, documents
+// divide splits the documents into folds, see [tune.Division.AssignFolds]. If sorted is set, documents
 // are sorted by fold or, in one-vs-one, by class and then by fold. The folds don't depend on
 // sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProblem, error) {
@@ -69,7 +69,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProb
 	if err != nil {
 		return nil, err
 	}
-	part, folds, err := d.Divide(p.truth(), n, s.Measure())
+	part, folds, err := d.AssignFolds(p.truth(), n, s.Measure())
 	if f.folds = folds; err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model
 			whole.Rejection = part.Rejection
 		}
 		if part.Thresholds != nil {
-			whole.Thresholds, whole.AtLeastOne = part.Thresholds, part.AtLeastOne
+			whole.Thresholds, whole.AtLeastOneLabel = part.Thresholds, part.AtLeastOneLabel
 		}
 	}
 	for _, group := range groups {

@@ -351,7 +351,7 @@ func (p *Problem) model(c *solver.Classifier, s *Settings) *model.Model {
 		Support:  p.rawDocuments(rows), SupportDocs: make([]int64, len(rows)), SupportClasses: make([]int32, len(rows)),
 		Classifier: solver.Classifier{
 			Scheme: c.Scheme, Classes: c.Classes, Functions: make([]*solver.DecisionFunction, len(c.Functions)),
-			AtLeastOne: c.AtLeastOne, Temperature: c.Temperature, Rejection: c.Rejection,
+			AtLeastOneLabel: c.AtLeastOneLabel, Temperature: c.Temperature, Rejection: c.Rejection,
 		},
 	}
 	if !s.Type.Classifies() {

@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// so that -backend auto uses the GPU even for small jobs
-	testscript.Main(m, clitest.Programs("gramlab", main, func() { backend.GPUThresholdSeconds = 0 }))
+	testscript.Main(m, clitest.Commands("gramlab", main, func() { backend.GPUThresholdSeconds = 0 }))
 }
 
 // Each script runs the real command in its own folder.

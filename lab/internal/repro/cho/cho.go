@@ -129,7 +129,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 		return nil, err
 	}
 	report := &repro.Report{}
-	report.AddSetting("machines", "one-vs-one, C in %s times 1 / mean k(x,x)", p.C)
+	report.AddSetting("classifiers", "one-vs-one, C in %s times 1 / mean k(x,x)", p.C)
 	report.AddSetting("seed", "%d", r.Seed)
 	report.AddSetting("texts", "%s; embedding %s", p.TermSettings, p.Embed)
 	for _, s := range chosen {

@@ -75,7 +75,7 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 		}
 	}
 	report := &repro.Report{}
-	report.AddSetting("machines", "one-vs-one, C = %g", p.C)
+	report.AddSetting("classifiers", "one-vs-one, C = %g", p.C)
 	report.AddSetting("terms", "%s", p.TermSettings)
 	for _, set := range chosen {
 		divided, err := p.read(ctx, r, set)
