@@ -15,7 +15,7 @@ type Thresholds struct {
 
 	// If AtLeastOneLabel is set, an object whose decision values are all at or below their thresholds
 	// gets the label whose decision value is closest to its threshold.
-	AtLeastOneLabel bool
+	AtLeastOneLabel bool `json:"at_least_one"`
 
 	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the F1 with thresholds
 	// of 0.
