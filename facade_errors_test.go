@@ -94,7 +94,7 @@ func TestRowsOfTables(t *testing.T) {
 	_, none := gram.FromRows(t.Context(), nil, nil, nil, read)
 	_, empty := gram.FromRows(t.Context(), nil, [][]string{{}}, nil, gram.ReadOptions{})
 	for want, err := range map[string]error{
-		"rows: no columns, expected at least one":           empty,
+		"rows: no columns, expected at least one column":    empty,
 		"gram: column title: no such column among price":    row([]string{"price"}, "1"),
 		`"cheap" in the column price`:                       row(columns, "a", "cheap", ""),
 		"row 0 has 2 fields, but there are 3 columns":       row(columns, "a", "1"),

@@ -288,8 +288,9 @@ func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 		if name(i) == "" {
 			t.err = newSyntaxError(fmt.Sprintf("column %d of kind %s without a name", i+1, t.columns[i].Kind),
 				"a name in the first line").withOption("Columns", fmt.Sprintf("with %d=ignore skips the column", i+1))
-		} else if t.columnIndex(name(i)) != i { // the name is also the number of another column
-			t.err = newSyntaxError("a column called "+quote(t.firstRecord[i]), "a name that isn't the number of another column")
+		} else if t.columnIndex(name(i)) != i {
+			t.err = newSyntaxError("a column called "+quote(t.firstRecord[i]),
+				"another name, because this name is also the number of another column")
 		}
 	}
 }

@@ -151,7 +151,7 @@ func FromRows(ctx context.Context, columns []string, rows [][]string, labels []s
 		return fromRaw(ctx, raw, labels, opt)
 	}
 	if len(columns) == 0 {
-		return nil, newSyntaxError("no columns", "at least one").withPosition("rows", 0)
+		return nil, newSyntaxError("no columns", "at least one column").withPosition("rows", 0)
 	}
 	if err := raw.checkRows(); err != nil {
 		return nil, err

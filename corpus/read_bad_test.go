@@ -41,8 +41,8 @@ func TestBadInput(t *testing.T) {
 
 		{"a.svm", "1 1:1\n2 9:1 7:1\n", Options{}, ":2: index 7 is not above 9", "ascending indices"},
 		{"a.svm", "1 1:1 1:1\n", Options{}, ":1: index 1 is not above 1", "ascending indices"},
-		{"a.svm", "1 4294967295:1\n", Options{}, ":1: index 4294967295", "at most 4294967294"},
-		{"a.svm", "1 18446744073709551617:1\n", Options{}, ":1: index 18446744073709551617", "at most 4294967294"},
+		{"a.svm", "1 4294967295:1\n", Options{}, ":1: index 4294967295", "an index up to 4294967294"},
+		{"a.svm", "1 18446744073709551617:1\n", Options{}, ":1: index 18446744073709551617", "an index up to 4294967294"},
 		{"a.svm", "1 -3:1\n", Options{}, ":1: index -3", "a nonnegative index"},
 		{"a.svm", "1 1:nan\n", Options{}, `:1: index 1: value "nan"`, finite},
 		{"a.svm", "1 1:-Inf\n", Options{}, ":1: index 1: value \"-Inf\"", finite},

@@ -154,7 +154,7 @@ func (p *svmParser) parsePairs(l []byte, i int, line int32, out *parsedVectors) 
 		}
 		switch {
 		case index > maxIndex:
-			return newSyntaxError("index "+string(shorten(l[i:i+digits])), "at most "+strconv.FormatUint(maxIndex, 10))
+			return newSyntaxError("index "+string(shorten(l[i:i+digits])), "an index up to "+strconv.FormatUint(maxIndex, 10))
 		case index < p.base:
 			return newSyntaxError("index 0", "indices from 1").withOption("ZeroBased", "true counts them from 0")
 		case int64(index) <= before:

@@ -80,7 +80,7 @@ func (in *input) addVectors(ctx context.Context, opt *Options, separator byte) e
 		if separator == 0 && len(object) == 0 || separator != 0 && err != nil { // the line holds no row
 			for _, f := range files {
 				if n := f.vectors.Rows(); err == io.EOF && n != row {
-					return nil, newSyntaxError(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d, as in %s", n, f.file))
+					return nil, newSyntaxError(fmt.Sprintf("%d rows", row), fmt.Sprintf("%d rows, as in %s", n, f.file))
 				}
 			}
 			return line, err

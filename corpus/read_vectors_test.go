@@ -108,8 +108,8 @@ func TestVectorErrors(t *testing.T) {
 		{lines + lines, "text=vector",
 			`:1: no list of numbers in the first rows of column text, expected lists such as`},
 		{strings.ReplaceAll(lines, "vector", "other"), file(29), `row 30 of the table, expected 29 rows, as in `},
-		{strings.ReplaceAll(lines, "vector", "other"), file(31), `30 rows, expected 31, as in `},
-		{"text,label\n" + strings.Repeat("a b,x\n", 9), file(10), `9 rows, expected 10, as in `},
+		{strings.ReplaceAll(lines, "vector", "other"), file(31), `30 rows, expected 31 rows, as in `},
+		{"text,label\n" + strings.Repeat("a b,x\n", 9), file(10), `9 rows, expected 10 rows, as in `},
 		{lines, "vector=none.npy", "none.npy"},
 	} {
 		name := "a.jsonl"

@@ -437,7 +437,7 @@ func (c *Corpus) warnColumns(
 		case r.IsMissing && r.IsVector && (known || opt.fromFile):
 			message += "vector missing"
 		case r.IsMissing && unseen:
-			message += "missing value, but training had none"
+			message += "missing value, but no value was missing in training"
 		case r.IsMissing && r.IsNumber && (known || opt.fromFile):
 			message += "number missing"
 		case r.IsOutside() && unseen:

@@ -105,7 +105,8 @@ func (p *trainingPlan) restrictTo(machines []int) error {
 	wanted := make([]bool, len(p.Functions))
 	for _, i := range machines {
 		if i < 0 || i >= len(wanted) || wanted[i] {
-			return userError("OnlyFunctions must have distinct numbers from 0 to %d, got %d", len(wanted)-1, i)
+			return userError("OnlyFunctions must have distinct numbers from 0 to %d, but %d is outside or repeated",
+				len(wanted)-1, i)
 		}
 		wanted[i] = true
 	}

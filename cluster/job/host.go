@@ -107,7 +107,7 @@ func (h *Host) File(ctx context.Context, digest string) ([]byte, error) {
 		return nil, err
 	}
 	if d := Digest(b); d != digest {
-		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", FilePrefix+digest, d)
+		return nil, fmt.Errorf("job: object %s is damaged: digest must match the name, got %s", FilePrefix+digest, d)
 	}
 	return b, nil
 }

@@ -176,7 +176,7 @@ func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 		return nil, withPlanHint(err)
 	}
 	if d := Digest(b); d != digest {
-		return nil, fmt.Errorf("job: object %s is damaged: its digest is %s", descriptionName(digest), d)
+		return nil, fmt.Errorf("job: object %s is damaged: digest must match the name, got %s", descriptionName(digest), d)
 	}
 	d, err := ParseDescription(b)
 	if err != nil {

@@ -109,7 +109,7 @@ func (m *metadata) check() error {
 	for _, n := range append([]int64{m.Rows, m.Cols, m.Values, m.Bytes, m.Labels + 1}, 1+m.Texts[0], 1+m.Texts[1],
 		1+m.Texts[2]) {
 		if n < 0 || n > most {
-			return fmt.Errorf("metadata value %d is out of range", n)
+			return fmt.Errorf("metadata value must be between 0 and %d, got %d", int64(most), n)
 		}
 	}
 	for _, n := range m.Texts {
@@ -227,7 +227,7 @@ func readMetadata(ctx context.Context, get GetFunc, digest string) (*metadata, e
 	}
 	sum := sha256.Sum256(text)
 	if found := hex.EncodeToString(sum[:]); found != digest {
-		return nil, fmt.Errorf("corpus: object %s is damaged: its digest is %s", metadataName(digest), found)
+		return nil, fmt.Errorf("corpus: object %s is damaged: digest must match the name, got %s", metadataName(digest), found)
 	}
 	m := &metadata{}
 	r := json.NewDecoder(bytes.NewReader(text))
@@ -266,7 +266,7 @@ func Read(ctx context.Context, get GetFunc, digest string, memory int64) (*corpu
 		}
 		sum := sha256.Sum256(b)
 		if found := hex.EncodeToString(sum[:]); found != m.Shards[count] {
-			return nil, fmt.Errorf("object %s is damaged: its digest is %s instead of %s", name, found, m.Shards[count])
+			return nil, fmt.Errorf("object %s is damaged: its digest must be %s, got %s", name, m.Shards[count], found)
 		}
 		count++
 		return b, ctx.Err()
@@ -279,7 +279,7 @@ func Read(ctx context.Context, get GetFunc, digest string, memory int64) (*corpu
 
 func (m *metadata) read(r *joiner) (*corpus.Corpus, error) {
 	if m.Cols > math.MaxInt || m.Rows >= math.MaxInt {
-		return nil, errors.New("the matrix has too many rows or columns for this computer")
+		return nil, fmt.Errorf("matrix has %d rows and %d columns, but the limit is %d", m.Rows, m.Cols, math.MaxInt-1)
 	}
 	d := &sparse.CSR{Cols: int(m.Cols)}
 	c := &corpus.Corpus{Source: m.Source, Format: m.Format, Tokenizer: m.Tokenizer, Documents: d}

@@ -91,7 +91,7 @@ func TestPartsAreChecked(t *testing.T) {
 		musttest.NoError(t, m.Delete(t.Context(), name+".a0"))
 		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" is missing", store.ErrMissing)
 		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
-		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "its digest is")
+		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "digest must match the name")
 		m.Set(name+".a0", whole)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -136,8 +136,8 @@ func TestContents(t *testing.T) {
 	terms, texts := 8*(rows+1), 8*(rows+1)+8*int(c.Documents.NNZ())+8*(rows+1)+4*len(c.Labels.IDs)+8*rows
 	for want, change := range map[string]func(m *metadata, data []byte) []byte{
 		"format version is 1, but this program reads": func(m *metadata, b []byte) []byte { m.Version = 1; return b },
-		"metadata value -1 is out of range":           func(m *metadata, b []byte) []byte { m.Rows = -1; return b },
-		"metadata value 2305843009213693952 is out of range": func(m *metadata, b []byte) []byte {
+		"between 0 and 144115188075855871, got -1":    func(m *metadata, b []byte) []byte { m.Rows = -1; return b },
+		"between 0 and 144115188075855871, got 2305843009213693952": func(m *metadata, b []byte) []byte {
 			m.Values = 1 << 61
 			return b
 		},

@@ -195,7 +195,7 @@ func computeKernel(c *call, a *arguments, o *kernelOptions) (object, error) {
 		m = columns.Documents.Rows()
 	}
 	if m > 0 && n > math.MaxInt/m {
-		return nil, fmt.Errorf("gram: a matrix with %d rows and %d columns is too large", n, m)
+		return nil, fmt.Errorf("gram: matrix must have at most %d values, got %d rows and %d columns", math.MaxInt, n, m)
 	}
 	out, err := a.floats.sliceN(int64(n*m), "out")
 	if err != nil {

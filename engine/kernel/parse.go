@@ -136,7 +136,7 @@ func (p *parser) setEmbedding(k *kernel, e *sparse.Embedding) *kernel {
 		switch {
 		case leaf.hasCustom && i == 0 && want != to:
 			p.fail(leaf.pos, p.text(leaf), fmt.Sprintf(
-				"a first part with embedding %s (%s has %s)", to, leaf, want))
+				"a first kernel with embedding %s, but %s has %s", to, leaf, want))
 		case !leaf.hasCustom && want.Pairing != sparse.Cosine && want.Pairing != to.Pairing:
 			idf := want
 			idf.Weighting = sparse.TFIDF

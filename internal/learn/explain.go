@@ -111,7 +111,7 @@ func functionsOf(machines []classifierWeights, class string) (out []function, er
 		}
 		if len(out) == 0 {
 			known := classesOf(machines)
-			return nil, flagtext.Errorf("-class %s is not a class of the model; its classes are %s%s", class,
+			return nil, flagtext.Errorf("-class %s is not a class of the model; valid classes are %s%s", class,
 				strings.Join(known[:min(len(known), 20)], ", "), map[bool]string{true: ", …"}[len(known) > 20])
 		}
 		return out, nil

@@ -148,8 +148,8 @@ func (l *Learner) AdaptTrainer(t Trainer, c *corpus.Corpus) error {
 			own = strconv.FormatFloat(v+0, 'g', -1, 64)
 		}
 		if !slices.Contains(c.Classes, own) {
-			return flagtext.Errorf("-weight: %q is not a class of %s; its classes are %s", name, c.Source,
-				strings.Join(c.Classes[:min(len(c.Classes), 20)], ", "))
+			return flagtext.Errorf("-weight: %q is not a class of %s; valid classes are %s", name, c.Source,
+				strings.Join(c.Classes[:min(len(c.Classes), 20)], ", ")+map[bool]string{true: ", …"}[len(c.Classes) > 20])
 		}
 		delete(weights, name)
 		weights[own] = w

@@ -104,7 +104,7 @@ func (t *textFlags) declareTokenizer(f *cli.Flags) {
 				continue
 			}
 			if t.views != "" && f.IsSet(name) {
-				return cli.Usagef("-%s and -views cannot be combined; set it in each view, as in words:1..2,digits", name)
+				return cli.Usagef("-%s and -views cannot be combined; use view options, as in words:1..2,digits", name)
 			}
 		}
 		_, err := t.tokenizerWithoutStopWords()
@@ -161,8 +161,8 @@ func (t *textFlags) tokenizer() (corpus.Tokenizer, error) {
 	}
 	file, err := os.Open(t.stopWords)
 	if err != nil {
-		return out, fmt.Errorf("-stop-words: %w; use a file of words or a language, one of %s", err,
-			strings.Join(token.StopLists(), ", "))
+		return out, fmt.Errorf("-stop-words: %w; must be a file of words separated by white space, or one of the "+
+			"languages %s", err, strings.Join(token.StopLists(), ", "))
 	}
 	defer file.Close()
 	words, err := io.ReadAll(io.LimitReader(file, maxStopWords+1))

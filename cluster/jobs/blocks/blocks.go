@@ -32,7 +32,7 @@ func (h LowerTriangle) Validate() error {
 func (h LowerTriangle) CheckCounts(kind string, tasks, documents int) error {
 	switch {
 	case tasks != h.NumTasks():
-		return fmt.Errorf("%s: found %d tasks, but the job has %d", kind, h.NumTasks(), tasks)
+		return fmt.Errorf("%s: job must have %d tasks, got %d", kind, h.NumTasks(), tasks)
 	case documents != h.NumRows:
 		return fmt.Errorf("%s: found %d documents, but the job has %d", kind, documents, h.NumRows)
 	}

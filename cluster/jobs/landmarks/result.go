@@ -16,7 +16,8 @@ func parseRequest(text []byte) (*landmark.Request, error) {
 		return nil, fmt.Errorf("landmarks: invalid request: %w", err)
 	}
 	if q.Rows < 0 || q.Rows > math.MaxInt32*landmark.BlockRows {
-		return nil, fmt.Errorf("landmarks: number of documents %d is out of range", q.Rows)
+		return nil, fmt.Errorf("landmarks: number of documents must be between 0 and %d, got %d",
+			int64(math.MaxInt32*landmark.BlockRows), q.Rows)
 	}
 	return q, nil
 }

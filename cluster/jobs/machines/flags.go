@@ -56,7 +56,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		return err
 	}), "kernel", kernel)
 	to.StringVar(&f.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's embedding)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
 	for _, p := range parameterFlags {
 		usage := p.usage
@@ -134,7 +134,7 @@ func (f *Flags) Resolve(c *corpus.Corpus) error {
 				"compare values with plan search")
 		}
 		if !params.Has(t, name) {
-			return fmt.Errorf("-%s does not apply to -type %s; its parameters are %s", name, l.Name,
+			return fmt.Errorf("-%s does not apply to -type %s; valid parameters are %s", name, l.Name,
 				strings.Join(params.Names(t), ", "))
 		}
 		for _, text := range slices.Backward(values) { // the first value is set last, so that it remains

@@ -154,7 +154,7 @@ func open(ctx context.Context, j *job.Job) (*worker, error) {
 		return nil, err
 	}
 	if o.tasks.Len() != j.NumTasks {
-		return nil, fmt.Errorf("search: found %d tasks, but the job has %d", o.tasks.Len(), j.NumTasks)
+		return nil, fmt.Errorf("search: job must have %d tasks, got %d", o.tasks.Len(), j.NumTasks)
 	}
 	return o, nil
 }

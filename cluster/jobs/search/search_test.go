@@ -77,7 +77,7 @@ func TestRefused(t *testing.T) {
 			"-c 0":                      "-c must be a number above 0, got 0",
 			"-kernel diffusion:t=1|1":   "is listed twice",
 			"-kernel diffusion:t=1|":    "an empty value",
-			"-nu 0.1":                   "-nu does not apply to -type c_svc; its parameters are scheme, c, ",
+			"-nu 0.1":                   "-nu does not apply to -type c_svc; valid parameters are scheme, c, ",
 			"-scheme labels,one-vs-one": "-scheme labels cannot be combined",
 			"-epsilon 0.1":              "-epsilon does not apply",
 			"-type nu_svc -c 1":         "-c does not apply to -type nu_svc",

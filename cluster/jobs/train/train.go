@@ -107,8 +107,7 @@ func open(ctx context.Context, j *job.Job) (o *worker, err error) {
 		return nil, err
 	}
 	if len(s.Classifiers) != j.NumTasks {
-		return nil, fmt.Errorf("train: found decision functions for %d tasks, but the job has %d", len(s.Classifiers),
-			j.NumTasks)
+		return nil, fmt.Errorf("train: job must have %d tasks, got %d", len(s.Classifiers), j.NumTasks)
 	}
 	o = &worker{classifiers: s.Classifiers}
 	if o.settings, err = settingsOf(&s.Settings); err != nil {

@@ -222,9 +222,9 @@ func (r *evaluateReport) Describe(d *report.Document) {
 			report.FormatPercent(report.Ratio(float64(r.NonDuplicates.CorrectCount), float64(r.NonDuplicates.DocumentCount))))
 	}
 	if r.CoverageCurve != nil {
-		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "Error rate as a function " +
-			"of coverage, the share of documents that are answered, most confident first. For models with " +
-			"probabilities, accuracy by predicted probability."}
+		s := report.Section{Title: "Confidence", Charts: r.charts(), Text: "This section shows the error " +
+			"rate as a function of coverage, the share of documents that aren't rejected; the least confident " +
+			"are rejected first. For models with probabilities, it also shows accuracy by predicted probability."}
 		d.AddPageSection(s)
 	}
 	if r.Regression != nil {

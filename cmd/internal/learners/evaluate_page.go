@@ -41,7 +41,7 @@ func (r *evaluateReport) termsSection() report.Section {
 	return report.Section{Title: title, Text: r.Explanation.Description, Table: t}
 }
 
-func formatPercent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+func formatPercent(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
 
 // addFigures adds the main results at the top of the page.
 func (r *evaluateReport) addFigures(d *report.Document) {
@@ -57,9 +57,9 @@ func (r *evaluateReport) addFigures(d *report.Document) {
 		d.AddMetric("Calibration error", fmt.Sprintf("%.4f", *r.ECE), fmt.Sprintf("log loss %.4f", *r.LogLoss))
 	}
 	if a := r.Rejection; a != nil {
-		d.AddMetric("Answered", formatPercent(a.Coverage),
-			fmt.Sprintf("accuracy %s on answered documents; the overall accuracy uses the most probable class of "+
-				"rejected documents",
+		d.AddMetric("Coverage", formatPercent(a.Coverage),
+			fmt.Sprintf("accuracy %s on documents that aren't rejected; the overall accuracy counts rejected "+
+				"documents with their most probable class",
 				formatPercent(1-a.ErrorRate)))
 	}
 	if len(r.CoverageAtErrorRates) > 1 {
@@ -204,7 +204,7 @@ func (r *evaluateReport) charts() []report.Chart {
 			points = append(points, chart.Point{X: 100 * c.Fraction, Y: 100 * c.ErrorRate})
 		}
 	}
-	p := chart.New("Risk against coverage", "answered documents, %", "wrong answers, %")
+	p := chart.New("Risk against coverage", "coverage, %", "error rate, %")
 	p.X.Min, p.X.Max, p.Y.Min, p.X.TickValues = 0, 100, 0, percentTicks
 	p.AddCurve("", chart.Palette[0], points, false)
 	p.Y.Max = max(p.Y.Max, 1)

@@ -144,7 +144,7 @@ func TestSVMUsage(t *testing.T) {
 		"-w1 x a":     "above 0", "-c 0 a": "-c must be", "-c NaN a": "got NaN", "-s 1 -n 2 a": "at most 1",
 		"-e -1 a":            "got -1",
 		"-kernel ngd -g 1 a": "requires -t", "-r 1 a": "requires -t", "-kernel ngd -t 1 a": "is set by both",
-		"-s 1 -w1 2 a": "-weight does not apply to -type nu_svc; its parameters are scheme, nu,",
+		"-s 1 -w1 2 a": "-weight does not apply to -type nu_svc; valid parameters are scheme, nu,",
 		"-s 2 -b 1 a":  "-b does not",
 		"-n 0.1 a":     "-n does not apply to -type c_svc", "-set depth=3 a": "-set depth does not apply",
 		"-set c=0 a": "-set c must be a number above 0, got 0", "-set c a": "NAME=VALUE", "-b 2 a": "0 or 1",

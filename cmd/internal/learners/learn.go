@@ -167,7 +167,7 @@ func (m *trainingFlags) setParameters() error {
 			flag += " " + a.name
 		}
 		if !params.Has(t, a.name) {
-			return cli.Usagef("-%s does not apply to -type %s; its parameters are %s", flag, m.learner.Name,
+			return cli.Usagef("-%s does not apply to -type %s; valid parameters are %s", flag, m.learner.Name,
 				report.Join(params.Names(t)))
 		}
 		var wrong *params.ValueError

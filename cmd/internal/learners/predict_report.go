@@ -136,12 +136,12 @@ func (r *predictReport) setScore(e *cli.Env, s *score.Score, of *learn.About, c 
 	r.confusions = r.confusions[:min(len(r.confusions), maxConfusions)]
 }
 
-// rejection describes the answered documents. A document is answered if its largest probability
-// reaches the threshold, otherwise it is rejected.
+// rejection describes the documents that aren't rejected. A document is rejected if its largest
+// probability is below the threshold.
 type rejection struct {
 	NumAnswered int     `json:"documents_answered"`
-	Coverage    float64 `json:"coverage"` // fraction of answered documents
-	ErrorRate   float64 `json:"error"`    // error rate among answered documents
+	Coverage    float64 `json:"coverage"` // fraction of documents not rejected
+	ErrorRate   float64 `json:"error"`    // error rate on documents not rejected
 }
 
 // maxConfusions is the maximum number of confused pairs in the report.
@@ -204,8 +204,8 @@ func (r *predictReport) writeScore(d *report.Document) {
 	d.AddLinef("Accuracy = %g%% (%d/%d) (classification)", run.RoundSignificant(100**r.Accuracy, 6), r.NumCorrect,
 		r.NumScored)
 	if a := r.Rejection; a != nil {
-		d.AddFact("Coverage", "%.2f%% answered (%d/%d); %.2f%% of the answers are wrong, %.2f%% correct; "+
-			"the accuracy above uses the most probable class of rejected documents",
+		d.AddFact("Coverage", "%.2f%% (%d/%d); error rate %.2f%% and accuracy %.2f%% on documents that aren't "+
+			"rejected; the accuracy above counts rejected documents with their most probable class",
 			100*a.Coverage, a.NumAnswered, r.NumScored, 100*a.ErrorRate, 100*(1-a.ErrorRate))
 	}
 	d.AddFact("95% confidence interval of the accuracy", "%.2f to %.2f%%", 100*r.AccuracyInterval[0],

@@ -89,7 +89,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 // firstGroups returns a section. If -report and -texts are set, it contains the first groups.
 func (d *duplicates) firstGroups(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
-		Text: fmt.Sprintf("Up to %d groups. The document to keep is listed first.", maxShown)}
+		Text: fmt.Sprintf("This section shows up to %d groups. Each group starts with the document to keep.", maxShown)}
 	for k, g := range groups[:min(len(groups), maxShown)] {
 		if d.f.ReportPath != "" && d.texts {
 			group := withTable(report.HighlightedText{Name: fmt.Sprintf("Group %d", k+1)}, len(g),

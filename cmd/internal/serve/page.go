@@ -191,7 +191,7 @@ func (l *loadedModel) sections(ctx context.Context, raw corpus.Raw) (out []pageS
 		for _, e := range why.Columns {
 			columns = append(columns, learn.ColumnEffect(e))
 		}
-		out = append(out, pageSection{"Columns", "The effect of a column is the margin minus the margin without its terms.",
+		out = append(out, pageSection{"Columns", "The effect of a column is the margin minus the margin without the column's terms.",
 			effects.ColumnTable(columns)})
 	}
 	return append(out, pageSection{"Decisive terms",

@@ -148,7 +148,7 @@ func (f *File) Corpus(source *string, digest *[32]byte) {
 	}
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(digest) {
-		f.fail("corpus must have %d hexadecimal digits, got %q", 2*len(digest), text)
+		f.fail("corpus digest must have %d hexadecimal digits, got %q", 2*len(digest), text)
 		return
 	}
 	*source, *digest = string(name), [32]byte(b)

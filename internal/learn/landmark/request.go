@@ -84,7 +84,7 @@ func (q *Request) CheckSums(block int, s *Sums) error {
 		next = part.FirstRow + 1
 	}
 	if len(s.Ranges) == 0 {
-		return fmt.Errorf("landmark: sums of block %d must have at least one part", block)
+		return fmt.Errorf("landmark: sums of block %d are missing", block)
 	}
 	return nil
 }

@@ -58,7 +58,8 @@ func TrainPath(
 		return nil, err
 	}
 	if sum := p.maxSquaredNorm(); !(sum*maxC*float64(p.rows()) < 1e300) {
-		return nil, fmt.Errorf("linear: the squared norm of a document of %s is too large: %v", c.Source, sum)
+		return nil, fmt.Errorf("linear: squared norm of a document of %s must be below %.3g, got %v", c.Source,
+			1e300/maxC/float64(p.rows()), sum)
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var models []*Model

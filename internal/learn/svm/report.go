@@ -53,13 +53,8 @@ func (r *Report) addClassifiers(c *solver.Classifier, m *model.Model) {
 
 func (p *Problem) warningsAfter(r *Report) (warnings []string) {
 	if r.Unfinished > 0 {
-		warnings = append(
-			warnings,
-			fmt.Sprintf(
-				"%d of %d decision functions did not converge (max. duality gap %.3g)", r.Unfinished,
-				r.Functions, r.Gap,
-			),
-		)
+		warnings = append(warnings, fmt.Sprintf(
+			"%d of %d decision functions did not converge (max. duality gap %.3g)", r.Unfinished, r.Functions, r.Gap))
 	}
 	return warnings
 }

@@ -71,8 +71,8 @@ func prepare(
 		most = max(most, classes[y])
 	}
 	if len(classes) < 2 || most < 2 {
-		return fail(fmt.Errorf("lmnn: training requires two classes, one with two documents, got %d documents in %d classes",
-			len(rows), len(classes)))
+		return fail(fmt.Errorf("lmnn: training requires at least two classes, and a class with at least two documents, "+
+			"got %d documents in %d classes", len(rows), len(classes)))
 	}
 	numbers := TrainBytes(len(rows), tests, m.Cols) / 8
 	if err := o.checkMemory("a metric", numbers); err != nil {

@@ -33,7 +33,7 @@ func (l *NumberList[T]) UnmarshalText(text []byte) error {
 	for part := range strings.SplitSeq(string(text), ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || !(v > 0) || v > 1e300 || float64(T(v)) != v {
-			return fmt.Errorf("%q is not a positive number, or is out of range", part)
+			return fmt.Errorf("each number must be positive, at most 1e300 and of type %T, got %q", T(0), part)
 		}
 		*l = append(*l, T(v))
 	}

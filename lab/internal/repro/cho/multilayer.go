@@ -221,8 +221,8 @@ func (p *networkSettings) addTable(name string, chains []network, found [][][]ne
 			}
 		}
 	}
-	report.AddNote("%s: test error of arc-cosine networks with a metric: %.2f%% to %.2f%%; the validation documents "+
-		"would choose %s", name, low, high, best)
+	report.AddNote("%s: test error of arc-cosine networks with a metric: %.2f%% to %.2f%%; the network with the smallest "+
+		"validation error is %s", name, low, high, best)
 }
 
 // addEffects adds a note on the effect of each setting. The effect is the mean difference in test
