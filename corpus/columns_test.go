@@ -151,7 +151,7 @@ func TestNumericTable(t *testing.T) {
 		{"a,b,c\n1,2,x\n", "the name of the label column", Options{}},     // no label
 		{"1,2,class\n1,2,x\n", "the name of the label column", Options{}}, // column numbers instead of names
 		{"a,a,class\n1,2,x\n", "the name of the label column", Options{}}, // not unique
-		{"text,1,class\nx y,b c,x\n", `a column called "1", expected a name that isn't the number`, Options{}},
+		{"text,1,class\nx y,b c,x\n", `a column called "1", expected another name, because`, Options{}},
 		{"text,a,a\n1,2,x\n", `two columns called "a", expected different names`, Options{}},
 		{"a,b,class\n1,2\n", "2 fields, expected 3 fields as in the first line", Options{}},
 		{"a,b,class\n1,2,x\n", "the name of the text column", Options{Vocabulary: []string{"z"}}}, // a text model

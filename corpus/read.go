@@ -233,7 +233,7 @@ func read(ctx context.Context, source string, opt *Options, meter *progressMeter
 	case info.IsDir():
 		return nil, fmt.Errorf("corpus: %s is a folder, but format %s needs a file", source, opt.Format)
 	case opt.Format == FormatFolder:
-		return nil, fmt.Errorf("corpus: %s is not a folder, but the format needs one with a sub-folder per class", source)
+		return nil, fmt.Errorf("corpus: %s must be a folder with one sub-folder per class", source)
 	}
 	if info.Mode().IsRegular() {
 		meter.totalBytes.Store(info.Size())

@@ -355,7 +355,7 @@ func TestOptions(t *testing.T) {
 			`corpus: unknown format "x"; valid formats are csv, fasttext, folder, idx, jsonl, ` +
 				`lines, numpy, parquet, svmlight, tsv: TrainingFormat`},
 		{file, Options{FormatOptions: FormatOptions{Format: FormatFolder}}, "corpus: " + file +
-			" is not a folder, but the format needs one with a sub-folder per class"},
+			" must be a folder with one sub-folder per class"},
 		{filepath.Dir(file), Options{FormatOptions: FormatOptions{Format: FormatTSV}}, "corpus: " + filepath.Dir(file) +
 			" is a folder, but format tsv needs a file"},
 		{empty, Options{}, "corpus: " + empty +

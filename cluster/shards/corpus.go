@@ -227,7 +227,8 @@ func readMetadata(ctx context.Context, get GetFunc, digest string) (*metadata, e
 	}
 	sum := sha256.Sum256(text)
 	if found := hex.EncodeToString(sum[:]); found != digest {
-		return nil, fmt.Errorf("corpus: object %s is damaged: digest must match the name, got %s", metadataName(digest), found)
+		return nil, fmt.Errorf("corpus: object %s is damaged: digest must match the name, got %s",
+			metadataName(digest), found)
 	}
 	m := &metadata{}
 	r := json.NewDecoder(bytes.NewReader(text))

@@ -87,7 +87,7 @@ func (d *Documents) Declare(f *cli.Flags, fallback string, limits *backend.Limit
 	d.text.declareTokenizer(f)
 	f.AddCheck(func() error {
 		if d.MinDF < 0 || d.MaxDF < 0 {
-			return cli.Usagef("-min-df and -max-df must not be negative")
+			return cli.Usagef("-min-df and -max-df must be nonnegative, got %d and %d", d.MinDF, d.MaxDF)
 		}
 		if d.MaxDF > 0 && d.MaxDF < d.MinDF {
 			return cli.Usagef("-max-df must be at least -min-df, got %d and %d", d.MaxDF, d.MinDF)

@@ -127,7 +127,7 @@ func CheckTasksRejected(t testing.TB, k job.Kind, file, format string, flags ...
 	musttest.NoError(t, err)
 	opened, gathered := CheckChangedRejected(t, k, j, func(d *job.Description) { d.NumTasks++ })
 	for _, err := range []error{opened, gathered} {
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("the job has ", j.NumTasks+1)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprint("tasks, got ", j.NumTasks+1)) {
 			t.Errorf("got error %v, want an error about the number of tasks", err)
 		}
 	}

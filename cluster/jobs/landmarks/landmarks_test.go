@@ -207,7 +207,7 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`{"rows":-1}`: "documents -1 is out", `{"rows":1} 1`: "data after the JSON value", `{"more":1}`: "unknown field",
+		`{"rows":-1}`: "must be between 0 and", `{"rows":1} 1`: "data after the JSON value", `{"more":1}`: "unknown field",
 	} {
 		musttest.WantError(parseRequest([]byte(text)))(t, "request "+text, want)
 	}

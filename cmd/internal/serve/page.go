@@ -191,8 +191,8 @@ func (l *loadedModel) sections(ctx context.Context, raw corpus.Raw) (out []pageS
 		for _, e := range why.Columns {
 			columns = append(columns, learn.ColumnEffect(e))
 		}
-		out = append(out, pageSection{"Columns", "The effect of a column is the margin minus the margin without the column's terms.",
-			effects.ColumnTable(columns)})
+		out = append(out, pageSection{"Columns", "The effect of a column is the margin minus the " +
+			"margin without the column's terms.", effects.ColumnTable(columns)})
 	}
 	return append(out, pageSection{"Decisive terms",
 		"The effect of a term is the margin minus the margin without the term.",
