@@ -148,7 +148,7 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, opt Options) (*Corp
 		return nil, err
 	}
 	if opt.Format == FormatFolder {
-		return nil, fmt.Errorf("corpus: %s: a stream cannot have the format %s", name, opt.Format)
+		return nil, fmt.Errorf("corpus: %s: format %s cannot be read from a stream", name, opt.Format)
 	}
 	return opt.readWith(ctx, func(ctx context.Context, opt *Options, m *progressMeter) (*Corpus, error) {
 		end, stop := run.ContextReader(ctx, "corpus: the reader", countingReader{r, m})

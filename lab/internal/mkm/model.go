@@ -69,7 +69,7 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("mkm: the model has %d layers and %d choices, but needs %d and %d", len(m.Layers), len(m.Choices),
 			len(s.Layers), len(s.Layers)+1)
 	case m.Columns == nil && (!s.KeepAllFeatures || len(m.Layers) == 0) || m.NumDocuments < 1:
-		return fmt.Errorf("mkm: the model has no columns or no documents (%d documents)", m.NumDocuments)
+		return fmt.Errorf("mkm: model must have columns and at least one document, got %d documents", m.NumDocuments)
 	}
 	if len(m.Classes) < 2 {
 		return fmt.Errorf("mkm: at least two classes are required, got %d", len(m.Classes))

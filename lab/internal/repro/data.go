@@ -91,7 +91,7 @@ func (r *Env) ReadWebKB(ctx context.Context, t TermSettings) (c *corpus.Corpus, 
 	for i := range c.Documents.Rows() {
 		ids := c.Labels.Classes(i)
 		if len(ids) != 1 || strings.Count(c.Classes[ids[0]], "|") != 1 {
-			return nil, nil, fmt.Errorf("%s:%d: the label must be class|university", c.Source, i+1)
+			return nil, nil, fmt.Errorf("%s:%d: each page needs one label of the form class|university", c.Source, i+1)
 		}
 		class, university, _ := strings.Cut(c.Classes[ids[0]], "|")
 		universities = append(universities, university)
