@@ -64,7 +64,7 @@ type computerReport struct {
 type infoRow struct {
 	ISA              string `json:"isa"`
 	RequiredFeatures string `json:"needs"`
-	PanelSize        int    `json:"panel_documents,omitempty"` // documents per panel; 0 if the instruction set isn't available
+	PanelSize        int    `json:"panel_documents,omitempty"` // documents per panel; 0 if unavailable
 	Available        bool   `json:"available"`
 	Chosen           bool   `json:"chosen"`
 }
