@@ -130,6 +130,11 @@ func TestVectorErrors(t *testing.T) {
 	if w := fmt.Sprint(got.Warnings); !strings.Contains(w, "column vector: vector missing 2 0") {
 		t.Errorf("two missing vectors are %s", w)
 	}
+	for _, term := range got.Vocabulary {
+		if r := got.Tokenizer.DescribeTerms()(term); r != nil && r.IsMissing {
+			t.Errorf("missing vectors have the term %q", term)
+		}
+	}
 }
 
 // In a table of long vectors, the kinds of other columns are inferred from more than 64 KiB.

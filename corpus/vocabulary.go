@@ -482,8 +482,14 @@ func (o *Options) commonTerms(all *intern.Table, df []uint64) []string {
 	for id, n := range df {
 		term := string(all.Term(uint32(id)))
 		r := remark(term)
-		if frequent := n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF)); r == nil && frequent ||
-			r != nil && (r.IsVector && !r.IsMissing || frequent && !r.IsOutside()) {
+		keep := n >= least && (o.MaxDF == 0 || n <= uint64(o.MaxDF))
+		switch {
+		case r != nil && r.IsVector:
+			keep = !r.IsMissing // a missing vector is the zero vector
+		case r != nil && r.IsOutside():
+			keep = false
+		}
+		if keep {
 			terms = append(terms, term)
 		}
 	}
