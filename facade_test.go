@@ -51,7 +51,7 @@ func TestReadKeepsTexts(t *testing.T) {
 				o = gram.ReadOptions{Tokenizer: gram.Must(corpus.ParseTokenizer(views)), MinDF: least}
 			}
 			c := gram.Must(gram.ReadFrom(t.Context(), strings.NewReader(table), "a.csv", o))
-			if c.HasRaw() != kept {
+			if c.HasRawDocuments() != kept {
 				t.Errorf("views %q, MinDF %d: texts %v", views, least, c.Texts)
 			}
 		}

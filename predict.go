@@ -83,7 +83,7 @@ func (p *Predictions) Label(i int) string {
 // and not kept, if the embedding rejects a value, or if the memory doesn't suffice.
 func (m *Model) Predict(ctx context.Context, c *corpus.Corpus) (_ *Predictions, err error) {
 	defer convertError(&err)
-	if c != nil && c.HasRaw() && c.Vocabulary != nil && m.learnAbout().Vocabulary != nil {
+	if c != nil && c.HasRawDocuments() && c.Vocabulary != nil && m.learnAbout().Vocabulary != nil {
 		return m.predictRaw(ctx, c.Raw)
 	}
 	docs, err := m.mapDocuments(ctx, c)
@@ -124,7 +124,7 @@ func (m *Model) mapDocuments(ctx context.Context, c *corpus.Corpus) (*sparse.CSR
 	case c.Vocabulary == nil:
 		a.WarnUnknown(c, m.o.warn)
 		return c.Documents, nil
-	case c.HasRaw():
+	case c.HasRawDocuments():
 		return m.count(ctx, c.Raw)
 	case !c.Tokenizer.SameTerms(a.Tokenizer):
 		return nil, fmt.Errorf("gram: the text of %s was tokenised by %s, but the training text by %s; "+

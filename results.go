@@ -194,8 +194,9 @@ func explanationOf(x *learn.Explanation) *Explanation {
 // DocumentExplanation explains the prediction for a document x by a number f(x). Larger values
 // favour Label. If the model compares pairs of classes, f is the decision function of Label against
 // SecondClass. If the model has a decision function per class, f is the decision function of Label
-// minus the decision function of SecondClass. For label sets and regression, f is the decision
-// function. For one-class models, f is the decision function, negated if the prediction is -1.
+// minus the decision function of SecondClass. For label sets, f is the decision function of Label.
+// For regression, f is the predicted value. For one-class models, f is the decision function,
+// negated if the prediction is -1.
 type DocumentExplanation struct {
 	Label          string  `json:"label"`             // predicted label
 	SecondClass    string  `json:"against,omitempty"` // second class; "" if f depends on Label only

@@ -29,7 +29,7 @@ const CurvatureFloor = coeff.CurvatureFloor
 type Kernels struct {
 	ISA        ISA
 	PanelWidth int  // R, the number of documents in a panel
-	Cost       Cost // costs of the steps of a dot product, for choosing the dense terms
+	Cost       Cost // costs of the steps of a dot product, used to choose which terms are stored densely
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
@@ -104,7 +104,7 @@ type Cost struct {
 	TailMatch     float64 // TailAdd: time per match
 	TailDocument  float64 // TailStore: fixed cost of a document, including the conversion to c
 	TailVisit     float64 // TailAdd: fixed cost of a visit
-	RowDocument   float64 // PanelDotRows: fixed cost of a document, including the conversion to c
+	DenseDocument float64 // PanelDotRows: fixed cost of a document, including the conversion to c
 	L3Byte        float64 // time per byte to load a panel from the L3 cache
 }
 

@@ -32,7 +32,7 @@ var tableAVX2 = Kernels{
 	ISA:        AVX2,
 	PanelWidth: layout.PanelWidth,
 	Cost: Cost{HeadValue: 1.42, HeadCacheMiss: 0.3, HeadDocument: 7, TailMatch: 0.55, TailDocument: 8,
-		TailVisit: 6, RowDocument: 6, L3Byte: 0.05},
+		TailVisit: 6, DenseDocument: 6, L3Byte: 0.05},
 
 	PanelDot:     panelDotAVX2,
 	PanelDotLast: panelDotLastAVX2,

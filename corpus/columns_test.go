@@ -47,7 +47,7 @@ func TestReadColumns(t *testing.T) {
 	opt := columnsOptions(t, "title=words + price=numbers", 1)
 	want := read(table.String(), "a.csv", opt)
 	checkCorpus(t, want)
-	if len(want.Documents.Views) != 2 || want.HasRaw() || len(want.Warnings) != 2 ||
+	if len(want.Documents.Views) != 2 || want.HasRawDocuments() || len(want.Warnings) != 2 ||
 		want.Warnings[0].Count != int64(documents/10) ||
 		!strings.HasSuffix(want.Tokenizer.String(), "price=numbers:1|125|249|375|499|625|749|875|999") {
 		t.Fatalf("%s, %v, views %v", want.Tokenizer, want.Warnings, want.Documents.Views)

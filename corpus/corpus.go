@@ -90,7 +90,7 @@ func (c *Corpus) Validate() error {
 		name string
 		n    int
 		set  bool
-	}{{"texts", c.Raw.Len(), c.HasRaw()}, {"names", len(c.Names), c.Names != nil},
+	}{{"texts", c.Raw.Len(), c.HasRawDocuments()}, {"names", len(c.Names), c.Names != nil},
 		{"hashes", len(c.Hashes), c.Hashes != nil}, {"groups", len(c.Groups), c.Groups != nil},
 		{"weights", len(c.Weights), c.Weights != nil}} {
 		if list.set && list.n != rows {

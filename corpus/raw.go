@@ -19,8 +19,8 @@ type Raw struct {
 	Rows    [][]string // Rows[i] has the fields of document i, in the order of Columns
 }
 
-// HasRaw reports whether r holds documents.
-func (r Raw) HasRaw() bool { return r.Texts != nil || r.Rows != nil }
+// HasRawDocuments reports whether r holds documents.
+func (r Raw) HasRawDocuments() bool { return r.Texts != nil || r.Rows != nil }
 
 // Len returns the number of documents.
 func (r Raw) Len() int { return max(len(r.Texts), len(r.Rows)) }

@@ -187,14 +187,14 @@ func lineTooLong(most int) *SyntaxError {
 }
 
 // eachLine calls parse for each line of data, numbered from 0, up to the first invalid line. It
-// returns this line's error. Lines of more than most bytes are invalid.
-func eachLine(data []byte, most int, parse func(l []byte, line int32) *SyntaxError) *SyntaxError {
+// returns this line's error. Lines longer than maxBytes are invalid.
+func eachLine(data []byte, maxBytes int, parse func(l []byte, line int32) *SyntaxError) *SyntaxError {
 	for line := int32(0); len(data) > 0; line++ {
 		var l []byte
 		l, data = nextLine(data)
 		var bad *SyntaxError
-		if len(l) > most {
-			bad = lineTooLong(most)
+		if len(l) > maxBytes {
+			bad = lineTooLong(maxBytes)
 		} else {
 			bad = parse(l, line)
 		}

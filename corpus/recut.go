@@ -72,7 +72,7 @@ func (c *Corpus) Retokenize(ctx context.Context, documents []int, opt Options) (
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if !c.HasRaw() {
+	if !c.HasRawDocuments() {
 		return nil, fmt.Errorf("corpus: %s has no texts; read it with Options.KeepTextBytes", c.Source)
 	}
 	for _, i := range documents {

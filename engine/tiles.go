@@ -13,9 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Tile is a rectangle of c = 1 - cosine, or of kernel values, for some of an engine's documents
-// (rows) and up to Stride other documents (columns). It is valid only during the call of the
-// function that receives it.
+// Tile is a rectangle of values of c = 1 - cosine, or of a kernel. The rows are documents of an
+// engine. The columns are documents of the same engine, or test documents (see [Request]). A Tile
+// is valid only during the call of the function that receives it.
 type Tile struct {
 	FirstRow    int // first document of the rows
 	Rows        int // number of rows: documents FirstRow, FirstRow+1, …

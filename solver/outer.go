@@ -328,7 +328,7 @@ const maxPrefetchBytes = 512 << 10
 
 func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	n := int32(len(d.docs))
-	shared := int(n) < len(d.sign) // the two variables of a document share its row
+	shared := int(n) < len(d.sign) // true if each document has two variables, which share its row
 	s.docs, s.rowOf = s.docs[:0], s.rowOf[:0]
 	for _, t := range set {
 		if t < 0 {

@@ -186,7 +186,7 @@ func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	return &Job{*d, digest, h}, nil
 }
 
-// DescriptionPrefix is the prefix of the names of descriptions.
+// DescriptionPrefix is the name prefix of job descriptions in the store.
 const DescriptionPrefix = "jobs/"
 
 func descriptionName(digest string) string { return DescriptionPrefix + digest }

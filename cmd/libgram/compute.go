@@ -44,7 +44,7 @@ func (o *dataset) about() any {
 		Text, TextsKept, Labelled  bool
 		Classes                    []string
 	}{o.Source, o.Tokenizer.String(), o.Table, o.Documents.Rows(), o.Documents.Cols, len(o.Documents.Values),
-		o.Vocabulary != nil, o.HasRaw(), len(o.Labels.IDs) > 0, o.Classes}
+		o.Vocabulary != nil, o.HasRawDocuments(), len(o.Labels.IDs) > 0, o.Classes}
 }
 
 func (o *dataset) arrays() map[string]arrayMaker {

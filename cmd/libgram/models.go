@@ -113,7 +113,7 @@ func (c *call) trainingCorpus(x *documents, o *gram.TrainOptions) (*corpus.Corpu
 	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.KeepsDocuments && x.matrix != nil {
 		in.Documents = cloneCSR(in.Documents)
 	}
-	if err == nil && o.Terms != nil && !in.HasRaw() {
+	if err == nil && o.Terms != nil && !in.HasRawDocuments() {
 		err = errors.New(`gram: option "terms" requires documents with texts`)
 	}
 	if err == nil && (x.weights != nil || x.weightCount != 0) {

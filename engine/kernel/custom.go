@@ -31,8 +31,8 @@ type Custom struct {
 
 // New returns a user-defined kernel. Kernels from different calls aren't equal, even if the names
 // are equal. New fails if the name is empty, invalid or taken, if Eval is nil, or if Eval depends
-// on the norms although Properties.UsesNorms is false. If Properties.UsesNorms is false, it returns
-// a [PanicError] if Eval panics at c = 0, ¼ or 1.
+// on the norms although Properties.UsesNorms is false. It returns a [PanicError] if
+// Properties.UsesNorms is false and Eval panics at c = 0, ¼ or 1.
 func New(c Custom) (k Kernel, err error) {
 	switch {
 	case c.Name == "":

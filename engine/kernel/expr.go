@@ -46,7 +46,7 @@ type expr struct {
 	exact      bool // true if all kernels are computed by their formulas, not by tables
 	nodes      []node
 	index      map[node]ref // index of each node
-	attributes []norm       // functions of a single norm, for opX and opY
+	attributes []norm       // functions of a single norm; opX and opY refer to them by index n
 }
 
 func newExpr(exact bool, value func(a input) ref) *expr {

@@ -73,14 +73,15 @@ func (g *Constraints) KernelFixed() bool {
 
 // Candidates returns the settings from which [tune.Choose] selects. Fixed settings have one value.
 func (g *Constraints) Candidates(c *corpus.Corpus, s svm.Settings) (tune.Candidates, error) {
-	out := tune.Candidates{Measure: s.Measure(), C: candidateCs, Nu: s.Nu, Epsilons: []float64{s.Epsilon}, Unit: 1,
-		Schemes: []solver.Scheme{s.Scheme}, WorkBudget: g.WorkBudget, Seed: g.Seed, FinalFolds: tune.DefaultFolds}
+	out := tune.Candidates{Measure: s.Measure(), C: candidateCs, Nu: s.Nu, Epsilons: []float64{s.Epsilon},
+		ParameterUnit: 1, Schemes: []solver.Scheme{s.Scheme}, WorkBudget: g.WorkBudget, Seed: g.Seed,
+		FinalFolds: tune.DefaultFolds}
 	regression := out.Measure == tune.MeanSquaredError
 	if regression {
-		out.Unit = spread(c)
-		out.C = scaleValues(out.Unit, candidateRegressionCs)
+		out.ParameterUnit = spread(c)
+		out.C = scaleValues(out.ParameterUnit, candidateRegressionCs)
 		if s.Type == model.EpsilonSVR && g.Epsilon == 0 {
-			out.Epsilons = scaleValues(out.Unit, candidateEpsilons)
+			out.Epsilons = scaleValues(out.ParameterUnit, candidateEpsilons)
 		}
 	}
 	if g.C != 0 {

@@ -99,7 +99,7 @@ func TestCandidatesOfRegression(t *testing.T) {
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
 		got, err := (&Constraints{}).Candidates(c, svm.Settings{Type: model.EpsilonSVR})
-		if err != nil || got.Unit != of.unit || got.C[0] != of.unit ||
+		if err != nil || got.ParameterUnit != of.unit || got.C[0] != of.unit ||
 			got.Epsilons[0] != run.RoundSignificant(of.unit/10, 12) ||
 			got.SupervisedKernels != nil || len(got.Schemes) != 1 {
 			t.Errorf("%s: %+v, %v, expected the unit %v", name, got, err, of.unit)

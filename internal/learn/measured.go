@@ -47,7 +47,7 @@ func WithVectors(
 	}
 	values, ok := c.Tokenizer.WithValues()
 	switch {
-	case ok && c.ViewsInferred && c.HasRaw():
+	case ok && c.ViewsInferred && c.HasRawDocuments():
 		opt.Tokenizer, opt.MinDF = values, 0
 		return c.Retokenize(ctx, nil, opt)
 	case ok && c.ViewsInferred:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func (t *svmTrainer) settings(o *Options) (svm.Settings, error) {
 func SettingsOf(t Trainer, o Options) (svm.Settings, error) {
 	own, ok := t.(*svmTrainer)
 	if !ok {
-		return svm.Settings{}, errors.New("learn: model is not a support vector machine")
+		return svm.Settings{}, fmt.Errorf("learn: the trainer must be for support vector machines, got %T", t)
 	}
 	return own.settings(&o)
 }
@@ -206,7 +207,7 @@ func (t *svmTrainer) candidates(
 		from, err = t.constraints(o, embeddings).Candidates(c, s)
 	}
 	if s.Measure() == tune.MeanSquaredError && !t.IsSet("tolerance") {
-		s.Tolerance = run.RoundSignificant(from.Unit*s.Tolerance, 12) // the tolerance is in units of the targets
+		s.Tolerance = run.RoundSignificant(from.ParameterUnit*s.Tolerance, 12) // the tolerance is in units of the targets
 	}
 	from.LowMemory = o.MemoryBytes > 0
 	return from, s, err
@@ -346,7 +347,7 @@ func (t *svmTrainer) linearAlternative(
 }
 
 // trainLinear trains linear models after an SVM failed with the memory error cause. If memory
-// doesn't suffice for linear models either, it returns the error with the smaller need.
+// doesn't suffice for linear models either, it returns the error that reports the smaller need.
 func (t *svmTrainer) trainLinear(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, held)
@@ -377,7 +378,7 @@ func (t *svmTrainer) Train(ctx context.Context, c *corpus.Corpus, o Options) (Mo
 	}
 	trained := &TrainingResult{}
 	p, err := t.chosenProblem(ctx, c, s, o, trained)
-	if c.HasRaw() && isMemoryError(err) { // retry without texts, which are needed only to try other terms
+	if c.HasRawDocuments() && isMemoryError(err) { // retry without texts, which are needed only to try other terms
 		words := *c
 		words.Raw = corpus.Raw{}
 		c = &words

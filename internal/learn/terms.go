@@ -115,7 +115,7 @@ func (o *Options) compareTokenizers(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,
 ) ([]corpus.TermOptions, corpus.Options, error) {
 	reading := corpus.Options{Workers: o.Workers}
-	if !c.HasRaw() || len(terms) < 2 {
+	if !c.HasRawDocuments() || len(terms) < 2 {
 		return nil, reading, nil
 	}
 	o.HeldBytes += c.Raw.Bytes()

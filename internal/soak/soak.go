@@ -44,9 +44,9 @@ type Report struct {
 	Interrupted        bool         `json:"interrupted"`
 	Rounds             int          `json:"turns"` // number of started rounds
 	Pinned             bool         `json:"pinned"`
-	SingleCoreFraction float64      `json:"alone_share"`  // fraction of the time with a single busy core
-	CorpusBytes        int64        `json:"corpus_bytes"` // size of the largest corpus
-	CacheBytes         int64        `json:"cache_bytes"`  // size of the last-level cache; 0 if unknown
+	SingleCoreFraction float64      `json:"single_core_share"` // fraction of the time with a single busy core
+	CorpusBytes        int64        `json:"corpus_bytes"`      // size of the largest corpus
+	CacheBytes         int64        `json:"cache_bytes"`       // size of the last-level cache; 0 if unknown
 	Cores              []Core       `json:"cores"`
 	DifferenceCount    int          `json:"differences"`
 	Differences        []Difference `json:"first_differences"`

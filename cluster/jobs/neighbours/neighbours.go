@@ -44,7 +44,7 @@ type spec struct {
 
 	// The JSON key isn't "min", because older programs with that key compare values in float32.
 	// With another key, old and new programs reject each other's jobs.
-	Min *float64 `json:"least,omitempty"`
+	Min *float64 `json:"min,omitempty"`
 }
 
 type planner struct {

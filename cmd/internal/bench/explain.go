@@ -27,9 +27,9 @@ type headRow struct {
 	NumSegments int     `json:"segments"`
 	Predicted   float64 `json:"predicted_seconds"` // time that the cost model predicts for the dot products
 	headRound
-	Min    float64 `json:"seconds_least"`
-	Max    float64 `json:"seconds_most"`
-	Chosen bool    `json:"chosen"`
+	MinSeconds float64 `json:"seconds_min"`
+	MaxSeconds float64 `json:"seconds_max"`
+	Chosen     bool    `json:"chosen"`
 
 	engine *engine.Engine
 	rounds []headRound
@@ -113,7 +113,7 @@ func (r *headsReport) summarise() {
 		}
 		row.headRound = instrument.Medians(row.rounds)
 		least, most := instrument.MinMax(row.rounds)
-		row.Min, row.Max = least.Seconds, most.Seconds
+		row.MinSeconds, row.MaxSeconds = least.Seconds, most.Seconds
 		if row.RatioToBest < best {
 			best, r.BestTerms = row.RatioToBest, row.NumTerms
 		}
@@ -131,7 +131,7 @@ func (r *headsReport) Describe(d *report.Document) {
 		">head terms", ">segments", ">predicted", ">measured", ">min", ">max", ">head", ">tail", ">to best", "")
 	for _, row := range r.Rows {
 		cells := []string{report.FormatCount(row.NumTerms), report.FormatCount(row.NumSegments)}
-		for _, s := range []float64{row.Predicted, row.Seconds, row.Min, row.Max, row.Head, row.Tail} {
+		for _, s := range []float64{row.Predicted, row.Seconds, row.MinSeconds, row.MaxSeconds, row.Head, row.Tail} {
 			cells = append(cells, report.FormatSeconds(s))
 		}
 		t.Add(append(cells, fmt.Sprintf("%.3f", row.RatioToBest), map[bool]string{true: "<-- chosen"}[row.Chosen])...)

@@ -42,8 +42,8 @@ type pairsRow struct {
 	Workers      int    `json:"workers"`
 	NumPairs     int64  `json:"pairs"`
 	pairsRound
-	MinPairsPerS float64 `json:"pairs_per_s_least"`
-	MaxPairsPerS float64 `json:"pairs_per_s_most"`
+	MinPairsPerS float64 `json:"pairs_per_s_min"`
+	MaxPairsPerS float64 `json:"pairs_per_s_max"`
 
 	HeadTerms int `json:"head_terms"`
 	PanelSize int `json:"panel_documents"`

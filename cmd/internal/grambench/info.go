@@ -37,27 +37,27 @@ var wantedFeatures = []cpuid.FeatureID{
 }
 
 type computerReport struct {
-	Version        string     `json:"version"`
-	Go             string     `json:"go"`
-	OS             string     `json:"os"`
-	Arch           string     `json:"arch"`
-	CPU            string     `json:"cpu"`
-	Features       []string   `json:"features"`
-	NumCores       int        `json:"logical_cores"`
-	NumWorkers     int        `json:"workers"`
-	L1D            int        `json:"l1d_bytes"`
-	L2             int        `json:"l2_bytes"`
-	L3             int        `json:"l3_bytes"`
-	MemoryBytes    int64      `json:"memory_bytes"`
-	FreeBytes      int64      `json:"memory_free_bytes"`
-	FreeBytesLimit string     `json:"memory_free_by,omitempty"` // limit that determines the amount of free memory
-	ChosenISA      string     `json:"isa"`
-	Reason         string     `json:"isa_reason"`
-	CostOrigin     string     `json:"cost_origin"`
-	GPU            string     `json:"gpu"` // name of the device, or the reason why there is none
-	Backend        string     `json:"backend"`
-	Device         *cuda.Info `json:"device,omitempty"`
-	Rows           []infoRow  `json:"rows"`
+	Version         string     `json:"version"`
+	Go              string     `json:"go"`
+	OS              string     `json:"os"`
+	Arch            string     `json:"arch"`
+	CPU             string     `json:"cpu"`
+	Features        []string   `json:"features"`
+	NumCores        int        `json:"logical_cores"`
+	NumWorkers      int        `json:"workers"`
+	L1D             int        `json:"l1d_bytes"`
+	L2              int        `json:"l2_bytes"`
+	L3              int        `json:"l3_bytes"`
+	MemoryBytes     int64      `json:"memory_bytes"`
+	FreeBytes       int64      `json:"memory_free_bytes"`
+	FreeBytesSource string     `json:"memory_free_by,omitempty"` // limit that determines the amount of free memory
+	ChosenISA       string     `json:"isa"`
+	Reason          string     `json:"isa_reason"`
+	CostOrigin      string     `json:"cost_origin"`
+	GPU             string     `json:"gpu"` // name of the device, or the reason why there is none
+	Backend         string     `json:"backend"`
+	Device          *cuda.Info `json:"device,omitempty"`
+	Rows            []infoRow  `json:"rows"`
 }
 
 // infoRow describes an instruction set and whether it is available.
@@ -79,7 +79,7 @@ func newComputerReport() *computerReport {
 		Features:    []string{}, CostOrigin: asm.CostOrigin, ChosenISA: string(asm.BestKernels().ISA),
 	}
 	if b := run.AvailableMemory(); b.Source != "" {
-		r.FreeBytes, r.FreeBytesLimit = max(b.FreeBytes, 0), b.Source
+		r.FreeBytes, r.FreeBytesSource = max(b.FreeBytes, 0), b.Source
 	}
 	for _, id := range wantedFeatures {
 		if cpu.Supports(id) {
@@ -123,7 +123,7 @@ func (r *computerReport) Describe(d *report.Document) {
 	line("caches", fmt.Sprintf("L1 data %s, L2 %s, L3 %s", formatSize(int64(r.L1D)), formatSize(int64(r.L2)),
 		formatSize(int64(r.L3))))
 	line("memory", fmt.Sprintf("%s, %s free, by %s", formatSize(r.MemoryBytes), formatSize(r.FreeBytes),
-		report.OrUnknown(r.FreeBytesLimit)))
+		report.OrUnknown(r.FreeBytesSource)))
 	line("GPU", r.gpuText())
 	line("back end", r.Backend)
 	line("chosen", r.ChosenISA+": "+r.Reason)

@@ -152,7 +152,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 
 // warnTexts warns if texts were discarded because of the memory limit.
 func (r *evaluate) warnTexts(e *cli.Env, c *corpus.Corpus) {
-	if c.HasRaw() || c.Vocabulary == nil || strings.HasPrefix(r.Source, "synthetic:") {
+	if c.HasRawDocuments() || c.Vocabulary == nil || strings.HasPrefix(r.Source, "synthetic:") {
 		return
 	}
 	e.Warnf("the texts of %s need more than a quarter of -m, so mistakes are shown without their text", r.Source)

@@ -157,7 +157,7 @@ func (r *predict) predict(ctx context.Context, e *cli.Env, p *cli.Progress) (*pr
 	if err != nil {
 		return nil, err
 	}
-	if r.texts && !corpus.HasRaw() {
+	if r.texts && !corpus.HasRawDocuments() {
 		return nil, fmt.Errorf("-texts: %s contains no text", r.Source)
 	}
 	if corpus, err = r.convertKernelRows(loaded.model, corpus); err != nil {

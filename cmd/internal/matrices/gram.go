@@ -199,8 +199,8 @@ func describeGram(n int) string {
 	return fmt.Sprintf("a Gram matrix of %s", report.FormatDocuments(n))
 }
 
-// maxWholeBytes is the maximum size in bytes of a matrix that is computed before it is written.
-// Larger matrices are written during the computation. This saves memory and costs little time,
+// maxWholeBytes is the maximum size in bytes of a matrix that is computed completely before it is
+// written. Larger matrices are written during the computation. This saves memory and costs little time,
 // because the disk is slower than the engine.
 const maxWholeBytes = 256 << 20
 

@@ -186,9 +186,9 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	}
 	switch vectors := c.Vocabulary == nil; {
 	case d.keep == "":
-	case c.HasRaw() && slices.Contains(vectorExtensions, strings.ToLower(filepath.Ext(d.keep))):
+	case c.HasRawDocuments() && slices.Contains(vectorExtensions, strings.ToLower(filepath.Ext(d.keep))):
 		return fmt.Errorf("-keep %s: %s contains texts, so the file name must end in .jsonl", d.keep, c.Source)
-	case c.HasRaw():
+	case c.HasRawDocuments():
 	case !vectors:
 		return fmt.Errorf("-keep: %s contains no text", c.Source)
 	case slices.ContainsFunc(c.Classes, func(name string) bool { return strings.ContainsAny(name, " ,:#") }):
@@ -213,7 +213,7 @@ func (d *duplicates) run(ctx context.Context, e *cli.Env) error {
 	r.setBlank(e, space.BlankCount)
 	space = nil
 	documents := c.Documents
-	if c.Documents = nil; d.keep == "" || c.HasRaw() {
+	if c.Documents = nil; d.keep == "" || c.HasRawDocuments() {
 		documents = nil
 	}
 	groups, err := d.find(ctx, p, x, r)
@@ -315,7 +315,7 @@ func writeKept(
 	var indices []uint64
 	var values []float64
 	line := func(b []byte, i int) []byte {
-		if c.HasRaw() {
+		if c.HasRawDocuments() {
 			return appendObject(b, c, i)
 		}
 		terms, raw := documents.Row(i)

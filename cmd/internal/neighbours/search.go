@@ -77,7 +77,7 @@ func (s *search) keepTexts(always bool) {
 }
 
 func (s *search) checkTexts(c *corpus.Corpus) error {
-	if s.texts && !c.HasRaw() {
+	if s.texts && !c.HasRawDocuments() {
 		return fmt.Errorf("-texts: %s contains no text", c.Source)
 	}
 	return nil

@@ -249,7 +249,7 @@ type loadedModel struct {
 	minProbability float64        // minimum probability; less probable predictions are rejected
 
 	index    *gram.Index    // index of the texts of -of, or nil
-	texts    *corpus.Corpus // names and labels of the -of texts
+	texts    *corpus.Corpus // names, labels and classes of the texts of -of, or nil
 	readTime time.Time
 }
 
@@ -281,7 +281,7 @@ func (r *serveFlags) load(ctx context.Context) (*loadedModel, error) {
 		read.Tokenizer = a.Tokenizer
 	}
 	out.texts, err = corpus.Read(ctx, r.textsSource, read)
-	if err == nil && !out.texts.HasRaw() {
+	if err == nil && !out.texts.HasRawDocuments() {
 		err = errors.New("the source contains vectors, or its texts do not fit in memory")
 	}
 	if err == nil {

@@ -30,8 +30,8 @@ type embeddingLine struct {
 	NumPairs        int64   `json:"pairs"`
 	NumRows         int     `json:"rows_computed"`
 	NumClosestPairs int     `json:"closest_pairs"`
-	NumIdentical    int64   `json:"identical_pairs"`    // number of pairs i < j of identical documents in the corpus
-	MaxClosestC     float64 `json:"greatest_closest_c"` // largest c among the closest pairs
+	NumIdentical    int64   `json:"identical_pairs"` // number of pairs i < j of identical documents in the corpus
+	MaxClosestC     float64 `json:"max_closest_c"`   // largest c among the closest pairs
 }
 
 // kernelRow is the result for one instruction set and kernel.

@@ -68,7 +68,7 @@ type Counts struct {
 	DistinctDocuments int     // number of distinct documents
 	Values            int64   // number of values of distinct documents
 	PrefixValues      int64   // number of values in prefixes
-	Matches           int64   // number of pairs of list entries that are a match
+	Matches           int64   // number of matches (see the package comment)
 	SketchPassRate    float64 // fraction of matches that pass the sketches, estimated from a sample
 	StepsPerMatch     float64 // mean number of merge steps per match, estimated from a sample
 	CheckRate         float64 // fraction of matches that must be checked, estimated from a sample

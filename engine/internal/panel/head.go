@@ -64,7 +64,7 @@ type Head struct {
 // the dense panel exceeds half of the L2 cache, it is read from L3 once per block of documents. If
 // the columns are dense, with one segment,
 //
-//	head = n/R · (Σ_{r<H} f_r · HeadValue + n · RowDocument + 4 n·H · L3Byte)
+//	head = n/R · (Σ_{r<H} f_r · HeadValue + n · DenseDocument + 4 n·H · L3Byte)
 //
 // One triangle of the Gram matrix takes half of this time. A positive most limits the number of
 // terms.
@@ -89,7 +89,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 			cost += n / width * n / blockDocs * panel * pair.cost.L3Byte
 		}
 		h := Head{DenseRows, terms, segments, time.Duration(cost / 2)}
-		cost = tail + n/width*(values*pair.cost.HeadValue+n*pair.cost.RowDocument+4*n*float64(terms)*pair.cost.L3Byte)
+		cost = tail + n/width*(values*pair.cost.HeadValue+n*pair.cost.DenseDocument+4*n*float64(terms)*pair.cost.L3Byte)
 		swapped := time.Duration(cost / 2)
 		can := segments == 1 && terms > 0 && pair.finish != nil && sparse.BlockSize%k.PanelWidth == 0
 		if can && (roles == DenseColumns || roles == DenseByCost && swapped < h.PredictedTime) {

@@ -23,5 +23,5 @@ func RoundNoiseToZero(c float64) float64 {
 }
 
 // InclusiveBound returns bound·(1 + 10⁻⁹), the largest c that is treated as within bound, so that
-// 1/10 is within 0.1.
+// rounding errors don't exclude a pair whose exact c equals bound.
 func InclusiveBound(bound float64) float64 { return bound * (1 + 1e-9) }

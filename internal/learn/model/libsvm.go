@@ -76,9 +76,10 @@ func parseKernel(spec string) (libsvmKernel, error) {
 		switch {
 		case !slices.Contains(known, key):
 			return k, fmt.Errorf("kernel %s: LIBSVM does not support the parameter %q", spec, key)
-		case err != nil || !isFinite(v) || key == "degree" && (v != math.Trunc(v) || v < 0 || v > math.MaxInt32):
-			return k, fmt.Errorf("kernel %s: %s must be a finite number (degree: a non-negative integer), got %q", spec,
-				key, value)
+		case key == "degree" && (err != nil || v != math.Trunc(v) || !(v >= 0 && v <= math.MaxInt32)):
+			return k, fmt.Errorf("kernel %s: degree must be an integer from 0 to %d, got %q", spec, math.MaxInt32, value)
+		case err != nil || !isFinite(v):
+			return k, fmt.Errorf("kernel %s: %s must be a finite number, got %q", spec, key, value)
 		case key == "degree":
 			k.degree = int(v)
 		case key == "gamma":

@@ -51,7 +51,7 @@ func (m *Model) validateClasses() error {
 		return nil
 	}
 	if len(m.Classes) != k || k < 1 {
-		return fmt.Errorf("model needs a name for each class, got %d classes and %d names", k, len(m.Classes))
+		return fmt.Errorf("model must have classes with a name each, got %d classes and %d names", k, len(m.Classes))
 	}
 	if c.AtLeastOneLabel && c.Scheme != solver.MultiLabel {
 		return fmt.Errorf("AtLeastOneLabel requires scheme %s, got %s", solver.MultiLabel, c.Scheme)

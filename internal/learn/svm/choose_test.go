@@ -51,7 +51,7 @@ func choose(
 		from.Epsilons = []float64{s.Epsilon}
 	}
 	from.Measure, from.Nu, from.LowMemory = s.Measure(), s.Nu, opt.MemoryBytes > 0
-	from.Unit, from.WorkBudget, from.FinalFolds = cmp.Or(from.Unit, 1), cmp.Or(from.WorkBudget, 1),
+	from.ParameterUnit, from.WorkBudget, from.FinalFolds = cmp.Or(from.ParameterUnit, 1), cmp.Or(from.WorkBudget, 1),
 		cmp.Or(from.FinalFolds, 5)
 	on := &SampleEvaluator{Corpus: c, Settings: s, Candidates: &from, Options: opt}
 	got, err := tune.Choose(ctx, c, from, on)
@@ -208,7 +208,7 @@ func TestChooseRegression(t *testing.T) {
 			c.Classes = append(c.Classes, strconv.FormatFloat(by*v, 'g', -1, 64))
 			c.Labels.IDs, c.Labels.Offsets = append(c.Labels.IDs, int32(i)), append(c.Labels.Offsets, int64(i+1))
 		}
-		from := tune.Candidates{PreferSmallC: true, Unit: 4 * by, Neighbours: nearC,
+		from := tune.Candidates{PreferSmallC: true, ParameterUnit: 4 * by, Neighbours: nearC,
 			Kernels: kernelsFor("diffusion:t=0.001", "diffusion:t=2", "linear:embed=tf-l2"),
 			C:       []float64{0.04 * by, 0.4 * by}, Epsilons: []float64{0.4 * by, 40 * by}}
 		out := musttest.Get(choose(t.Context(), c, Settings{Type: kind, Tolerance: 1e-3 * by}, from, Options{}))(t)

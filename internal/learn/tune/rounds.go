@@ -214,8 +214,8 @@ func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 		}
 		for _, steps := range steps {
 			q := best
-			c := stepC(best.C/h.candidates.Unit, steps)
-			if q.C = run.RoundSignificant(c*h.candidates.Unit, 12); c >= minExtendedC && c <= maxExtendedC {
+			c := stepC(best.C/h.candidates.ParameterUnit, steps)
+			if q.C = run.RoundSignificant(c*h.candidates.ParameterUnit, 12); c >= minExtendedC && c <= maxExtendedC {
 				add(q)
 			}
 		}
@@ -223,7 +223,7 @@ func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 	return more
 }
 
-// minExtendedC and maxExtendedC bound values of C outside the list, in units of Candidates.Unit.
+// minExtendedC and maxExtendedC bound values of C outside the list, in units of Candidates.ParameterUnit.
 const minExtendedC, maxExtendedC = 1e-3, 1e4
 
 // stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element that

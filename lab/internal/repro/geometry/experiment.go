@@ -63,7 +63,7 @@ func (p *settings) Run(context.Context, *repro.Env) (*repro.Report, error) {
 		for _, norm := range p.Norms {
 			at, err := surfaceAt(k, norm, p.Dimension)
 			if rough := (*roughError)(nil); errors.As(err, &rough) {
-				r.AddNote("%s has no derivative and therefore no metric: %v (6.18)", k, rough)
+				r.AddNote("%s has no metric, because %v (thesis, 6.18)", k, rough)
 				break
 			} else if err != nil {
 				return nil, err

@@ -188,7 +188,7 @@ func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels []
 func (p *settings) modApteTables(ctx context.Context, r *repro.Env, s *modApte, report *repro.Report,
 	agreement *repro.Table) error {
 	n, t := int64(s.train.Rows()), int64(s.test.Rows())
-	need := fmt.Sprintf("two kernel matrices of %d training and %d test documents", n, t)
+	need := fmt.Sprintf("computing two kernel matrices of %d training and %d test documents", n, t)
 	if err := r.CheckMemory(need, 8*n*(n+t)+rowBytes(n), s.train, s.test); err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func (p *settings) measureCorpus(ctx context.Context, r *repro.Env, name string,
 		return err
 	}
 	n := int64(c.Documents.Rows())
-	if err := r.CheckMemory(fmt.Sprintf("two kernel matrices of %d documents", n), 8*n*n, c.Documents); err != nil {
+	need := fmt.Sprintf("computing two kernel matrices of %d documents", n)
+	if err := r.CheckMemory(need, 8*n*n, c.Documents); err != nil {
 		return err
 	}
 	terms, _ := c.Documents.TermFrequencies()
