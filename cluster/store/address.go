@@ -66,7 +66,8 @@ func parseAddress(address string) (location, error) {
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return location{}, fmt.Errorf("store: malformed parameters of the %s:// address; write %% and ; as %%25 and %%3B", u.Scheme)
+		return location{}, fmt.Errorf("store: malformed parameters of the %s:// address; write %% and ; as %%25 and %%3B",
+			u.Scheme)
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch {

@@ -36,7 +36,8 @@ gramcluster work -store run -job 3f2a -shard 0/4`,
 			w := &workFlags{stdin: stdin}
 			f.Usage = "gramcluster work -store URL [-job JOB [-shard I/N]] [flags]"
 			w.declareStore(f)
-			f.StringVar(&w.job, "job", "", "run the tasks of the job with digest prefix `JOB`, instead of tasks from standard input")
+			f.StringVar(&w.job, "job", "",
+				"run the tasks of the job whose digest begins with `JOB`, instead of tasks from standard input")
 			f.StringVar(&w.shard, "shard", "", "run only part `I/N` of the job's tasks, such as 0/4")
 			w.declareComputing(f)
 			w.declareCache(f)
