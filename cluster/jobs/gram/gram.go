@@ -57,7 +57,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "diffusion:t=0.5", "compute the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's embedding)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: from the kernel)")
 	f.IntVar(&p.rows, "block-rows", 2048, "number of rows `N` per task, a multiple of 128; multiples of 512 are fastest")
 	f.IntVar(&p.columns, "block-columns", 8192,
 		"maximum number of columns `N` per task, a multiple of 128 and at least twice -block-rows")

@@ -67,7 +67,7 @@ func declare(f *flag.FlagSet) job.Planner {
 		}
 		f.Func(q.flag, q.usage, func(text string) error { return params.Set(&p.s, q.name, text) })
 	}
-	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: the kernel's embedding)")
+	f.StringVar(&p.embedding, "embed", "", "embed documents as `EMBEDDING` (default: from the kernel)")
 	f.Uint64Var(&p.s.Seed, "seed", 1, "`SEED` for choosing the landmarks")
 	f.IntVar(&p.tasks, "tasks", defaultTasks, "maximum number `N` of tasks per pass")
 	return p

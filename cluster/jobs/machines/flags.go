@@ -56,7 +56,7 @@ func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 		return err
 	}), "kernel", kernel)
 	to.StringVar(&f.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's embedding)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: from the kernel)")
 	to.StringVar(&f.Type, "type", "c_svc", "`TYPE`: c_svc, nu_svc, one_class, epsilon_svr or nu_svr")
 	for _, p := range parameterFlags {
 		usage := p.usage

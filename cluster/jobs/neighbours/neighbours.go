@@ -56,7 +56,7 @@ func declare(f *flag.FlagSet) job.Planner {
 	p := &planner{}
 	f.StringVar(&p.kernel, "kernel", "bhattacharyya", "compare documents by the kernel `SPEC`; see gram kernels")
 	f.StringVar(&p.embedding, "embed", "",
-		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: the kernel's embedding)")
+		"embed documents as `EMBEDDING`, such as tfidf-l2 (default: from the kernel)")
 	f.IntVar(&p.k, "k", 10, "number of neighbours `N` per document")
 	f.StringVar(&p.min, "min", "", "omit neighbours with a kernel value below `VALUE`")
 	f.IntVar(&p.blockSize, "block", 16384, "each task computes `N`×N pairs")
