@@ -24,7 +24,7 @@ import (
 // Examples are seeds, solver parameters (iterations are bounded), parameters of other types, k
 // (bounded by the number of documents), cache sizes (checked elsewhere) and vectors of a pass.
 var anyValue = map[string]bool{
-	"seed": true, "c": true, "nu": true, "epsilon": true, "tolerance": true, "c_values": true, "k": true, "least": true,
+	"seed": true, "c": true, "nu": true, "epsilon": true, "tolerance": true, "c_values": true, "k": true, "min": true,
 	"l1": true, "l2": true, "iterations": true, "at": true, "step": true,
 }
 
