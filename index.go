@@ -25,7 +25,7 @@ type IndexOptions struct {
 	Embedding string           // embedding of the documents; default tf-l1-sqrt
 }
 
-// Match is a document of an index and its distance from the query, c = 1 − cosine, in float32.
+// Match holds the number of an index document and its float32 distance c = 1 − cosine to the query.
 type Match = engine.Match
 
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents

@@ -21,10 +21,10 @@ type About struct {
 
 	Classes           []string // class names; nil for regression and one-class models
 	DecisionFunctions []string // names of the decision functions, the columns of Predictions.Scores
-	OneClass          bool     // the model predicts 1 for documents like the training documents, else -1
-	Numbers           bool     // the model is a regression
-	Votes             bool     // scores are votes or energies, not decision values
-	Probabilities     bool     // predictions have probabilities
+	OneClass          bool     // true if the model predicts 1 for documents like the training documents, else -1
+	Numbers           bool     // true if the model is a regression model
+	Votes             bool     // true if scores are votes or energies instead of decision values
+	Probabilities     bool     // true if predictions have probabilities
 	MinProbability    float64  // threshold for the largest probability, below which the class is ?; 0 for no threshold
 
 	Tokenizer  corpus.Tokenizer // tokenizer of texts
@@ -273,15 +273,15 @@ type ColumnImportance struct {
 // Outcome compares the prediction of a document with its labels.
 type Outcome struct {
 	TrueLabel, PredictedLabel string  // labels, separated by commas if there are several
-	HasLabels                 bool    // the document has a label to compare with
-	Correct                   bool    // the predicted class, or set of labels, is correct
+	HasLabels                 bool    // true if the document has a label to compare with
+	Correct                   bool    // true if the predicted class, or set of labels, is correct
 	Margin                    float64 // value f(x) of DocumentExplanation
 	// probability of the prediction or, without probabilities, |Margin|; for regression |error|
 	Confidence float64
 }
 
-// CoveragePoint describes the documents with at least this confidence: their Fraction and
-// ErrorRate.
+// CoveragePoint holds the fraction and the error rate of documents whose confidence is at least
+// Confidence.
 type CoveragePoint struct{ Confidence, Fraction, ErrorRate float64 }
 
 // Curve describes how well scores separate documents of a class from all others, over all

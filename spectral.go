@@ -26,11 +26,11 @@ type SpectrumOptions struct {
 	Options
 
 	Kernel  string // specification; default diffusion:t=0.5
-	Centred bool   // centre the matrix: subtract the means of rows and columns
+	Centred bool   // true: subtract the means of rows and columns from the matrix
 }
 
 // Spectrum returns all eigenvalues of the Gram matrix of n documents in descending order. The time
-// complexity is O(n³). Values of the matrix are float32. So the error of eigenvalues is at most
+// complexity is O(n³). Because matrix values are float32, the error of eigenvalues is at most
 // [spectrum.RoundingBound] plus a small multiple of n·2⁻⁵³ times the largest eigenvalue. For large
 // matrices, package spectrum computes the extreme eigenvalues.
 //
@@ -74,7 +74,7 @@ type PCAOptions struct {
 // concurrently.
 type Components struct {
 	Eigenvalues []float64 // eigenvalues above rounding errors, in descending order
-	Total       float64   // sum of all eigenvalues: the number of documents times the total variance
+	Total       float64   // sum of all eigenvalues, which is the number of documents times the total variance
 	Residual    float64   // part of Total that the landmarks don't explain; 0 without landmarks
 	Documents   int       // number of documents
 	Landmarks   int       // number of landmarks; 0 if all documents are used

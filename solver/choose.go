@@ -10,7 +10,7 @@ type workingSetSelector struct {
 	size     int
 	selected []bool
 	set      []int32 // selected variables in order of selection
-	// variable in each slot, or -1; a variable of two consecutive sets keeps its slot
+	// variable in each slot, or -1; a variable that stays in the working set keeps its slot
 	slots          []int32
 	slotOf         []int32 // slot of each variable, or -1
 	changedSlots   []int32 // slots that got a new variable in this round
@@ -23,11 +23,11 @@ type candidateList struct {
 	variables   []int32            // variables whose violation exceeds threshold·gap
 	bucketOf    []uint8            // bucket of each candidate: from 0 near threshold·gap to bucketCount-1 near the gap
 	bucketSizes [bucketCount]int32 // number of candidates by bucket
-	buffer      []int32            // memory that is reused for variables
+	buffer      []int32            // backing array of variables, reused in each round
 }
 
-// extremes holds, for an equality constraint, the maximum score hi over variables for which y·α may
-// increase, and the minimum score lo over variables for which y·α may decrease.
+// extremes holds two scores of one equality constraint: the maximum score hi over variables whose y·α
+// may increase, and the minimum score lo over variables whose y·α may decrease.
 type extremes struct {
 	hi, lo           float64
 	hiIndex, loIndex int
@@ -119,8 +119,8 @@ func (c *workingSetSelector) addVariable(t int32) {
 	}
 }
 
-// violationRange defines the violation of variables with maskBit as direction·score - extreme. It
-// is at most gap.
+// violationRange defines the violation of a variable whose mask contains maskBit as
+// direction·score - extreme. The violation is at most gap.
 type violationRange struct {
 	maskBit            byte
 	direction, extreme float64

@@ -12,14 +12,13 @@ type Regularization struct {
 	// depends on the scale of the kernel values. Default: 1.
 	C float64 `json:"c,omitempty"`
 
-	// Nu, if not 0, selects ν-SVC, which ignores C and Weights, or ν-SVR, which ignores Epsilon. Nu
-	// is in (0, 1]. Nu is an upper bound on the fraction of margin errors and a lower bound on the
-	// fraction of support vectors. Both fractions are weighted by document. One-class SVMs require
-	// Nu.
+	// Nu in (0, 1] selects ν-SVC or ν-SVR. ν-SVC ignores C and Weights. ν-SVR ignores Epsilon. Nu
+	// is an upper bound on the fraction of margin errors and a lower bound on the fraction of
+	// support vectors. Both fractions are weighted by DocumentWeights. One-class SVMs require Nu.
 	Nu float64 `json:"nu,omitempty"`
 
-	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, for
-	// which nearly all documents are support vectors.
+	// Epsilon is the half-width of the ε-insensitive zone in units of the targets. Default: 0, which
+	// makes nearly all documents support vectors.
 	Epsilon float64 `json:"epsilon,omitempty"`
 }
 
@@ -43,7 +42,7 @@ type Parameters struct {
 	// Seed is the random seed of the folds for Probabilities.
 	Seed uint64
 
-	// ClassNames are the names of the classes in error messages. Default: the class indices.
+	// ClassNames holds the name of each class for error messages. Default: the class indices.
 	ClassNames []string
 }
 
@@ -145,9 +144,9 @@ func signIndexOf(positive bool) int {
 	return 1
 }
 
-// newDual returns the quadratic program of p. Documents for which heldOut is true have the upper
-// bound 0. If one of two classes has only such documents, newDual returns nil, or an error if
-// heldOut is nil.
+// newDual returns the quadratic program of p. If heldOut returns true for variable t, its upper
+// bound is 0. If one of two classes has no other variables, newDual returns nil. If heldOut is nil
+// and one of two classes is empty, newDual returns an error.
 func (p *problem) newDual(m *checkedMatrix, heldOut func(t int) bool) (*dual, error) {
 	copies, n := 1, len(p.docs)
 	if p.kind == regression {

@@ -17,7 +17,7 @@ type subproblem struct {
 	reusable       []bool    // by slot: true if load can reuse the slot's row of the submatrix
 	perClass       bool
 	constraintBits [][2]byte
-	maxima         [2]struct { // for each equality constraint, the maximum score over I_up and its variable
+	maxima         [2]struct { // by equality constraint: the variable with the up bit and the largest score
 		at    int
 		score float64
 	}
@@ -105,8 +105,8 @@ func (in *subproblem) solve(tol float64, maxSteps int) int {
 	return maxSteps
 }
 
-// move adds y[i]·step to α[i], and subtracts y[j]·step from α[j]. It shortens the step to stay
-// within the bounds, and returns the length of the step.
+// move adds y[i]·step to α[i], and subtracts y[j]·step from α[j]. If α[i] or α[j] would leave its
+// bounds, move first reduces step. It returns the reduced step.
 func (in *subproblem) move(i, j int, step float64) float64 {
 	roomI, endI := in.alpha[i], 0.0
 	if in.sign[i] > 0 {

@@ -17,7 +17,7 @@ type DecisionFunction struct {
 	Iterations int     // number of inner steps
 	Gap        float64 // violation of the optimality conditions at the end; 0 if no variable can change
 	Converged  bool    // true if Gap is at most the tolerance
-	Bounded    int     // number of α at their upper bound
+	Bounded    int     // number of variables α at their upper bounds
 
 	Sigmoid *Sigmoid // maps decision values to probabilities; nil without probabilities
 }

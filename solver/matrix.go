@@ -14,17 +14,17 @@ import (
 // A matrix may have two optional methods:
 //
 //	Row(i int) []float32  // row i in memory: n values, which the solver leaves unchanged
-//	Whole() bool          // whether no value is computed on demand
+//	Whole() bool          // returns true if no value is computed on demand
 //
 // Rows in memory are used in place if a problem's documents form few contiguous ranges of the
 // matrix. Training fails if such a row doesn't have n values. If Whole returns false, problems are
-// solved in an order in which successive problems share rows, with over-relaxed steps.
+// solved in an order in which successive problems share rows, and steps are over-relaxed.
 type Matrix interface {
 	// Len returns n.
 	Len() int
 
-	// Diagonal returns the n values K[i][i], which the solver leaves unchanged. It is an error if
-	// the length isn't n.
+	// Diagonal returns the values K[i][i], which the solver leaves unchanged. Training fails if the
+	// number of values isn't n.
 	Diagonal() []float32
 
 	// Rows copies column ranges of rows to dst. The ranges {lo₀, hi₀}, {lo₁, hi₁}, … are disjoint

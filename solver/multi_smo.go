@@ -22,7 +22,7 @@ type multiSMO struct {
 
 	gaps       []float64
 	extremes   [][]extremes
-	thresholds [][4]float64  // candidateList.threshold by problem, and by equality constraint and direction
+	thresholds [][4]float64  // candidateList.threshold by problem, then by 2·constraint + direction
 	candidates candidateList // buffers of addViolators
 	order      []int32       // candidates sorted by bucket, in descending order
 	stepsLeft  []int
@@ -47,8 +47,8 @@ const (
 	multiScoreBlock = 512 // number of scores updated at a time; the same columns of all rows fit in the L2 cache
 )
 
-// problemBytesPerDocument is the size of a problem's variables per document, and maxMultiBytes the
-// maximum size of the variables in a multiSMO, in bytes.
+// problemBytesPerDocument is the size of a problem's variables in bytes per document. maxMultiBytes
+// is the maximum total size of the variables in a multiSMO in bytes.
 const (
 	problemBytesPerDocument = 48
 	maxMultiBytes           = 256 << 20
@@ -95,7 +95,7 @@ func (g *multiSMO) solve(ctx context.Context) error {
 	}
 	for _, d := range g.duals {
 		if !d.fixedSum {
-			d.rescale(1) // a start at α = 0 is unchanged
+			d.rescale(1) // rescale leaves α = 0 unchanged
 		}
 	}
 	sweep := max(selectionsPerSweep*len(g.selected)/max(g.setSize, 1), minSweepRounds)
@@ -223,9 +223,9 @@ func (g *multiSMO) selectDocuments() {
 	slices.Sort(g.docs)
 }
 
-// addViolators selects the largest violators of problem c in one direction. calls is the number of
-// calls left in this round, including this one. These calls share the free slots of the working set
-// equally.
+// addViolators selects the largest violators of problem c in the range b. direction is the index of
+// the threshold for b in g.thresholds[c]. calls is the number of calls left in this round, including
+// this one. The calls left share the free slots of the working set equally.
 func (g *multiSMO) addViolators(c, direction int, b violationRange, calls int) {
 	count := (g.setSize - len(g.docs) + calls - 1) / calls
 	if count <= 0 {

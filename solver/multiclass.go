@@ -63,9 +63,9 @@ type Classifier struct {
 	// function of a class is constant if no document, or every document, has that class.
 	Functions []*DecisionFunction
 
-	AtLeastOneLabel bool // for MultiLabel: objects without positive decision values get the label with the largest value
+	AtLeastOneLabel bool // true if MultiLabel assigns the label with the largest value when no value is positive
 
-	// Thresholds that [Train] has tuned and applied to Functions and AtLeastOneLabel, or nil.
+	// Thresholds, if not nil, were tuned by [Train] and applied to Functions and AtLeastOneLabel.
 	Thresholds *Thresholds
 
 	// Temperature scales probabilities in schemes with one class per object; nil for no scaling.
@@ -124,8 +124,8 @@ type Training struct {
 // where y is +1 for positive documents and -1 for negative documents, and C[t] is C times the class
 // weight and the document weight. ν-SVC has no linear term. Its constraints are Σ_t y[t]α[t] = 0, 0
 // <= α[t] <= w[t] and Σ_t α[t] = ν·Σ_t w[t] for document weights w. The solution is divided by its
-// margin (Schölkopf and others, Neural Computation 12, 2000). Train fails if the margin is 0, as
-// for two equal classes.
+// margin (Schölkopf and others, Neural Computation 12, 2000). Train fails if the margin is 0, for
+// example because two classes contain equal documents.
 //
 // Regression trains one decision function, which estimates the target z. ε-SVR solves
 //
@@ -136,7 +136,7 @@ type Training struct {
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
-// (Schölkopf and others, Neural Computation 13, 2001). Typical documents get positive values.
+// (Schölkopf and others, Neural Computation 13, 2001). Typical documents get positive decision values.
 //
 // Train is fastest if the documents of each class are consecutive, because it then reads fewer
 // values of the matrix. Problems run in parallel, the largest first.
@@ -405,8 +405,8 @@ func restProblems(members [][]int, docs []int) []*problem {
 }
 
 // constantFunction returns a constant decision function if all documents of a two-class problem
-// have the same sign, else nil. If probable is set, the function has a sigmoid with the constant
-// probability (n+1)/(n+2) of the sign for n documents.
+// have the same sign, else nil. If probable is true, the function's sigmoid gives this sign the
+// constant probability (n+1)/(n+2), where n is the number of documents.
 func (p *problem) constantFunction(probable bool) *DecisionFunction {
 	positive := slices.Contains(p.positive, true)
 	if p.kind != twoClasses || positive && slices.Contains(p.positive, false) {

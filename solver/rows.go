@@ -28,7 +28,7 @@ type rowSegment struct{ column, document, n int }
 type rowCache struct {
 	m           *checkedMatrix
 	threads     int                     // number of goroutines that copy rows
-	priority    func(doc int32) float64 // priority of a row; low priorities are replaced first; nil: random replacement
+	priority    func(doc int32) float64 // rows with the lowest priorities are replaced first; nil: random replacement
 	inPlace     bool                    // true if rows of m are used without copying; the cache is then empty
 	docs        []int
 	columns     [][2]int     // column ranges that are read from each row
@@ -295,9 +295,9 @@ func (s *rowCache) gather(ctx context.Context, dst, rows [][]float32) error {
 }
 
 // restrict returns a cache for docs, which are the documents keep[0], keep[1], … of s. It moves the
-// cached rows of docs from s to the new cache. The new cache reuses the memory of s, which holds
-// more of the shorter rows. If s used rows in place, the new cache is empty, and its size is bytes,
-// but at least minRows rows.
+// cached rows of docs from s to the new cache. The new cache reuses the memory of s and holds more
+// rows, because its rows are shorter. If s used rows in place, the new cache is empty. bytes limits
+// its size, but min(minRows, len(docs)) rows always fit.
 func (s *rowCache) restrict(keep []int32, docs []int, minRows int, bytes int64) *rowCache {
 	if s.inPlace {
 		r := newRowCache(s.m, docs, max(maxRows(len(docs), bytes), min(minRows, len(docs))), nil)

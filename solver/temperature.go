@@ -101,7 +101,7 @@ func (f *temperatureFit) derivatives(b float64) (slope, curve float64) {
 	return slope - f.targetSum*float64(k-1)/float64(len(f.scores)+k), curve
 }
 
-// temperatureScores sets dst[c] to z[c] of [Temperature], or to -Inf without a decision function.
+// temperatureScores sets dst[c] to z[c] of [Temperature], or to -Inf if c has no function.
 func (c *Classifier) temperatureScores(dst, decisions []float64, odds bool) {
 	switch {
 	case !odds && c.Scheme == OneVsOne:
@@ -125,7 +125,7 @@ func (c *Classifier) temperatureScores(dst, decisions []float64, odds bool) {
 	default:
 		for i, m := range c.Functions {
 			x := m.Sigmoid.logit(decisions[i])
-			if dst[i] = x; !odds { // log P(f) for any f
+			if dst[i] = x; !odds { // log P(f) without overflow
 				dst[i] = min(x, 0) - math.Log1p(math.Exp(-math.Abs(x)))
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds holds decision thresholds. An object gets each label with a value above its threshold.
+// Thresholds holds decision thresholds. An object gets each label whose value exceeds its threshold.
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 
@@ -17,8 +17,8 @@ type Thresholds struct {
 	// gets the label whose decision value is closest to its threshold.
 	AtLeastOneLabel bool `json:"at_least_one"`
 
-	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the F1 with thresholds
-	// of 0.
+	// F1 is the cross-validated micro F1 with the tuned thresholds. Sign is the micro F1 with
+	// thresholds of 0.
 	F1, Sign float64
 }
 
@@ -218,7 +218,7 @@ func (k *thresholdTuner) bestThreshold(
 			}
 		}
 	}
-	above, last := 1.0, 1.0 // best threshold, previous value
+	above, last := 1.0, 1.0 // best threshold so far; previous decision value
 	best, bestR, bestG := math.Inf(-1), r, g
 	try := func(cut float64) {
 		gain := 2*float64(r) - float64(f*float64(g))

@@ -59,8 +59,8 @@ type CrossValidation struct {
 	Scheme  Scheme // scheme for Labels
 	Folds   []int  // fold by document; -1 excludes the document
 
-	StoreDecisions bool
-	TuneThresholds bool // tune thresholds for LabelSets, and predict each fold with thresholds tuned on the other folds
+	StoreDecisions bool // true if Run sets Validation.Decisions
+	TuneThresholds bool // true if LabelSets of a fold are predicted with thresholds tuned on the other folds
 
 	// OnlyFolds, if not nil, lists the folds to validate. Documents of other folds have no
 	// predictions, and the classifiers of these folds are nil. The results of a fold don't depend
@@ -95,7 +95,7 @@ type WarmStart struct {
 // order of increasing ν, ε and C. Unless ν is set, each decision function is warm-started from the
 // previous solution. The first decision function starts from the sum of warmStarts, or at α = 0 if
 // warmStarts is nil. warmStarts are, for example, cross-validations of the same data with another
-// kernel. Predictions agree with classifiers from [Train] up to the tolerance.
+// kernel. Predictions agree with predictions of classifiers from [Train] up to the tolerance.
 func (t *CrossValidation) Run(
 	ctx context.Context, m Matrix, pars []Parameters, warmStarts []WarmStart, opt Options,
 ) ([]*Validation, error) {
