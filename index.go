@@ -25,7 +25,7 @@ type IndexOptions struct {
 	Embedding string           // embedding of the documents; default tf-l1-sqrt
 }
 
-// Match holds the number of an index document and its float32 distance c = 1 − cosine to the query.
+// Match holds a document of an index and its float32 distance c = 1 − cosine from the query.
 type Match = engine.Match
 
 // Index is an exact nearest-neighbour index of texts. Documents can be added and removed. Documents

@@ -90,5 +90,5 @@ func (e *Engine) Diagonal(k kernel.Kernel) ([]float32, error) {
 	return e.c.Diagonal(k)
 }
 
-// MatrixBytes returns the memory of a rows×cols matrix in bytes.
+// MatrixBytes returns the size of a rows×cols matrix of float32 values in bytes.
 func MatrixBytes(rows, cols int) int64 { return compute.MatrixBytes(rows, cols) }

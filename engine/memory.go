@@ -19,7 +19,7 @@ type MemoryError = run.MemoryError
 // ErrNotFinite is wrapped by errors for kernel values that are NaN or overflow float32.
 var ErrNotFinite = kernel.ErrNotFinite
 
-// MaxEngineBytes returns an upper bound on the memory of New in bytes, for documents with the given
+// MaxEngineBytes returns an upper bound on the bytes that New needs for documents with the given
 // numbers of rows, columns and values. It includes the embedded documents, the back end's copy and
 // temporary copies, but not the workers' scratch space. New compares it with Options.MemoryBytes.
 func MaxEngineBytes(rows, cols int, values int64) int64 {

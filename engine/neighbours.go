@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Neighbour is a document: Document is its index, and Value its kernel value.
+// Neighbour holds the index of a document (Document) and its kernel value (Value).
 type Neighbour = nearest.Neighbour
 
 // NeighbourOptions are the options of [Engine.Neighbours]. Count is required.
@@ -90,7 +90,7 @@ func (e *Engine) Neighbours(ctx context.Context, k kernel.Kernel, opt NeighbourO
 	return e.findNeighbours(ctx, k, r, opt, max(n-1, 0), compute.TrianglePairCount(n))
 }
 
-// NeighboursBytes returns the memory of Neighbours in bytes, for count neighbours per document. If
+// NeighboursBytes returns the bytes that Neighbours allocates for count neighbours per document. If
 // there are test documents, add their [MaxEngineBytes].
 func NeighboursBytes(documents, count int) int64 { return nearest.Bytes(documents, count) }
 

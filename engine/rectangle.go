@@ -15,9 +15,8 @@ import (
 
 // CrossMatrix is the kernel matrix K of test documents (rows) and an engine's documents (columns),
 // for repeated products with vectors. It stores as many leading rows as fit, and recomputes the
-// other rows for each product. The bits of a product depend neither on the number of stored rows
-// nor on the number of workers. A CrossMatrix must not be used concurrently. The test documents
-// must not change.
+// other rows for each product. Products are bit-identical for any number of stored rows and of
+// workers. A CrossMatrix must not be used concurrently. The test documents must not change.
 type CrossMatrix struct {
 	e            *Engine
 	k            kernel.Kernel
@@ -69,7 +68,7 @@ func (e *Engine) CrossMatrix(k kernel.Kernel, test *sparse.Embedded, keep int64)
 	return r, nil
 }
 
-// divide divides the memory for stored data, keep bytes, between rows and prepared documents.
+// divide divides keep bytes of memory between stored rows and prepared documents.
 // Storing prepared documents saves less time than storing rows, but more time per byte.
 func (r *CrossMatrix) divide(keep int64) {
 	block, blocks := 4*int64(r.blockRows())*int64(r.stride), int64(r.blockCount())
@@ -109,7 +108,7 @@ func (r *CrossMatrix) StoredBytes() int64 {
 	return 4*int64(r.storedBlocks)*int64(r.blockRows())*int64(r.stride) + int64(len(r.prepared))*r.preparedBytes
 }
 
-// MultiplyBytes returns the memory of a product with the given number of vectors, in bytes.
+// MultiplyBytes returns the number of bytes that a product with the given number of vectors takes.
 func (r *CrossMatrix) MultiplyBytes(vectors int) int64 {
 	_, workers, _ := r.e.planBatches()
 	height, n := r.blockRows(), r.e.Len()

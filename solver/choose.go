@@ -26,8 +26,8 @@ type candidateList struct {
 	buffer      []int32            // backing array of variables, reused in each round
 }
 
-// extremes holds two scores of one equality constraint: the maximum score hi over variables whose y·α
-// may increase, and the minimum score lo over variables whose y·α may decrease.
+// extremes holds two scores of an equality constraint: the maximum score hi over variables whose
+// y·α may increase, and the minimum score lo over variables whose y·α may decrease.
 type extremes struct {
 	hi, lo           float64
 	hiIndex, loIndex int

@@ -153,7 +153,7 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// multiplier returns the Lagrange multiplier of the equality constraint whose mask bits are {up, low}
+// multiplier returns the Lagrange multiplier of the equality constraint with the mask bits {up, low}
 // = bits. It is the mean score of the free variables. If no variable is free, it is the midpoint of
 // the interval that the optimality conditions allow. For C-SVC it is -rho.
 func (d *dual) multiplier(bits [2]byte) float64 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Groups divides the indices of the decision functions into groups that can be trained independently.
-// n is the number of documents. If OnlyFunctions contains complete groups, the functions from [Train] are
+// Groups divides the indices of the decision functions for n documents into groups that can be
+// trained independently. If OnlyFunctions contains complete groups, functions from [Train] are
 // bit-identical to those of a full training run. So groups may be trained on different computers.
 // One-vs-one has a group for each pair of non-empty classes. In other schemes, a group is one
 // function, or several functions that share working sets in limited memory. If thresholds are

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// solverJob is a sequence of problems that one worker solves. All problems have the same two classes.
+// solverJob is a sequence of problems that one worker solves. They have the same two classes.
 // documents is the number of documents of the largest problem.
 type solverJob struct {
 	documents int

@@ -37,7 +37,7 @@ type node struct {
 	call    *goFunc
 }
 
-// goFunc is a Go function of 1 - cosine and the two norms, evaluated for each pair.
+// goFunc holds a Go function of 1 - cosine and the two norms. Maps call f for each pair.
 type goFunc struct{ f func(c, x, y float64) float64 }
 
 // expr is a function of c and the norms of both documents. The operands of a node precede the node,

@@ -85,8 +85,8 @@ func checkDiffusion(v []float64) (int, string) {
 
 func dependsOnN(v []float64) bool { return v[heatOrder] >= 0 || v[heatConstant] > 0 }
 
-// angleExp is exp(-arccos²(1-c)/t), the leading term of the heat kernel, if squared is set.
-// Otherwise it is exp(-arccos(1-c)/t), the exponential of the geodesic distance.
+// angleExp returns the leading term exp(-arccos²(1-c)/t) of the heat kernel if squared is true.
+// Otherwise it returns exp(-arccos(1-c)/t), the exponential of the geodesic distance.
 func angleExp(t float64, squared bool) formula {
 	exponent := func(c float64) float64 { // z in k = e^-z
 		a := angle(c)

@@ -27,7 +27,7 @@ import (
 // [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, optionally
 // with an exponent, or is pi. Every kernel has the key embed, an embedding for
 // sparse.ParseEmbedding. All parts of a kernel share an embedding, by default the default embedding
-// of the first part. If several parts name an embedding, it must be the same.
+// of the first part. All parts that name an embedding must name the same.
 //
 // If k contains no user-defined kernel, Parse(k.String()) returns a kernel equal to k. An invalid
 // specification is a [*SpecError]. A specification may name kernels of [New] that are passed as

@@ -20,8 +20,8 @@ func (p *packedMatrix) row(i int) []float64 {
 	return p.data[from : from+i+1 : from+i+1]
 }
 
-// Block sizes of the reduction. The bits of the result depend on block sizes, but not on the number
-// of workers.
+// Block sizes of the reduction. Other block sizes change rounding errors. Results are bit-identical
+// for any number of workers.
 const (
 	panelRows     = 32   // number of rows that are reduced before the remaining matrix is updated
 	productParts  = 16   // number of partial sums of a product of the matrix and a vector
@@ -38,7 +38,7 @@ const valuesPerRow = 2*panelRows + productParts + 2
 // the last row to the first, and returns the diagonal and the off-diagonal. It overwrites a, whose
 // largest value must be near 1.
 //
-// With the reflection I - τvvᵀ of row j, the rows above it become
+// With the reflection I - τvvᵀ of row j, the rows above row j become
 //
 //	A - vwᵀ - wvᵀ,   w = τAv - ½τ²(vᵀAv)v
 //
