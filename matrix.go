@@ -19,7 +19,7 @@ import (
 //
 //	K[i][j] = k(xᵢ, xⱼ), 0 <= i, j < n,
 //
-// kernel is a specification such as "diffusion:t=2" (see kernel.Catalogue). "" means diffusion:t=0.5.
+// kernel is a specification such as "diffusion:t=2", see kernel.Catalogue; default diffusion:t=0.5.
 // The matrix takes 4n² bytes. Each pair is computed once in float32. The absolute error of c = 1 −
 // cosine is at most 2.7·10⁻⁶.
 //

@@ -15,8 +15,8 @@ import (
 // Predictions are a model's predictions for documents.
 type Predictions struct {
 	// Labels holds the predicted classes of each document: a single class, or any number of labels
-	// if the model was trained on label sets. One-class models predict "1" or "-1". Nil for
-	// regression.
+	// if the model was trained on label sets. One-class models predict "1" or "-1". Labels is nil
+	// for regression.
 	Labels [][]string
 
 	Values            []float64   // estimate for each document in regression; nil for classification
@@ -32,7 +32,7 @@ type Predictions struct {
 	SecondClasses []string
 
 	// Rejected reports for each document whether the largest probability is below the model's
-	// threshold ([TrainOptions.Reject]), so that the label is "?". Nil without a threshold.
+	// threshold ([TrainOptions.Reject]), so that the label is "?". Rejected is nil without a threshold.
 	Rejected []bool
 
 	// NearestValues holds each document's largest kernel value with a training document.

@@ -73,7 +73,7 @@ func (o *ReadOptions) maxTextBytes() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. Warnings go to o.Warn and Corpus.Warnings.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus stores the warnings, too.
 //
 // Errors about invalid contents state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {

@@ -52,15 +52,15 @@ type TrainOptions struct {
 	Epsilon float64 `param:"epsilon"`
 
 	Weights  map[string]float64 `param:"weight"`   // factor of C for each class name; default 1
-	Balanced bool               `param:"balanced"` // weight classes inversely to their number of documents
+	Balanced bool               `param:"balanced"` // true: weight each class inversely to its number of documents
 
-	Probabilities bool `param:"probabilities"` // calibrate probabilities on five folds
+	Probabilities bool `param:"probabilities"` // true: calibrate probabilities on five folds
 
 	// Reject is a target such as error=2% or coverage=90%. The model predicts ? if the largest
 	// probability is below a threshold, which is tuned by cross-validation for this target.
 	Reject string `param:"reject"`
 
-	Thresholds bool    `param:"thresholds"` // tune each label's threshold; always set if C is chosen for label sets
+	Thresholds bool    `param:"thresholds"` // true: tune each label's threshold; implied if C is chosen for label sets
 	Tolerance  float64 `param:"tolerance"`  // stopping tolerance; default: the learner's, which is 10⁻³ for SVMs
 	Seed       uint64  // seed of folds and samples; default 1
 

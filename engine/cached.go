@@ -38,7 +38,7 @@ type Cache struct {
 	c *cache.Cache
 }
 
-// CacheStats are the counters of a [Cache] since it was made.
+// CacheStats counts the work of a [Cache] since NewCache.
 type CacheStats struct {
 	tiles.CacheStats       // counts of tiles or, if FitsInMemory, of rows read and panels computed
 	FitsInMemory     bool  `json:"whole"`    // true if c of all pairs fits into CacheBytes
@@ -212,7 +212,7 @@ type InMemoryMatrix struct {
 
 // Materialise computes the whole matrix of k without storing c. For a single training run this is
 // faster than [Matrix.Rows], which applies the kernel at each read. Materialise returns nil if the
-// matrix doesn't fit into CacheBytes, or if c or another such matrix is stored.
+// matrix doesn't fit into CacheBytes, or if c or another whole matrix is stored.
 //
 // Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Materialise
 // waits for a running Build. If the cache is used meanwhile, CacheStats.Bytes may exceed

@@ -176,7 +176,7 @@ type checker struct {
 	mu            sync.Mutex
 }
 
-// unitRow holds float64 values of a worker: a for the last row, and b for the last column document.
+// unitRow holds a worker's float64 values: a of document row, and b of the last column document.
 type unitRow struct {
 	row  int
 	a, b []float64
@@ -214,7 +214,7 @@ func (k *checker) c(w, i, j int) (c float64, ok bool) {
 }
 
 // squaredDistanceBound returns an upper bound on ‖x - y‖² for float32 vectors x and y whose exact c
-// is at most c. Rounding moves each unit vector by at most 2⁻²⁴.
+// is at most c. Rounding to float32 moves each unit vector by at most 2⁻²⁴.
 func squaredDistanceBound(c float64) float64 {
 	far := math.Sqrt(2*c) + 0x1p-22
 	return far * far

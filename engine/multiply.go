@@ -86,7 +86,7 @@ func (e *Engine) Multiply(ctx context.Context, k kernel.Kernel, test *sparse.Emb
 	return err
 }
 
-// MultiplyBytes returns the number of bytes that Multiply allocates for the given number of vectors.
+// MultiplyBytes returns the bytes that Multiply allocates for the given number of vectors.
 func (e *Engine) MultiplyBytes(vectors int) int64 {
 	workers := min(e.c.Workers, maxPartialSums)
 	return run.AddBytes(floatBytes(e.Len(), vectors, workers+1),

@@ -150,8 +150,8 @@ func (e *Engine) findNeighbours(
 	return &Neighbours{lists, plan}, nil
 }
 
-// hasBoundedKeys reports whether the keys of all pairs are at most 1, and all pairs may be
-// neighbours. Keys are c = 1 - ⟨x, y⟩, so they are at most 1 if no value is negative.
+// hasBoundedKeys reports whether all keys are at most 1 and no minimum value excludes pairs. A key
+// c = 1 - ⟨x, y⟩ is at most 1 if no value of x or y is negative.
 func (s *search) hasBoundedKeys(opt NeighbourOptions) bool {
 	if !s.byC || opt.MinValue != nil || s.rows.Embedder.Pairing != sparse.Cosine {
 		return false

@@ -10,7 +10,7 @@
 // (dual.go). A two-level algorithm solves these problems. The outer level (outer.go, choose.go)
 // selects the variables with the largest violations of the optimality conditions as a working set.
 // The rows of these variables come from a cache of bounded size (rows.go). Up to half of the
-// variables stay in the next working set, so that many rows of that set are already cached. The inner
+// variables stay in the next working set, so that many of its rows are already cached. The inner
 // level (inner.go) runs sequential minimal optimisation (SMO) with second-order selection on the
 // working set alone. The submatrix of the working set fits into the L1 or L2 cache. A pass over the
 // rows of all changed variables then updates the gradient, which is stored as scores. If rows are
@@ -35,9 +35,8 @@
 // Results are bit-identical in every run, because the sequence of operations doesn't depend on
 // timing. The sequence depends on the result of Whole (see [Matrix]). If Whole returns false and
 // the rows don't fit in Options.RowBytes, the sequence depends on RowBytes and on the number of
-// workers, which share RowBytes. Otherwise the sequence doesn't depend on the number of workers, and
-// it depends on RowBytes only if RowBytes is very small. Rows are float32. Sums and comparisons use
-// float64.
+// workers, which share RowBytes. Otherwise it doesn't depend on the number of workers, and depends
+// on RowBytes only if RowBytes is very small. Rows are float32. Sums and comparisons use float64.
 //
 // Sources: Platt (1998) and Keerthi and others (2001) for SMO; Joachims (1998) for the working set;
 // Fan, Chen and Lin, JMLR 6 (2005) for second-order selection; Chang and Lin, ACM TIST 2 (2011) for

@@ -153,9 +153,9 @@ func (d *dual) objective() float64 {
 	return f / 2
 }
 
-// multiplier returns the Lagrange multiplier of the equality constraint with the mask bits {up, low}
-// = bits. It is the mean score of the free variables. If no variable is free, it is the midpoint of
-// the interval that the optimality conditions allow. For C-SVC it is -rho.
+// multiplier returns the Lagrange multiplier of the equality constraint with the given mask bits
+// {up, low}. It is the mean score of the free variables. If no variable is free, it is the midpoint
+// of the interval that the optimality conditions allow. For C-SVC it is -rho.
 func (d *dual) multiplier(bits [2]byte) float64 {
 	var sum float64
 	free := 0

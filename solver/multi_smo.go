@@ -224,7 +224,7 @@ func (g *multiSMO) selectDocuments() {
 }
 
 // addViolators selects the largest violators of problem c in the range b. direction is the index of
-// the threshold for b in g.thresholds[c]. calls is the number of calls left in this round, including
+// the threshold for b in g.thresholds[c]. calls is the number of calls left in the round, including
 // this one. The calls left share the free slots of the working set equally.
 func (g *multiSMO) addViolators(c, direction int, b violationRange, calls int) {
 	count := (g.setSize - len(g.docs) + calls - 1) / calls

@@ -136,7 +136,7 @@ type Training struct {
 //
 //	minimise ½ Σ_s Σ_t α[s]α[t]·K[s][t]  subject to 0 <= α[t] <= w[t], Σ_t α[t] = ν·Σ_t w[t]
 //
-// (Schölkopf and others, Neural Computation 13, 2001). Typical documents get positive decision values.
+// (Schölkopf and others, Neural Computation 13, 2001). Typical documents get positive values.
 //
 // Train is fastest if the documents of each class are consecutive, because it then reads fewer
 // values of the matrix. Problems run in parallel, the largest first.

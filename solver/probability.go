@@ -21,10 +21,10 @@ func (s Sigmoid) Probability(f float64) float64 {
 }
 
 // FitSigmoid fits a sigmoid to decision values of objects with known binary labels, by maximum
-// likelihood. The targets are (n+1)/(n+2) for n positive objects and 1/(n+2) for n negative
-// objects, which follow from Bayes' rule with a uniform prior. The problem is convex and is solved
-// by Newton's method with a line search. Source: Platt (1999) in the form of Lin, Lin and Weng,
-// Machine Learning 68 (2007).
+// likelihood. By Bayes' rule with a uniform prior, the targets are (n+1)/(n+2) for n positive
+// objects and 1/(n+2) for n negative objects. The problem is convex and is solved by Newton's
+// method with a line search. Source: Platt (1999) in the form of Lin, Lin and Weng, Machine
+// Learning 68 (2007).
 //
 // It fails if a decision value is NaN or above 10¹⁴⁰ in absolute value, because sums of squares
 // would overflow.

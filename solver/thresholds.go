@@ -9,7 +9,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// Thresholds holds decision thresholds. An object gets each label whose value exceeds its threshold.
+// Thresholds holds decision thresholds. An object gets the labels whose values exceed Above.
 type Thresholds struct {
 	Above []float64 // threshold by label, from -1 to 1
 

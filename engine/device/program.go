@@ -59,8 +59,8 @@ type Instruction struct {
 	Arg int
 }
 
-// Table is a function of c in [0, 2], as a piecewise polynomial for asm.Kernels.Piecewise. If IsLog
-// is set, the table holds the logarithm of the function.
+// Table holds a piecewise polynomial for asm.Kernels.Piecewise, which approximates a function of c in
+// [0, 2]. If IsLog is true, the polynomial approximates the logarithm of the function.
 type Table struct {
 	Rows  [][8]float32
 	Bits  uint
@@ -68,7 +68,7 @@ type Table struct {
 }
 
 // Program is a sequence of instructions that compute a kernel value from c and the norms of two
-// documents. Attributes, which are functions of a single norm, are computed once per document. A
+// documents. Attributes are functions of a single norm and are computed once per document. A
 // Program is immutable and may be used concurrently.
 type Program struct {
 	Instructions []Instruction

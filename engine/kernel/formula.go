@@ -18,7 +18,7 @@ import (
 //
 //	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
 //
-// are 1 - cosine and the norms of φ(x) and φ(y), the input of a kernel on that feature space.
+// are 1 - cosine and the norms of φ(x) and φ(y). They are the input of kernels on this space.
 type formula struct {
 	value func(a input) ref // adds the nodes of k to a.e
 

@@ -89,7 +89,7 @@ func allConditional(parts []*kernel) bool {
 }
 
 // DecreasesWithC reports whether k is known to be a function of c alone that doesn't increase with
-// c. The documents with the largest values are then the documents with the smallest c.
+// c. If so, the documents with the smallest c have the largest values.
 func DecreasesWithC(k Kernel) bool {
 	p := PropertiesOf(k)
 	return p.Decreasing && !p.UsesNorms

@@ -43,9 +43,9 @@ func smoothedThreshold(sigma float64) formula {
 	}
 }
 
-// smoothDeficit writes c2 of smoothed thresholds without cancellation. With θ_x the angle of a
-// document of norm x to itself, cos θ_x = (x/A)², the norm of φ(x) is √p, p = 1 - θ_x/π, and
-// likewise √q for y. With θ the angle of two documents and m = (θ_x+θ_y)/2,
+// smoothDeficit writes c2 of smoothed thresholds without cancellation. Let θ_x be the angle of a
+// document of norm x to itself: cos θ_x = (x/A)². The norm of φ(x) is √p with p = 1 - θ_x/π, and
+// likewise √q for y. If θ is the angle of two documents and m = (θ_x+θ_y)/2, then
 //
 //	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq),   θ-m = 2 arctan(sin(θ-m)/(1+cos(θ-m)))
 //
