@@ -59,8 +59,8 @@ type Instruction struct {
 	Arg int
 }
 
-// Table holds a piecewise polynomial for asm.Kernels.Piecewise, which approximates a function of c in
-// [0, 2]. If IsLog is true, the polynomial approximates the logarithm of the function.
+// Table approximates a function of c in [0, 2] by a piecewise polynomial for asm.Kernels.Piecewise.
+// If IsLog is true, the polynomial approximates the logarithm of the function.
 type Table struct {
 	Rows  [][8]float32
 	Bits  uint
