@@ -302,8 +302,8 @@ func kernelCombinations(names, embeddings []string) ([]kernel.Kernel, error) {
 	return run.Interleave(lists...), nil
 }
 
-// IsDiffusion reports whether k is a diffusion kernel. The automatic choice tries diffusion
-// kernels, so that training doesn't warn that k may not be positive definite.
+// IsDiffusion reports whether k is a diffusion kernel. Because the automatic choice tries diffusion
+// kernels, training doesn't warn that such a kernel may not be positive definite.
 func IsDiffusion(k kernel.Kernel) bool { return kernel.FamilyName(k) == "diffusion" }
 
 // NeighbourKernels returns k with t or gamma halved and doubled, if the new value is in [1/64,

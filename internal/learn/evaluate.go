@@ -43,7 +43,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression or if ranks are nil
+	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression or if predictions have no ranks
 
 	Importances []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 
@@ -58,7 +58,7 @@ type Outcome struct {
 	PredictionRow
 	Scored                    bool
 	Correct                   bool
-	TrueClass, PredictedClass int      // indices into Score.Classes of the true and the predicted class; -1 = none
+	TrueClass, PredictedClass int      // indices into Score.Classes; -1 = none
 	wrongLabel                int      // index of the most confidently wrong label; -1 = none
 	trueLabels                []string // true classes of the document, sorted for independent labels
 

@@ -340,7 +340,7 @@ func (t *weights) explainFunction(m classifierWeights, n int) FunctionExplanatio
 	return out
 }
 
-// firstBy returns the indices of the first n nonzero weights in the given order.
+// firstBy returns the indices of the n nonzero weights that are first in the given order of indices.
 func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil

@@ -339,7 +339,7 @@ func strongest(effects []float64, n int) []int {
 	return order[:min(n, len(order))]
 }
 
-// alpha returns the coefficients of the support vectors in f.
+// alpha returns the coefficients in f of m's support vectors.
 func (f *margin) alpha(m KernelMachine) []float64 {
 	alpha := make([]float64, m.Support.Rows())
 	add := func(machine int, sign float64) {

@@ -68,8 +68,8 @@ type Trainer interface {
 	// Check returns an error for invalid parameters and options. It is called before data is read.
 	Check(o Options) error
 
-	// Train trains a model on a corpus, which it must not change. The parameters must suit the
-	// corpus, see [Learner.AdaptTrainer]. The model is bit-identical for any number of workers.
+	// Train trains a model on corpus c without changing c. The trainer's parameters must suit c,
+	// see [Learner.AdaptTrainer]. The model is bit-identical for any number of workers.
 	Train(ctx context.Context, c *corpus.Corpus, o Options) (Model, error)
 }
 
@@ -119,15 +119,15 @@ type About struct {
 	IsRegression     bool     // true if the model predicts numbers
 	TargetMean       *float64 // mean of the training targets of a regression; nil if unknown
 	DecisionNames    []string // names of the decision values
-	HasVotes         bool     // decision values are votes or energies, not values of decision functions
-	HasProbabilities bool     // predictions have probabilities
+	HasVotes         bool     // true if decision values are votes or energies, not values of decision functions
+	HasProbabilities bool     // true if predictions have probabilities
 	MinProbability   float64  // documents with a smaller maximum probability get no class; 0 = no limit
 
 	TermCount          int      // number of known terms
 	ColumnCount        int      // number of columns of the training documents; 0 if unknown
 	Columns            []uint32 // columns of the known terms, ascending, read-only; nil = all columns
 	SupportVectorCount int      // number of support vectors
-	Bytes              int64    // approximate memory of the model
+	Bytes              int64    // approximate size of the model in memory
 
 	Search         *SearchResult // settings compared by the training; nil if none were compared
 	Convergence    Convergence   // convergence of the training
@@ -175,7 +175,7 @@ func (a *About) WarnUnknown(c *corpus.Corpus, warn func(format string, args ...a
 	}
 }
 
-// Convergence counts binary classifiers, and binary classifiers whose training stopped early.
+// Convergence counts binary classifiers. A classifier is unfinished if its training stopped early.
 type Convergence struct {
 	ClassifierCount, UnfinishedCount int
 	// largest relative optimality gap of an unfinished binary classifier; 0 = unknown

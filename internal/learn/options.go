@@ -59,7 +59,7 @@ const VectorKernel = "rbf:embed=standard"
 // kernel is used or, for learners without a kernel, the learner's default.
 type Embedding struct{ *sparse.Embedding }
 
-// UnmarshalText reads the embedding's specification.
+// UnmarshalText parses text, an embedding specification, and sets e. It fails if text is invalid.
 func (e *Embedding) UnmarshalText(text []byte) error {
 	own, err := sparse.ParseEmbedding(string(text))
 	e.Embedding = &own

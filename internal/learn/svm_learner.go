@@ -137,7 +137,7 @@ func (t *svmTrainer) usesDiffusion(o *Options) bool {
 	return err == nil && IsDiffusion(k)
 }
 
-// problem prepares documents for training with kernels, which must all have the same embedding.
+// problem prepares documents for training with kernels. All kernels must have the same embedding.
 func (o *Options) problem(
 	ctx context.Context, c *corpus.Corpus, kernels []kernel.Kernel, own svm.Options,
 ) (p *svm.Problem, err error) {
@@ -198,7 +198,7 @@ func SelectsParameters(t model.Type) bool {
 	return t == model.CSVC || t == model.EpsilonSVR || t == model.NuSVR
 }
 
-// candidates returns the values to choose from, and the settings to use with each candidate.
+// candidates returns the values to compare, and the settings that the candidates don't override.
 func (t *svmTrainer) candidates(
 	o *Options, c *corpus.Corpus, s svm.Settings, embeddings []string,
 ) (from tune.Candidates, _ svm.Settings, err error) {
@@ -276,7 +276,7 @@ func (t *svmTrainer) choose(
 }
 
 // minReportedDocuments is the minimum number of documents at which the chosen settings are reported
-// before training, because training may take long. A test lowers it.
+// before training, because training may take long. A test lowers this minimum.
 var minReportedDocuments = 20_000
 
 func (t *svmTrainer) chosenProblem(
@@ -347,7 +347,7 @@ func (t *svmTrainer) linearAlternative(
 }
 
 // trainLinear trains linear models after an SVM failed with the memory error cause. If memory
-// doesn't suffice for linear models either, it returns the error that reports the smaller need.
+// doesn't suffice for linear models either, it returns the error that reports less needed memory.
 func (t *svmTrainer) trainLinear(ctx context.Context, c *corpus.Corpus, o Options, cause error) (Model, error) {
 	held := o.HeldBytes + c.Documents.Bytes()
 	o.MemoryBytes = MemoryLeft(o.MemoryBytes, held)

@@ -45,7 +45,8 @@ func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// withNumberWidths returns read and, if its number width isn't set, variants with other widths.
+// withNumberWidths returns tokenizer read. If read has no number width, it adds variants with
+// the widths in others.
 func withNumberWidths(read corpus.Tokenizer, others ...float64) []corpus.TermOptions {
 	terms := []corpus.TermOptions{{Tokenizer: read}}
 	for _, width := range others {

@@ -265,7 +265,7 @@ type LearningPoint struct {
 
 // LearningCurve cross-validates as [CrossValidate] does, but with 1/8, 1/4 and 1/2 of each fold's
 // training documents, drawn with o.Seed. The subsets are nested and stratified by class. The last
-// point is taken from all, a cross-validation with the same options and folds. LearningCurve takes
+// point is taken from all, the result of CrossValidate with the same options. LearningCurve takes
 // at most the time of a cross-validation without shared tiles. It fails for the same reasons as
 // CrossValidate, and for regression and one-class models.
 func LearningCurve(
@@ -346,7 +346,7 @@ func withCorpusRow(err error, docs []int) error {
 	return err
 }
 
-// withMemoryInUse adds bytes to both amounts of a memory error.
+// withMemoryInUse adds bytes to the needed and the allowed amount if err is a memory error.
 func withMemoryInUse(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
 		short.NeedBytes, short.LimitBytes = short.NeedBytes+bytes, short.LimitBytes+bytes

@@ -71,7 +71,7 @@ func CheckFinite(values []float64) error {
 	return nil
 }
 
-// Parameters describes the parameters that of points to. The file stores them as strings, see
+// Parameters describes the parameters in the struct *of. The file stores parameters as strings, see
 // package params.
 func (f *File) Parameters(of any) {
 	all := params.Values(of)

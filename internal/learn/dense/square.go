@@ -28,7 +28,7 @@ type Matrix struct {
 // so that the elements of a column map to different cache sets.
 func stride(n int) int { return (n+7)/8*8 + 8 }
 
-// Bytes returns the memory of an n×n matrix in bytes.
+// Bytes returns the size of an n×n matrix in bytes, including padding.
 func Bytes(n int) int64 { return 8 * int64(n) * int64(stride(n)) }
 
 // New returns an n×n matrix of zeros.
@@ -55,7 +55,7 @@ const (
 // Cholesky replaces a symmetric matrix A by its upper triangular factor T, A = TᵀT, and returns the
 // indices of the rows that it keeps. It drops row and column i if eliminating the previous rows
 // reduces A[i][i] to at most 0, or to at most minFraction times its initial value. This happens for
-// duplicates. It reads only the upper triangle, and takes N³/6 multiply-adds.
+// duplicate rows. Cholesky reads only the upper triangle, and takes N³/6 multiply-adds.
 func (s *Matrix) Cholesky(ctx context.Context, do Config, minFraction float64) (kept []int, err error) {
 	bounds := make([]float64, s.N)
 	for i := range bounds {

@@ -82,7 +82,7 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options are the options of predictions, see package task.
+// Options controls predictions, see package task.
 type Options = task.Options
 
 // Model is a nearest-neighbour classifier. It is immutable and may be used concurrently.
@@ -197,5 +197,5 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Bytes estimates the memory of the model in bytes.
+// Bytes estimates the model's size in memory, in bytes.
 func (m *Model) Bytes() int64 { return m.Documents.Bytes() + 16*int64(m.Documents.Rows()) }

@@ -80,10 +80,10 @@ type libsvmWriter struct {
 	offsets      []int
 	rows         []int32
 	coefs        []float64
-	classVectors [][]int // for each element of classes, the class's support vectors that have coefficients
+	classVectors [][]int // lists of support vectors with coefficients, one list per element of classes
 
 	w   *bufio.Writer
-	buf []byte // buffer for a line
+	buf []byte
 }
 
 // chooseFunctions selects the binary classifiers that LIBSVM's format can represent.

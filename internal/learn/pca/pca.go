@@ -30,7 +30,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Options are the options of Fit and FitNystrom. The zero value works.
+// Options controls Fit and FitNystrom. The zero value works.
 type Options struct {
 	NumComponents int     // number of components, default 2; fewer if the matrix has a smaller rank
 	Tolerance     float64 // tolerance of residuals, relative to each eigenvalue; default as in spectrum.Lanczos
@@ -41,8 +41,8 @@ type Options struct {
 	// most is its maximum, and worst is the largest relative residual, or NaN if unknown.
 	Progress func(vectors, most int, worst float64)
 
-	// DocumentProgress, if not nil, is called by FitNystrom with the number of documents done and
-	// in total.
+	// DocumentProgress, if not nil, is called by FitNystrom with the number of processed
+	// documents and of all documents.
 	DocumentProgress func(done, all int)
 }
 
@@ -77,8 +77,8 @@ type Components struct {
 	lengths []float64 // per component: √λ, or 1 with landmarks
 }
 
-// FitBytes returns the memory in bytes that Fit needs in addition to documents and engine if it
-// doesn't store the matrix. least is the minimum. most suffices for the largest Lanczos basis,
+// FitBytes returns the memory in bytes that Fit needs in addition to documents and engine if Fit
+// doesn't store K. least is the minimum. most suffices for the largest Lanczos basis,
 // which is the fastest.
 func FitBytes(eng *engine.Engine, opt Options) (least, most int64) {
 	o, err := opt.lanczosOptions(eng.Len())

@@ -117,7 +117,7 @@ type tally struct {
 	truth           *corpus.Corpus
 	numModelClasses int
 	classIndices    []int // index into s.Classes for each class of truth
-	buffer          []int // buffer for the classes of a document
+	buffer          []int // result of [tally.classesOf]
 	numCalls        int   // number of calls of [tally.classesOf]
 	lastCalls       []int // per class, value of numCalls when [tally.classesOf] last returned the class
 }
@@ -177,8 +177,8 @@ func (t *tally) scoreLabels(predicted [][]int) {
 	t.s.Hamming = float64(wrong) / float64(t.s.Documents*len(t.s.Classes))
 }
 
-// addDocument counts a document with its true and its predicted classes. It returns the number of
-// wrong decisions: one for each class that is in only one of own and given.
+// addDocument counts a document with true classes own and predicted classes given. It returns the
+// number of wrong decisions: one for each class that is in only one of own and given.
 func (t *tally) addDocument(own, given []int) (wrong int) {
 	both := 0
 	for _, c := range given {

@@ -62,8 +62,8 @@ type PlannedRun struct {
 	RegularizationCount int      // number of combinations of C, Nu and Epsilon validated together; default 1
 }
 
-// classifierCounts returns the maximum number of binary classifiers per document, and the number of
-// all binary classifiers.
+// classifierCounts returns the maximum number of binary classifiers that use the same document, and
+// the number of all binary classifiers.
 func (s *Settings) classifierCounts(classes int64) (each, all int64) {
 	switch {
 	case !s.Type.Classifies():
@@ -82,7 +82,7 @@ type memorySizes struct {
 	held         int64 // memory of the process, including the problem's copies of corpus data, but no embedded documents
 	engine       int64
 	engineHeld   int64 // memory of the engine, estimated until the engine exists
-	enginePeak   int64 // maximum memory while the engine is made
+	enginePeak   int64 // maximum memory while the engine is being created
 	foldProblems int64 // additional memory while folds have their own problems; 0 if folds share the problem
 
 	supervised bool // true if the embedding is supervised; thresholds and calibrations then need a problem per fold
@@ -125,8 +125,8 @@ func (z *memorySizes) workingSet() int64 { return 4 * z.n * min(workingSetRows, 
 
 func (z *memorySizes) matrix() int64 { return 4*z.n*z.n + z.n }
 
-// model returns the maximum memory of a model, in which all documents are support vectors with raw
-// values.
+// model returns the maximum size of a model in bytes. All documents of such a model are support
+// vectors.
 func (z *memorySizes) model() int64 { return 8*z.values + 24*z.n }
 
 // fixedBytes returns the memory that the process holds during training, except the model, tiles,
@@ -182,7 +182,7 @@ func (z *memorySizes) minSharedBytes(tasks []PlannedRun) int64 {
 
 func (z *memorySizes) scratch() int64 { return z.workers << 18 }
 
-// rereads reports whether a task solves several problems, which read the same tiles. A single
+// rereads reports whether task t solves several problems that read the same tiles. A single
 // problem caches its rows, so tiles are read only once.
 func (z *memorySizes) rereads(t PlannedRun) bool {
 	s := &t.Settings
@@ -265,8 +265,8 @@ func corpusSizes(s corpus.Size, workers int) memorySizes {
 		workers: int64(run.NumWorkers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
-// memoryError returns an error with the memory that suffices for the problem's tasks and the tasks
-// in more.
+// memoryError returns an error that names the memory sufficient for the problem's tasks and for the
+// tasks in more.
 func (p *Problem) memoryError(more ...PlannedRun) error {
 	tasks, z := slices.Concat(p.opt.PlannedRuns, more), p.sizes
 	z.engine = z.engineHeld
@@ -324,8 +324,8 @@ func (p *Problem) engineBytes() int64 {
 	return max(p.opt.MemoryBytes-p.opt.HeldBytes, 1)
 }
 
-// rowsAtATime returns the batch size for predictions: a number of documents that suits the engine
-// and fits into memory.
+// rowsAtATime returns the number of documents to predict per batch. The number suits the engine and
+// fits into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows, e := chunkDocuments, p.decisionEngine()
 	if e != nil {
@@ -343,8 +343,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// requiredBytes returns the memory for predicting docs in batches of rows documents, with engine e,
-// weights or neither.
+// requiredBytes returns the memory for predicting docs in batches of rows documents. e is nil if
+// predictions use weights or a precomputed kernel.
 func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)

@@ -27,7 +27,7 @@ type Predictor struct {
 	p   *solver.Predictor // predictor from kernel values with the support vectors
 	w   *Weights          // weights for inner products; nil if predictions use kernel values
 
-	rows, columns int // for a precomputed kernel: documents per batch, kernel values per document
+	rows, columns int // for a precomputed kernel: number of documents per batch, and of kernel values per document
 
 	support *supportEngine // shared with predictors from WithHeldBytes
 }
@@ -205,7 +205,7 @@ type sumPool struct {
 	free  map[int][]*solver.Accumulator // unused sums for panels of each width
 }
 
-// get returns the sums of a panel of up to width documents, reset if begins is true.
+// get returns the sums of a panel of up to width documents. If begins is true, the sums are 0.
 func (s *sumPool) get(panel int, begins bool, width int) *solver.Accumulator {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ type Problem struct {
 
 	heldOutFold bool // true if the embedding wasn't fitted to the fold to predict, see validateByFold
 
-	training atomic.Bool // true while the solver reports progress, so that the engine's progress is ignored
+	training atomic.Bool // true while the solver reports progress; the engine's progress is then ignored
 }
 
 // dataset holds the stored parts of the training corpus except documents, which are in Problem.x.
@@ -147,8 +147,8 @@ func byClass(c *corpus.Corpus) []int {
 }
 
 // tileColumns returns the number of columns of a tile if not all tiles fit into memory. A binary
-// problem for two classes reads only the columns of these classes. So with more than two classes,
-// the number of columns is half the mean class size, within limits.
+// problem for two classes reads only the columns of these classes. If there are more than two
+// classes, the number of columns is therefore half the mean class size, within limits.
 func (p *Problem) tileColumns() int {
 	const least, most = 512, 4096 // narrower tiles take more time for searching posting lists than they save
 	classes := len(p.corpus.Classes)
@@ -164,7 +164,7 @@ func (p *Problem) Classes() []string { return p.corpus.Classes }
 
 func (p *Problem) Embedding() sparse.Embedding { return p.x.Embedder.Embedding }
 
-// TermCount returns the number of terms of the embedded documents, for [kernel.Resolve].
+// TermCount returns the number of distinct terms in the embedded documents, for [kernel.Resolve].
 func (p *Problem) TermCount() int { return len(p.x.Embedder.Terms) }
 
 // EmptyCount returns the number of documents without terms in the embedding.

@@ -62,7 +62,7 @@ type answer struct {
 	Fold        int // index of the held-out fold
 }
 
-// ErrorTarget is an error rate, and the coverage at which a threshold reaches it.
+// ErrorTarget is an error rate, and the coverage of a threshold that reaches this error rate.
 type ErrorTarget struct {
 	ErrorRate float64 `json:"error"`
 	Coverage  float64 `json:"coverage"`
@@ -241,7 +241,7 @@ func excessProbability(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// errorTargets returns the error targets nearest to target that are met at other coverages.
+// errorTargets returns the error rates nearest to target that thresholds of other coverages reach.
 func (t *rejectionTest) errorTargets(target float64, best *solver.Rejection) (out []ErrorTarget) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

@@ -30,7 +30,7 @@ type problemSource struct {
 	corpus    func(ctx context.Context, cut int) (*corpus.Corpus, int64, error)
 	opt       Options
 	last      *Problem
-	tokenizer int // index of the tokenizer of last's documents
+	tokenizer int // index of the tokenizer with which the documents of last were tokenised
 }
 
 // next returns the problem for a tokenizer and an embedding. If this isn't the previous problem,

@@ -38,10 +38,10 @@ type Settings struct {
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities     bool      // compute probabilities by a sigmoid for each binary classifier, as in LIBSVM
-	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrated probabilities, see Train
-	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // thresholds of labels, tuned on folds
-	IndependentLabels bool      // for solver.MultiLabel: trains each label as a separate problem, see solver.Training
+	Probabilities     bool      // true to compute probabilities by a sigmoid for each binary classifier, as in LIBSVM
+	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // true to calibrate probabilities, see Train
+	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // true to tune the thresholds of labels on folds
+	IndependentLabels bool      // for solver.MultiLabel: true to train each label as a separate problem, see solver.Training
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Rejection leaves uncertain documents without a class. It needs one class per document.
@@ -116,8 +116,8 @@ func (s Settings) Resolve() (Settings, error) {
 //
 // Rejection tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
-// The result is bit-identical for any number of workers, and in every run with the same settings
-// and memory. It fails if the kernel's embedding differs from the problem's, if labels don't suit
+// The model is bit-identical for any number of workers, and in every run with the same settings
+// and memory. Train fails if the kernel's embedding differs from the problem's, if labels don't suit
 // the type, if all documents of a classification are of one class, if parameters are out of range,
 // if memory doesn't suffice, or if ctx is done.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {
@@ -233,7 +233,7 @@ func (p *Problem) usedDocuments(s *Settings, machines []int) []int {
 			docs = append(docs, i)
 		}
 	}
-	const most = 0.9 // a matrix of this fraction of the documents has four fifths of all pairs
+	const most = 0.9 // the matrix of 90% of the documents has about four fifths of all pairs
 	if n := int64(len(docs)); float64(n) > most*float64(p.Len()) || foldMatrixBytes(n) > p.budget.tiles {
 		return nil
 	}

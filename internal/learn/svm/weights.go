@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Weights are the weights of decision functions with an inner product as kernel. Predictions use
-// one vector w per decision function instead of the function's support vectors s,
+// Weights represents decision functions whose kernel is an inner product. Predictions use one
+// vector w per decision function instead of the function's support vectors s,
 //
 //	f(x) = Σ α⟨s, x⟩ - rho = ⟨w, x⟩ - rho,   w = Σ α s
 //
@@ -25,7 +25,7 @@ type Weights struct {
 	Normalized    bool // true if x and s are scaled to norm 1
 }
 
-// Bytes returns the memory of the weights, 0 for nil.
+// Bytes returns the size of the weights in bytes, or 0 if w is nil.
 func (w *Weights) Bytes() int64 {
 	if w == nil {
 		return 0
@@ -73,8 +73,8 @@ func (p *Predictor) hasWeights() bool {
 
 // WeightsOf returns the weights of a model's decision functions. k is the model's kernel, which
 // must be an inner product. workers is the number of goroutines, 0 for one per CPU. Products are
-// added in float64 in the order of the support vectors, without fused multiply-adds. So results are
-// bit-identical for any number of workers. It fails if a support vector can't be embedded, and when
+// added in float64 in the order of the support vectors, without fused multiply-adds, so that results
+// are bit-identical for any number of workers. WeightsOf fails if a support vector can't be embedded, and when
 // ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
 	unit, _ := kernel.IsInnerProduct(k)

@@ -122,8 +122,8 @@ func Decide(p *model.Prediction, i int, f []float64) {
 	}
 }
 
-// AddProducts adds to each f[k] the inner product of row i, scaled to the given norm, and the
-// weights w[column·len(f) + k]. Sums are computed in float64 and column order, without fused
+// AddProducts adds to each f[k] the inner product of the weights w[column·len(f) + k] and row i of
+// x, scaled to the given norm. Sums are computed in float64 and column order, without fused
 // multiply-adds.
 func AddProducts(f, w []float64, x *sparse.Embedded, i int, norm float64) {
 	terms, unit := x.Row(i)
@@ -138,7 +138,7 @@ func AddProducts(f, w []float64, x *sparse.Embedded, i int, norm float64) {
 
 const chunkRows = 512
 
-// Options are the options of training and predictions. They don't affect results.
+// Options controls training and predictions. Results don't depend on Options.
 type Options struct {
 	ISA         string             // instruction set of engines; "" for the fastest
 	Workers     int                // number of goroutines; 0 for one per CPU
@@ -191,7 +191,7 @@ func (p *PredictionRun) Run(
 	})
 }
 
-// ArgMax returns the index of the largest value. Ties are broken by index.
+// ArgMax returns the smallest index of a largest value in f.
 func ArgMax(f []float64) int {
 	top := 0
 	for k, v := range f {
@@ -202,7 +202,7 @@ func ArgMax(f []float64) int {
 	return top
 }
 
-// PositiveIndices returns the indices of positive values, ascending.
+// PositiveIndices returns the indices of the positive values in f, in ascending order.
 func PositiveIndices(f []float64) []int {
 	found := []int{}
 	for k, v := range f {

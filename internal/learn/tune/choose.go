@@ -52,8 +52,8 @@ type Candidates struct {
 	// best C.
 	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// FinerNeighbours, if not nil, returns neighbours of the best kernel that the round of C also
-	// tries.
+	// FinerNeighbours, if not nil, returns neighbours of kernel k. The round of C also tries the
+	// finer neighbours of the best kernel.
 	FinerNeighbours func(k kernel.Kernel) []kernel.Kernel
 
 	// SupervisedKernels lists kernels with supervised embeddings, see
@@ -70,7 +70,7 @@ type Candidates struct {
 
 	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the
 	// standard error of the difference or half the standard error of the score, whichever is
-	// smaller. A round then keeps its first candidate unless another candidate is better by more
+	// smaller. PreferSmallC also makes a round keep its first candidate unless another candidate is better by more
 	// than a quarter of the score's standard error, or half of this standard error in a round of
 	// tokenizers.
 	PreferSmallC bool
@@ -93,8 +93,8 @@ const minSample, maxSample, maxFinal, minDocuments = 600, 6000, 20000, 100
 
 // SampleEvaluator evaluates candidates on samples of a corpus, and estimates the work.
 type SampleEvaluator interface {
-	// NewEvaluator returns an evaluator for a round, and a function that frees its memory. tokenize
-	// returns the sample, tokenised by the given tokenizer, and the size of all stored documents in
+	// NewEvaluator returns an evaluator for a round, and a function that frees the evaluator's
+// memory. tokenize returns the sample, tokenised by the given tokenizer, and the size of all stored documents in
 	// bytes. The evaluator reports the progress that stage returns.
 	NewEvaluator(
 		r *Round, tokenize func(ctx context.Context, tokenizer int) (*corpus.Corpus, int64, error),
@@ -110,7 +110,7 @@ type SampleEvaluator interface {
 // Round is a step of a choice: candidates that were compared on a sample.
 type Round struct {
 	DocumentCount int     // size of the sample
-	Folds         int     // number of folds
+	Folds         int     // number of cross-validation folds
 	Points        []Point // in the order in which they were tried
 	BestIndex     int     // index of the best point
 	Parameter     string  // compared parameter: "kernel", "scheme", "epsilon", "C", "terms", "weighting" or "all"
@@ -138,8 +138,8 @@ type Choice struct {
 // Samples are nested. Except for supervised embeddings, no sample is smaller than the previous
 // sample.
 //
-// Work is limited by operation counts instead of time. So the choice is the same for any number of
-// workers and in every run with the same instruction set, unless memory limits the samples. If
+// Work is limited by operation counts instead of time, so that the choice is the same for any
+// number of workers and in every run with the same instruction set, unless memory limits samples. If
 // there are too few documents, or if samples don't fit into memory, the result is the first
 // candidate. After an error, the result has the completed rounds. Choose fails if memory doesn't
 // suffice for training, or if the measure is Accuracy and all labels are of one class.
@@ -189,7 +189,7 @@ func (h *chooser) firstCandidate() Candidate {
 // orderSamples orders the documents so that each prefix is a sample with the class frequencies of
 // the corpus. It returns a reason if documents or memory don't suffice for a choice.
 func (h *chooser) orderSamples() (why string) {
-	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; unlabelled documents are last
+	classes := make([][]int, len(h.c.Classes)+2) // lists of documents, one per class; the last list has the unlabelled documents
 	n := 0
 	for i, class := range FirstClasses(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes),
 		h.candidates.Measure == MicroF1) {
@@ -199,7 +199,7 @@ func (h *chooser) orderSamples() (why string) {
 		}
 	}
 	slices.SortStableFunc(classes, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	const each = 2 * ChoiceFolds // minimum per sample for each of the two largest classes, so that folds have both
+	const each = 2 * ChoiceFolds // minimum number of documents per sample in each of the two largest classes
 	few := minDocuments
 	if h.candidates.FinalistCount > 0 {
 		few = 2 * each

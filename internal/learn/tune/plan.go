@@ -12,7 +12,7 @@ import (
 // product of two documents.
 type Cost struct{ Quadratic, Linear float64 }
 
-// ForDocuments returns the work on n documents.
+// ForDocuments returns the work on n documents, in dot products.
 func (w Cost) ForDocuments(n float64) float64 { return (w.Quadratic*n + w.Linear) * n }
 
 // affordableDocuments returns the n for which ForDocuments(n) = much.
@@ -153,7 +153,8 @@ func (g *Candidates) withTokenizer(best []Candidate, tokenizer int) Candidate {
 	return q
 }
 
-// extended returns the first candidates, each with all values that set assigns, without duplicates.
+// extended combines all[:first] with the values numbered 0 to values-1 that set assigns to a
+// candidate. It returns the combinations without duplicates.
 func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) (out []Candidate) {
 	for _, q := range all[:min(first, len(all))] {
 		for i := range values {

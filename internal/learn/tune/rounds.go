@@ -227,7 +227,7 @@ func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 const minExtendedC, maxExtendedC = 1e-3, 1e4
 
 // stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element that
-// is steps positions later.
+// is the given number of steps after the rounded element.
 func stepC(c float64, steps int) float64 {
 	at := int(math.Round(2*math.Log10(c))) + steps
 	digit := [2]string{"1", "3"}[at&1]

@@ -17,17 +17,18 @@ type Candidate struct {
 	solver.Regularization
 }
 
-// HasSameKernel reports whether another candidate has the same kernel and the same tokenizer.
+// HasSameKernel reports whether q and o have the same kernel and the same tokenizer.
 func (q Candidate) HasSameKernel(o Candidate) bool {
 	return q.Tokenizer == o.Tokenizer && kernel.Equal(q.Kernel, o.Kernel)
 }
 
-// Equal reports whether the two candidates have the same settings.
+// Equal reports whether q and o have the same settings.
 func (q Candidate) Equal(o Candidate) bool {
 	return q.HasSameKernel(o) && q.Scheme == o.Scheme && q.Regularization == o.Regularization
 }
 
-// Combine returns all combinations, ordered by tokenizer, scheme, kernel, nu, epsilon, C.
+// Combine returns the candidates with tokenizers 0 to cuts-1 and all combinations of the listed
+// values. Candidates are ordered by tokenizer, scheme, kernel, nu, epsilon and C.
 func Combine(cuts int, schemes []solver.Scheme, kernels []kernel.Kernel, nu, epsilon, c []float64) (all []Candidate) {
 	for cut := range cuts {
 		for _, scheme := range schemes {
@@ -58,7 +59,7 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, all []Candidate, done func(i int, p Point)) error
 }
 
-// SearchResult is the result of a comparison.
+// SearchResult holds the points that [Search] compared.
 type SearchResult struct {
 	Points    []Point // completed points, in the order of the candidates
 	BestIndex int     // index of the selected point, see [Search]; -1 if there is none

@@ -46,7 +46,7 @@ type Settings struct {
 	// layer. A single number applies to all levels. Default: selected on held-out documents.
 	Widths []int
 
-	KeepAllFeatures bool // use all features; Widths must be empty
+	KeepAllFeatures bool // true to use all features; Widths must then be empty
 	MaxComponents   int  `param:"components" default:"300" min:"1" max:"2000" help:"maximum components per layer"`
 
 	// BaseSize is the number of random documents from which components are computed.
@@ -55,8 +55,8 @@ type Settings struct {
 	Folds    int `param:"part" default:"6" min:"2" help:"hold out 1/N of the documents to choose parameters set to auto"`
 
 	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (default: arccos:n=1)"`
-	// Steps is the number of iterations of FinalLMNN. If it is 0, [lmnn.ChooseIterations] selects
-	// it.
+	// Steps is the number of iterations of FinalLMNN. If Steps is 0, [lmnn.ChooseIterations]
+	// selects the number.
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"number of iterations of final=lmnn"`
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"number of neighbours of final=knn"`
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of FinalSVM

@@ -41,7 +41,7 @@ func (s Settings) resolve() (Settings, error) {
 	return s, err
 }
 
-// Options are the options of package task.
+// Options controls training and predictions, see package task.
 type Options = task.Options
 
 // Classifier is a trained decision function f for a class against the other classes. P(class | x)

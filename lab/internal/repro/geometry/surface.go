@@ -2,7 +2,7 @@
 // kernel's feature map. It uses finite differences of the kernel.
 //
 // A kernel k(c, ‖x‖, ‖y‖) maps x to φ(x). The metric of the points φ(x) is g = ∂²k/∂x∂yᵀ at y = x.
-// It is invariant under rotations. With u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
+// g is invariant under rotations. With u = ln ‖x‖ and Ω the unit sphere of directions, lengths are
 //
 //	ds² = G du² + T dΩ² = dρ² + w(ρ)² dΩ²,   dρ = √G du,   w = √T
 //
