@@ -340,7 +340,7 @@ func (t *weights) explainFunction(m classifierWeights, n int) FunctionExplanatio
 	return out
 }
 
-// firstBy returns the indices of the n nonzero weights that are first in the given order of indices.
+// firstBy returns the first n indices of nonzero weights, sorted by order.
 func firstBy(weights []float64, n int, order func(a, b int) int) (first []int) {
 	if n = min(n, len(weights)); n <= 0 {
 		return nil

@@ -29,10 +29,11 @@ const (
 )
 
 // ExplainText explains the prediction of a text by the n words whose removal changes f most (see
-// [DocumentExplanation]), and returns the words' occurrences in text order. The effect of a word is f(x)
+// [DocumentExplanation]), and returns the words' occurrences in text order. The effect of a word is
+// f(x)
 // - f(text without the word), for any tokenizer. Effects are computed for the first 400 distinct
-// words, with one prediction each. The result is nil if the text exceeds 64 KiB. It fails if n < 1, if
-// the model was trained on vectors or precomputed kernel values, if it is a classifier with only
+// words, with one prediction each. The result is nil if the text exceeds 64 KiB. It fails if n < 1,
+// if the model was trained on vectors or precomputed kernel values, if it is a classifier with only
 // one class, or if a prediction fails.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,

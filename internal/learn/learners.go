@@ -119,7 +119,7 @@ type About struct {
 	IsRegression     bool     // true if the model predicts numbers
 	TargetMean       *float64 // mean of the training targets of a regression; nil if unknown
 	DecisionNames    []string // names of the decision values
-	HasVotes         bool     // true if decision values are votes or energies, not values of decision functions
+	HasVotes         bool     // true if decision values are votes or energies instead of decision function values
 	HasProbabilities bool     // true if predictions have probabilities
 	MinProbability   float64  // documents with a smaller maximum probability get no class; 0 = no limit
 

@@ -12,7 +12,7 @@ import (
 // PredictionRow describes the prediction of a document.
 type PredictionRow struct {
 	Document       string   `json:"document"`       // file name, or number from 1
-	Text           string   `json:"text,omitempty"` // set if texts were kept
+	Text           string   `json:"text,omitempty"` // text of the document; "" if texts weren't kept
 	Truth          string   `json:"truth,omitempty"`
 	Prediction     string   `json:"prediction"`             // labels joined by commas
 	Probability    *float64 `json:"probability,omitempty"`  // probability of the prediction, if known

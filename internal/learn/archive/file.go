@@ -131,14 +131,14 @@ func Enum[T interface {
 	*value = all[at]
 }
 
-// Strings describes a key whose value is a list of strings, which needn't be UTF-8.
+// Strings describes a key whose value is a list of strings. Strings needn't be UTF-8.
 func (f *File) Strings(key string, names *[]string) {
 	raw := RawStrings(*names)
 	f.Key(key, &raw)
 	*names = Strings(raw)
 }
 
-// Corpus describes the training corpus: its name, which needn't be UTF-8, and its digest.
+// Corpus describes the name and the digest of the training corpus. The name needn't be UTF-8.
 func (f *File) Corpus(source *string, digest *[32]byte) {
 	name, text := RawString(*source), hex.EncodeToString(digest[:])
 	f.Key("source", &name)

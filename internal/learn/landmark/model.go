@@ -79,7 +79,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// Bytes estimates the memory of the model in bytes.
+// Bytes estimates the model's size in memory, in bytes.
 func (m *Model) Bytes() int64 {
 	return m.Landmarks.Bytes() + 8*int64(m.Landmarks.Rows())*int64(len(m.Functions)) + 32*int64(m.Embedder.Cols())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Loss is the loss of a margin m = y·f(x).
+// Loss selects the loss as a function of the margin m = y·f(x).
 type Loss int
 
 const (
@@ -40,7 +40,7 @@ type Settings struct {
 	// InterceptScaling is B, the value of an additional term of every document. b is the term's
 	// weight times B. The default is 1, as for LIBLINEAR -B 1 and scikit-learn's intercept_scaling.
 	InterceptScaling float64 `param:"bias" default:"1" above:"0" max:"3.4e38" help:"value of the bias feature"`
-	NoBias           bool    `param:"origin" help:"omit the intercept"` // set b = 0, as LIBLINEAR -B -1 does
+	NoBias           bool    `param:"origin" help:"omit the intercept"` // true to set b = 0, as LIBLINEAR -B -1 does
 
 	// Tolerance stops training when the duality gap P - D is at most Tolerance times P, see the
 	// package documentation.
@@ -72,5 +72,5 @@ func (s Settings) Validate() error {
 // maxC bounds C times a document's weight, so that sums over documents stay finite.
 const maxC = 1e12
 
-// Options are the options of training and predictions, see package task.
+// Options controls training and predictions, see package task.
 type Options = task.Options

@@ -343,8 +343,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// requiredBytes returns the memory for predicting docs in batches of rows documents. e is nil if
-// predictions use weights or a precomputed kernel.
+// requiredBytes returns the memory for predicting docs in batches of rows documents. e is the
+// engine, or nil if predictions need no engine.
 func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)

@@ -137,9 +137,9 @@ func (f *foldedProblem) result(ctx context.Context, o *outcome) (*tune.Result, e
 	return r, err
 }
 
-// separateDotProducts returns the number of dot products if each fold of an outcome were computed
-// separately: all pairs of training documents, and all pairs of a held-out document and a support
-// vector.
+// separateDotProducts returns the number of dot products that a separate computation of each fold
+// of outcome o would take: all pairs of training documents, and all pairs of a held-out document
+// and a support vector.
 func (f *foldedProblem) separateDotProducts(o *outcome) (n int64) {
 	for fold, own := range o.folds {
 		var held, others int64

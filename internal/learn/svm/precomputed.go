@@ -25,7 +25,7 @@ import (
 // the documents. K(xᵢ, xⱼ) and K(xⱼ, xᵢ) may differ by up to 10⁻⁵ times the largest absolute value.
 // Only the value in the earlier row is used. opt.Device and opt.CacheBytes are ignored.
 //
-// It fails if the matrix isn't square or isn't symmetric, or if NewProblem fails.
+// NewPrecomputed fails if the matrix isn't square or isn't symmetric, or if NewProblem fails.
 func NewPrecomputed(ctx context.Context, c *corpus.Corpus, opt Options) (*Problem, error) {
 	n, m := c.Documents.Rows(), c.Documents
 	if m.Cols != n {

@@ -27,7 +27,7 @@ type Predictor struct {
 	p   *solver.Predictor // predictor from kernel values with the support vectors
 	w   *Weights          // weights for inner products; nil if predictions use kernel values
 
-	rows, columns int // for a precomputed kernel: number of documents per batch, and of kernel values per document
+	rows, columns int // for a precomputed kernel: documents per batch, and kernel values per document
 
 	support *supportEngine // shared with predictors from WithHeldBytes
 }

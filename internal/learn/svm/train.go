@@ -116,8 +116,8 @@ func (s Settings) Resolve() (Settings, error) {
 //
 // Rejection tunes a threshold of the largest probability on the same folds; see tuneRejection.
 //
-// The model is bit-identical for any number of workers, and in every run with the same settings
-// and memory. Train fails if the kernel's embedding differs from the problem's, if labels don't suit
+// The model is bit-identical for any number of workers, and in every run with the same settings and
+// memory. Train fails if the kernel's embedding differs from the problem's, if labels don't suit
 // the type, if all documents of a classification are of one class, if parameters are out of range,
 // if memory doesn't suffice, or if ctx is done.
 func (p *Problem) Train(ctx context.Context, s Settings) (*model.Model, *Report, error) {

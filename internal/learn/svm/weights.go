@@ -73,9 +73,9 @@ func (p *Predictor) hasWeights() bool {
 
 // WeightsOf returns the weights of a model's decision functions. k is the model's kernel, which
 // must be an inner product. workers is the number of goroutines, 0 for one per CPU. Products are
-// added in float64 in the order of the support vectors, without fused multiply-adds, so that results
-// are bit-identical for any number of workers. WeightsOf fails if a support vector can't be embedded, and when
-// ctx is done.
+// added in float64 in the order of the support vectors, without fused multiply-adds, so that
+// results are bit-identical for any number of workers. WeightsOf fails if a support vector can't be
+// embedded, and when ctx is done.
 func WeightsOf(ctx context.Context, m *model.Model, k kernel.Kernel, workers int) (*Weights, error) {
 	unit, _ := kernel.IsInnerProduct(k)
 	machines := m.Classifier.Functions

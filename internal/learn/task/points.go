@@ -16,7 +16,7 @@ type TrainingMatrix struct {
 	Rows    *sparse.CSR // columns are indices into Terms
 	Columns *sparse.CSR // transposed: row j lists the documents with Terms[j]
 	Terms   []uint32    // column of the embedding for each column of Rows
-	Weights []float64   // weights of the rows' losses; nil for 1 each
+	Weights []float64   // weights of the rows' losses; nil if all weights are 1
 
 	RowBlocks, ColumnBlocks []int // first row or column of each block, followed by the number of rows or columns
 }
@@ -98,7 +98,7 @@ func (p *TrainingMatrix) Weight(i int) float64 {
 	return p.Weights[i]
 }
 
-// MultiplyTransposed sets g[j] = Σᵢ coef[i] x[i][j] for each column.
+// MultiplyTransposed sets g[j] = Σᵢ coef[i] x[i][j] for each column j of the matrix x.
 func (p *TrainingMatrix) MultiplyTransposed(ctx context.Context, workers int, coef, g []float64) error {
 	return ForEachBlock(ctx, workers, p.ColumnBlocks, func(_, _, lo, hi int) {
 		for j := lo; j < hi; j++ {
@@ -130,7 +130,7 @@ func ForEachBlock(
 	return ctx.Err()
 }
 
-// Dot returns the inner product of a row and w.
+// Dot returns the inner product of w and a sparse row with the given terms and values.
 func Dot(terms []uint32, values []float32, w []float64) float64 {
 	values = values[:len(terms)]
 	var a, b, c, d float64

@@ -23,7 +23,7 @@ type Training struct {
 	CValues  []float64
 
 	Rows            []int     // indices of the training documents
-	DocumentWeights []float64 // one per row; nil for 1 each
+	DocumentWeights []float64 // one weight per row; nil if all weights are 1
 	ClassWeights    []float64 // factors of C, see [ClassWeights]
 }
 

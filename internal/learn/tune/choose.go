@@ -70,9 +70,9 @@ type Candidates struct {
 
 	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the
 	// standard error of the difference or half the standard error of the score, whichever is
-	// smaller. PreferSmallC also makes a round keep its first candidate unless another candidate is better by more
-	// than a quarter of the score's standard error, or half of this standard error in a round of
-	// tokenizers.
+	// smaller. PreferSmallC also makes a round keep its first candidate unless another candidate is
+	// better by more than a quarter of the score's standard error, or half of this standard error
+	// in a round of tokenizers.
 	PreferSmallC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time
@@ -94,8 +94,8 @@ const minSample, maxSample, maxFinal, minDocuments = 600, 6000, 20000, 100
 // SampleEvaluator evaluates candidates on samples of a corpus, and estimates the work.
 type SampleEvaluator interface {
 	// NewEvaluator returns an evaluator for a round, and a function that frees the evaluator's
-// memory. tokenize returns the sample, tokenised by the given tokenizer, and the size of all stored documents in
-	// bytes. The evaluator reports the progress that stage returns.
+	// memory. tokenize returns the sample, tokenised by the given tokenizer, and the size of all
+	// stored documents in bytes. The evaluator reports the progress that stage returns.
 	NewEvaluator(
 		r *Round, tokenize func(ctx context.Context, tokenizer int) (*corpus.Corpus, int64, error),
 		stage func() (string, int64, int64),
@@ -139,8 +139,8 @@ type Choice struct {
 // sample.
 //
 // Work is limited by operation counts instead of time, so that the choice is the same for any
-// number of workers and in every run with the same instruction set, unless memory limits samples. If
-// there are too few documents, or if samples don't fit into memory, the result is the first
+// number of workers and in every run with the same instruction set, unless memory limits samples.
+// If there are too few documents, or if samples don't fit into memory, the result is the first
 // candidate. After an error, the result has the completed rounds. Choose fails if memory doesn't
 // suffice for training, or if the measure is Accuracy and all labels are of one class.
 func Choose(ctx context.Context, c *corpus.Corpus, from Candidates, on SampleEvaluator) (*Choice, error) {
@@ -189,7 +189,7 @@ func (h *chooser) firstCandidate() Candidate {
 // orderSamples orders the documents so that each prefix is a sample with the class frequencies of
 // the corpus. It returns a reason if documents or memory don't suffice for a choice.
 func (h *chooser) orderSamples() (why string) {
-	classes := make([][]int, len(h.c.Classes)+2) // lists of documents, one per class; the last list has the unlabelled documents
+	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; the last element has the unlabelled documents
 	n := 0
 	for i, class := range FirstClasses(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes),
 		h.candidates.Measure == MicroF1) {

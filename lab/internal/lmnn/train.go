@@ -23,8 +23,9 @@ const (
 
 // Train learns a metric from a corpus of vectors. Documents that don't have exactly one class are
 // ignored. Results are bit-identical for any number of workers. Training takes about ten rounds,
-// each with a time quadratic in the number of documents. It takes the memory of 21 dense float64
-// copies of the documents and 22 of L, plus 4 bytes per pair that violates a margin or nearly does.
+// each with a time quadratic in the number of documents. Training uses the memory of 21 dense
+// float64 copies of the documents and 22 of L, plus 4 bytes per pair that violates a margin or
+// nearly does.
 //
 // Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
 // fewer than two classes, or if no class has two documents. It also fails if memory is
