@@ -45,8 +45,7 @@ func DefaultTerms(c *corpus.Corpus) []corpus.TermOptions {
 		{Tokenizer: both, MinDF: 2}}
 }
 
-// withNumberWidths returns tokenizer read. If read has no number width, it adds variants with
-// the widths in others.
+// withNumberWidths returns read and, if read has no number width, read with each width in others.
 func withNumberWidths(read corpus.Tokenizer, others ...float64) []corpus.TermOptions {
 	terms := []corpus.TermOptions{{Tokenizer: read}}
 	for _, width := range others {

@@ -55,7 +55,6 @@ func (s *Criteria) ShouldStop(m *Minimum) bool {
 // HistorySize is the number of previous steps from which a direction is computed.
 const HistorySize = 7
 
-// These constants control the line search.
 const (
 	armijoFraction = 1e-4
 	MaxStepLengths = 30 // maximum number of step lengths per line search

@@ -52,8 +52,7 @@ type Candidates struct {
 	// best C.
 	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// FinerNeighbours, if not nil, returns neighbours of kernel k. The round of C also tries the
-	// finer neighbours of the best kernel.
+	// FinerNeighbours, if not nil, returns neighbours of the best kernel k to try in the round of C.
 	FinerNeighbours func(k kernel.Kernel) []kernel.Kernel
 
 	// SupervisedKernels lists kernels with supervised embeddings, see

@@ -153,8 +153,7 @@ func (g *Candidates) withTokenizer(best []Candidate, tokenizer int) Candidate {
 	return q
 }
 
-// extended combines all[:first] with the values numbered 0 to values-1 that set assigns to a
-// candidate. It returns the combinations without duplicates.
+// extended calls set for each candidate q of all[:first] and each i < values. It drops duplicates.
 func extended(all []Candidate, first, values int, set func(q *Candidate, i int)) (out []Candidate) {
 	for _, q := range all[:min(first, len(all))] {
 		for i := range values {

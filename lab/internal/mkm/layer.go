@@ -160,7 +160,6 @@ func (l *Layer) Bytes() int64 {
 	return l.Base.Bytes() + 8*int64(len(l.Projection)) + 16*int64(len(l.Offsets)) + 32*int64(len(l.Embedder.Terms))
 }
 
-// layerTransformer computes the features of a layer.
 type layerTransformer struct {
 	layer      *Layer
 	engine     *engine.Engine

@@ -45,7 +45,7 @@ func (t *training) remainingBytes(stage int64) int64 {
 	return max(t.o.MemoryBytes-t.heldBytes(models)-stage, 1)
 }
 
-// requiredBytes returns the size in bytes of the memory that a training run needs: the maximum over
+// requiredBytes returns the memory in bytes that a training run needs: the maximum over
 // the stages of all levels, including the models trained so far. It doesn't include the lists of
 // document pairs in package lmnn.
 func (t *training) requiredBytes() (most int64) {

@@ -16,7 +16,7 @@ import (
 )
 
 // PredictAll is like [Model.Predict] for several models. If consecutive models share layers, as
-// from [TrainPath], PredictAll computes their features once.
+// from [TrainPath], PredictAll computes the features of these layers once.
 func PredictAll(ctx context.Context, models []*Model, docs *sparse.CSR, o Options) ([]*model.Prediction, error) {
 	need, predicted := int64(0), int64(0) // predicted is the size of the predictions of previous models
 	for _, m := range models {

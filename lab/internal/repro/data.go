@@ -26,7 +26,6 @@ type Source struct {
 	Description string // description of the files
 }
 
-// These corpora are used by the experiments.
 var (
 	WebKB = Source{"webkb", []string{"all.tsv.gz"}, corpus.FormatTSV, "a line class|university<TAB>text for each page " +
 		"of the 4 Universities data set (CMU)"}

@@ -20,7 +20,8 @@ type Env struct {
 	MemoryBytes int64  // memory limit in bytes; 0 for no limit
 	Seed        uint64 // seed for all random choices
 
-	// Device creates the GPU device, see engine.Options. If nil, the experiment runs on the CPU.
+	// Device creates the GPU device, see engine.Options. If Device is nil, the experiment runs on
+	// the CPU.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	OnProgress func(stage string, done, total int64) // progress callback, called concurrently; may be nil
@@ -61,8 +62,8 @@ func (r *Env) ProgressCounter(stage string, total int) func() {
 // programBytes is the memory of a run in bytes, excluding corpora, SVM problems and matrices.
 const programBytes = 32 << 20
 
-// CheckMemory returns an error unless the memory limit suffices for the program, engines for docs,
-// and matrices, a size in bytes. what names the computation in the error.
+// CheckMemory returns an error unless the memory limit suffices for the program, for engines on
+// docs, and for matrices. matrices is a size in bytes. what names the computation in the error.
 func (r *Env) CheckMemory(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

@@ -25,7 +25,7 @@ func (o *Outcome) ErrorPercent() float64 {
 }
 
 // CompareBySignTest performs the sign test for Outcome.CorrectMask of two classifiers on the same
-// documents. first is the number of documents with '1' only in a, and second the number with '1'
+// documents. first is the number of documents with '1' only in a. second is the number with '1'
 // only in b.
 func CompareBySignTest(a, b string) (test SignificanceTest, first, second int) {
 	for i := range a {

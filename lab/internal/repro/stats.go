@@ -51,8 +51,8 @@ func PairedTTest(a, b []float64) SignificanceTest {
 }
 
 // SignTest performs the two-sided micro sign test for two classifiers. a is the number of documents
-// that only the first classifier classifies correctly, and b the number that only the second
-// classifies correctly. The statistic is
+// that only the first classifier classifies correctly. b is the number of documents that only the
+// second classifier classifies correctly. The statistic is
 //
 //	z = (a - n/2) / √(n/4),  n = a + b.
 //

@@ -5,8 +5,8 @@ package sphere
 type Contribution struct{ Slope, Lambda float64 }
 
 // LambdaSums holds sums of Slope·Lambda over documents. If Lambda·û > 0 at a term, a document
-// contributes Slope·Lambda·û to the gradient even if it doesn't contain the term. Negative is the
-// sum for terms with û < 0, Positive the sum for terms with û > 0.
+// contributes Slope·Lambda·û to the gradient even if the document lacks the term. Negative is the
+// sum for terms with û < 0. Positive is the sum for terms with û > 0.
 type LambdaSums struct{ Negative, Positive float64 }
 
 // Add adds the contribution w of a document to b.
@@ -19,9 +19,9 @@ func (b *LambdaSums) Add(w Contribution) {
 }
 
 // Gradient returns the derivative of Σ c·margin with respect to û at a term, where c is the
-// derivative of a document's loss with respect to its margin. docs lists the documents with the
-// term, and values the term's values in these documents. contributions holds the contributions of
-// all documents, and sums their LambdaSums.
+// derivative of a document's loss with respect to the document's margin. docs lists the documents
+// with the term, and values the term's values in these documents. contributions holds the
+// contributions of all documents. sums holds the LambdaSums of all documents.
 func (h *Hyperplane) Gradient(
 	term int, docs []uint32, values []float32, contributions []Contribution, sums LambdaSums,
 ) float64 {

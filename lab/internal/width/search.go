@@ -105,8 +105,8 @@ func (s *search) pack(panels []float64, first, count int) {
 	}
 }
 
-// compare compares a test document with a block of training documents, and updates its lists of
-// neighbours, one per width.
+// compare compares test document x with a block of training documents, and inserts near training
+// documents into lists. lists has one list per width.
 func (s *search) compare(lists []*neighbourList, x, panels []float64, first, count int) {
 	widest := s.o.Widths[len(s.o.Widths)-1]
 	for j := 0; j < count; j += lanes {

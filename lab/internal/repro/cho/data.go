@@ -187,8 +187,8 @@ func sampleIndices(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// subsample draws a random sample of c. The sample size is the minimum of the nonzero sizes, and at
-// most the size of c.
+// subsample draws a random sample of c. The sample size is the minimum of the nonzero sizes and of
+// the size of c.
 func subsample(r *repro.Env, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := minNonzero(append(sizes, have)...)

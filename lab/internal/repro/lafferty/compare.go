@@ -10,7 +10,7 @@ import (
 )
 
 // comparison holds the figures of a table row, indexed by kernel. measured holds the measured
-// figures, selected as in the paper, and printed the paper's figures. Missing figures are NaN.
+// figures, selected as in the paper. printed holds the paper's figures. Missing figures are NaN.
 type comparison struct {
 	measured, printed [len(kernels)]float64
 	direction         float64 // 1 if larger figures are better, otherwise -1

@@ -74,7 +74,7 @@ func toFloat32(v []float64) []float32 {
 	return out
 }
 
-// matrix returns the matrix of a kernel. The result is valid until the next call.
+// matrix returns the matrix of kernel k. The result is valid until the next call.
 func (p *products) matrix(ctx context.Context, k kernel.Kernel, loops *asm.Kernels, workers int) (matrix, error) {
 	return p.m, run.Tasks(ctx, workers, len(p.rowNorms), func(_ context.Context, _, i int) error {
 		return kernel.Apply(k, loops, p.m.row(i), p.c[i*p.m.n:(i+1)*p.m.n], p.rowNorms[i:i+1], p.colNorms)
