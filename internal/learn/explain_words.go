@@ -29,8 +29,7 @@ const (
 )
 
 // ExplainText explains the prediction of a text by the n words whose removal changes f most (see
-// [DocumentExplanation]), and returns the words' occurrences in text order. The effect of a word is
-// f(x)
+// [DocumentExplanation]), and returns their occurrences in text order. The effect of a word is f(x)
 // - f(text without the word), for any tokenizer. Effects are computed for the first 400 distinct
 // words, with one prediction each. The result is nil if the text exceeds 64 KiB. It fails if n < 1,
 // if the model was trained on vectors or precomputed kernel values, if it is a classifier with only

@@ -8,8 +8,8 @@ import (
 )
 
 // raiseLowerBound computes the dual objective at a point near the point of the last pass.
-// o.lowerBound is the largest lower bound on F so far. It is replaced by the dual objective if the
-// dual objective is larger. The pass has stored the derivatives cᵢ = -sᵢyᵢpᵢ of the losses, where
+// o.lowerBound is the largest lower bound on F so far. If the dual objective is larger, it replaces
+// o.lowerBound. The pass has stored the derivatives cᵢ = -sᵢyᵢpᵢ of the losses, where
 // pᵢ = 1/(1 + e^(yᵢf(xᵢ))) and sᵢ is the weight of document i's loss. raiseLowerBound takes half
 // the time of a pass and overwrites the derivatives.
 //

@@ -95,8 +95,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProb
 	return f, nil
 }
 
-// matrix returns the matrix of kernel k, in the order of f. The matrix is valid until the next
-// call.
+// matrix returns the matrix of kernel k in the order of f. The result is valid until the next call.
 //
 // A validation reads each value about twenty times, so kernel values that fit into memory are
 // stored.

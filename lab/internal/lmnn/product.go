@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products with L can take minutes. They are computed in pieces, because gonum doesn't support
-// cancellation. Gonum multiplies in blocks of blasBlock rows and columns, unless the result has
-// fewer than four blocks. Pieces are chosen so that sums are bit-identical to sums of the whole
-// product.
+// Products with L can take minutes and are computed in pieces, because gonum lacks cancellation.
+// Gonum multiplies in blocks of blasBlock rows and columns, unless the result has fewer than four
+// blocks. Pieces are chosen so that sums are bit-identical to sums of the whole product.
 const blasBlock = 64
 
 // forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the

@@ -20,8 +20,7 @@ type Env struct {
 	MemoryBytes int64  // memory limit in bytes; 0 for no limit
 	Seed        uint64 // seed for all random choices
 
-	// Device creates the GPU device, see engine.Options. If Device is nil, the experiment runs on
-	// the CPU.
+	// Device creates the GPU device, see engine.Options. A nil Device selects the CPU.
 	Device func(ctx context.Context, x *sparse.Embedded) (engine.Device, error)
 
 	OnProgress func(stage string, done, total int64) // progress callback, called concurrently; may be nil
