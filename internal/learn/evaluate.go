@@ -43,7 +43,7 @@ type Evaluation struct {
 	// models.
 	Curves []Curve `json:"curves,omitempty"`
 
-	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression or if predictions have no ranks
+	NoveltyBins []NoveltyBin `json:"by_novelty,omitempty"` // counts by rank; nil for regression or without ranks
 
 	Importances []Importance `json:"importance,omitempty"` // importance of a table's columns, in descending order
 

@@ -38,10 +38,10 @@ type Settings struct {
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
 	Shrinking         Shrinking `param:"shrinking" default:"1" max:"1" wants:"0 or 1" flag:""`
-	Probabilities     bool      // true to compute probabilities by a sigmoid for each binary classifier, as in LIBSVM
-	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // true to calibrate probabilities, see Train
-	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // true to tune the thresholds of labels on folds
-	IndependentLabels bool      // for solver.MultiLabel: true to train each label as a separate problem, see solver.Training
+	Probabilities     bool      // true to compute probabilities by a sigmoid per binary classifier, as in LIBSVM
+	Calibrated        bool      `param:"probabilities" wants:"0 or 1" flag:""` // calibrate probabilities, see Train
+	TuneThresholds    bool      `param:"thresholds" wants:"0 or 1" flag:""`    // tune label thresholds on folds
+	IndependentLabels bool      // for solver.MultiLabel: true to train a separate problem per label, see solver.Training
 	Seed              uint64    // seed of the folds for probabilities and thresholds
 
 	// Rejection leaves uncertain documents without a class. It needs one class per document.

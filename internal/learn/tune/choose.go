@@ -52,7 +52,7 @@ type Candidates struct {
 	// best C.
 	Neighbours func(k kernel.Kernel) []kernel.Kernel
 
-	// FinerNeighbours, if not nil, returns neighbours of the best kernel k to try in the round of C.
+	// FinerNeighbours, if not nil, returns neighbours of the best kernel k for the round of C.
 	FinerNeighbours func(k kernel.Kernel) []kernel.Kernel
 
 	// SupervisedKernels lists kernels with supervised embeddings, see
@@ -188,7 +188,7 @@ func (h *chooser) firstCandidate() Candidate {
 // orderSamples orders the documents so that each prefix is a sample with the class frequencies of
 // the corpus. It returns a reason if documents or memory don't suffice for a choice.
 func (h *chooser) orderSamples() (why string) {
-	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; the last element has the unlabelled documents
+	classes := make([][]int, len(h.c.Classes)+2) // documents of each class; the last list is for unlabelled documents
 	n := 0
 	for i, class := range FirstClasses(h.c.Labels, h.c.Documents.Rows(), len(h.c.Classes),
 		h.candidates.Measure == MicroF1) {
