@@ -131,9 +131,9 @@ func (c *ComputeFlags) run(ctx context.Context, e *cli.Env, work cli.RunFunc) er
 		return fmt.Errorf("%w; use -backend cpu to compute without the GPU", err)
 	}
 	e.Warnf("restarting on the CPU, because the GPU failed: %v", err)
-	_ = c.close() // an error is ignored, because the device isn't used again
+	_ = c.close() // the error is ignored, because the device isn't used again
 	c.Backend, c.gpu.reason = "cpu", "the GPU failed"
-	debug.FreeOSMemory() // frees the memory of the first attempt
+	debug.FreeOSMemory() // this frees the memory of the first attempt
 	return c.ExplainMemoryError(work(ctx, e))
 }
 
@@ -181,7 +181,7 @@ func (c *ComputeFlags) close() error {
 	return err
 }
 
-// LoadDocuments copies documents to the device, see [engine.Options].
+// LoadDocuments copies the documents x to the device; see [engine.Options].
 func (c *ComputeFlags) LoadDocuments(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 	d, err := c.open()
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *ComputeFlags) LoadDocuments(ctx context.Context, x *sparse.Embedded) (e
 	return columns, nil
 }
 
-// DeviceName returns the device's name, or an error with the reason why there is none.
+// DeviceName returns the device's name, or an error that says why there is no device.
 func (c *ComputeFlags) DeviceName() (name string, err error) {
 	d, err := c.open()
 	if err != nil {
@@ -242,7 +242,7 @@ func (c *ComputeFlags) BackendForPairs(pairs float64) asm.ISA {
 // Reason returns the reason for the choice of -backend auto, or "" if there was no choice.
 func (c *ComputeFlags) Reason() string { return c.gpu.reason }
 
-// WithReason returns backend, followed by why in parentheses unless why is empty.
+// WithReason returns backend, followed by why in parentheses if why isn't empty.
 func WithReason(backend, why string) string {
 	if why == "" {
 		return backend

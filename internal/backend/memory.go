@@ -37,7 +37,7 @@ type Limits struct {
 	systemLimits func() (all, process run.MemoryLimit) // memory limits, read at the first call
 }
 
-// DeclareMemory declares -m.
+// DeclareMemory declares -m, the memory limit.
 func (l *Limits) DeclareMemory(f *cli.Flags) {
 	l.systemLimits = sync.OnceValues(readSystemLimits)
 	f.StartGroup("Computing", topicName)
@@ -51,7 +51,7 @@ func (l *Limits) DeclareMemory(f *cli.Flags) {
 	})
 }
 
-// DeclareWorkers declares -workers.
+// DeclareWorkers declares -workers, the number of goroutines.
 func (l *Limits) DeclareWorkers(f *cli.Flags) {
 	f.StartGroup("Computing", topicName)
 	f.IntVar(&l.Workers, "workers", 0, "number `N` of worker goroutines (default: one per CPU)")
@@ -77,7 +77,7 @@ func readSystemLimits() (all, process run.MemoryLimit) {
 	return run.AvailableMemory(), run.ProcessMemory()
 }
 
-// Run runs a program and returns its exit status. It fails if the limits of the process leave too
+// Run runs the program p and returns its exit status. It fails if the process limits leave too
 // little memory for Go's runtime.
 func Run(p *cli.Program, args []string, stdout, stderr io.Writer) int {
 	if err := checkProcessLimit(); err != nil {

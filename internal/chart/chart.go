@@ -84,7 +84,7 @@ func (c *Chart) addMark(m mark) {
 	c.marks = append(c.marks, m)
 }
 
-// addLegendEntry adds a mark to the legend if name is not empty.
+// addLegendEntry adds a mark with the given name to the legend. It does nothing if name is empty.
 func (c *Chart) addLegendEntry(name string, m mark) {
 	if m.text = name; name != "" {
 		c.legend = append(c.legend, m)

@@ -68,7 +68,7 @@ func (f *Flags) DeclareReport() {
 	f.checkExtension(&f.ReportPath, "report", ".html")
 }
 
-// WriteReportPage writes the HTML page of a report if -report is set.
+// WriteReportPage writes r as an HTML page if -report is set.
 func (f *Flags) WriteReportPage(r report.Report) error {
 	if f.ReportPath == "" {
 		return nil
@@ -116,8 +116,8 @@ type existingFile struct {
 	info os.FileInfo
 }
 
-// existingFiles returns the paths of existing files, with their FileInfo. It follows links. Devices
-// are ignored, because output to a terminal overwrites nothing.
+// existingFiles omits paths of missing files, and follows links. It also omits devices, because
+// output to a terminal overwrites nothing.
 func existingFiles(paths ...string) []existingFile {
 	var out []existingFile
 	for _, path := range paths {

@@ -74,10 +74,10 @@ func (f *Flags) AddCheck(check func() error) { f.checks = append(f.checks, check
 // WrapWork wraps the command's work in run, which calls the work once or several times.
 func (f *Flags) WrapWork(run func(context.Context, *Env, RunFunc) error) { f.wrapper = run }
 
-// Cleanup adds a function to call when the command has ended, with or without an error.
+// Cleanup adds a function to call when the command has ended, even with an error.
 func (f *Flags) Cleanup(end func() error) { f.cleanups = append(f.cleanups, end) }
 
-// IsSet reports whether any of the flags was set.
+// IsSet reports whether at least one of the named flags was set.
 func (f *Flags) IsSet(names ...string) bool {
 	given := false
 	f.Visit(func(fl *flag.Flag) { given = given || slices.Contains(names, fl.Name) })
@@ -131,7 +131,7 @@ func (f *Flags) setPositional() error {
 	return nil
 }
 
-// Parse parses the flags and runs the checks.
+// Parse parses the command-line arguments, sets the flags and runs the checks.
 func (f *Flags) Parse(args []string) error {
 	if err := f.parseArgs(args); err != nil {
 		return err

@@ -89,7 +89,7 @@ func (f *Flags) Var(value flag.Value, name, usage string) {
 	f.collectFlags()
 }
 
-// Topic is a help text for several commands.
+// Topic is a help text that several commands share.
 type Topic struct {
 	Name, Summary string // the list of topics omits a topic without a summary
 	Text          string
@@ -190,7 +190,7 @@ func flagWithValue(fl *flag.Flag) string {
 	return strings.TrimSpace("-" + fl.Name + " " + arg)
 }
 
-// flagUsage returns the usage of a flag, without a leading value name and colon.
+// flagUsage returns the usage text of a flag without a leading "VALUE: ".
 func flagUsage(fl *flag.Flag) string {
 	arg, text := flag.UnquoteUsage(fl)
 	return strings.TrimPrefix(text, arg+": ")

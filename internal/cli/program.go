@@ -103,7 +103,7 @@ func (e *Env) printf(format string, args ...any) {
 // Warnf is like Infof, for a warning.
 func (e *Env) Warnf(format string, args ...any) { e.Infof("warning: "+format, args...) }
 
-// UsageError is an error in the arguments of the command line.
+// UsageError is an error in the command-line arguments.
 type UsageError struct{ Err error }
 
 func (u UsageError) Error() string { return u.Err.Error() }

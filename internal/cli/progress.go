@@ -81,7 +81,7 @@ func (p *Progress) MuteEngine() (release func()) {
 	return func() { p.engineMuted = false }
 }
 
-// UpdateFromEngine calls Update with an engine's progress.
+// UpdateFromEngine calls Update with an engine's progress, unless MuteEngine is in effect.
 func (p *Progress) UpdateFromEngine(done, total int64) {
 	if !p.engineMuted {
 		p.Update(done, total)
@@ -166,7 +166,7 @@ func (p *Progress) update(done, total int64, part float64) {
 	if p.bar.GetMax64() != total {
 		p.bar.ChangeMax64(total)
 	}
-	_ = p.bar.Set64(done) // an error of the bar is ignored
+	_ = p.bar.Set64(done) // the error is ignored, because progress is optional
 }
 
 // appendDetails appends as many details to the name as fit into room columns.

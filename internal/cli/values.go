@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// StringList is a flag that may be repeated.
+// StringList holds the values of a flag that may be repeated.
 type StringList []string
 
 func (l *StringList) String() string     { return strings.Join(*l, " ") }

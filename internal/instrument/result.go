@@ -39,7 +39,7 @@ type Row struct {
 	IsPrecise bool      `json:"precise"` // true if the median's confidence interval is within 2% of the median
 }
 
-// String returns the workload, its version and the number of workers.
+// String returns a label for the row: the workload, its version and the number of workers.
 func (r *Row) String() string {
 	return fmt.Sprintf("%s/%d, %s", r.Workload, r.Version, report.FormatCountOf(r.Workers, "worker", "workers"))
 }

@@ -38,18 +38,18 @@ type setting struct {
 
 type job struct {
 	unitCount float64                                        // units of work per pass
-	pass      func(ctx context.Context) error                // computation that is timed
-	digest    func(ctx context.Context) (uint64, error)      // digest of the results of a pass, bit for bit
-	maxError  func(ctx context.Context) (SampleError, error) // largest error of a sample compared with the reference
+	pass      func(ctx context.Context) error                // the computation to time
+	digest    func(ctx context.Context) (uint64, error)      // computes a digest of all bits of a pass's results
+	maxError  func(ctx context.Context) (SampleError, error) // returns the largest error in a sample of results
 }
 
 // SampleError is the largest error in a sample of values, relative to the tolerance.
 type SampleError struct {
 	ValueCount     int     `json:"values"`
-	ToleranceRatio float64 `json:"part"` // error divided by the tolerance: at most 1, unless the result is wrong
+	ToleranceRatio float64 `json:"part"` // error divided by the tolerance; the result is wrong if it exceeds 1
 }
 
-// add counts a value with the error off.
+// add counts a value whose error is off.
 func (e *SampleError) add(off, tolerance float64) {
 	e.ValueCount++
 	part := 0.0

@@ -69,7 +69,7 @@ func WriteFile(path string, write func(w io.Writer) error) (int64, error) {
 	return f.Commit()
 }
 
-// Save is like [WriteFile], but calls from.WriteTo to write the data, and returns no size.
+// Save is like [WriteFile], but calls from.WriteTo to write the data and doesn't return the size.
 func Save(path string, from io.WriterTo) error {
 	_, err := WriteFile(path, func(w io.Writer) error {
 		if _, err := from.WriteTo(w); err != nil {

@@ -150,7 +150,7 @@ func Visit(of any, visit func(field, name string, values []string) error) error 
 	return nil
 }
 
-// Values returns the nonzero parameters of a struct, for [SetAll].
+// Values returns the nonzero parameters of a struct in the form that [SetAll] accepts.
 func Values(of any) map[string][]string {
 	all := map[string][]string{}
 	_ = Visit(of, func(_, name string, values []string) error {
@@ -162,7 +162,7 @@ func Values(of any) map[string][]string {
 	return all
 }
 
-// SetAll sets parameters to values from [Values].
+// SetAll sets the parameters of *to to values returned by [Values].
 func SetAll(to any, all map[string][]string) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, text := range all[name] {
@@ -236,7 +236,7 @@ func Split(list string) (all []Setting, err error) {
 	return all, nil
 }
 
-// Parse sets the parameters of a list, see [Split].
+// Parse sets the parameters of *to from a list such as k=5,uniform=true. See [Split].
 func Parse(to any, list string) error {
 	all, err := Split(list)
 	if err != nil {

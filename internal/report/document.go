@@ -44,12 +44,12 @@ type Section struct {
 	pageOnly  bool   // true if text output omits the section
 }
 
-// AddLine adds a line, which may be empty.
+// AddLine appends a line of text, which may be empty.
 func (d *Document) AddLine(text any) {
 	d.elements = append(d.elements, element{text: fmt.Sprint(text)})
 }
 
-// AddLinef adds a formatted line.
+// AddLinef formats a line as fmt.Sprintf does and appends it.
 func (d *Document) AddLinef(format string, args ...any) { d.AddLine(fmt.Sprintf(format, args...)) }
 
 // AddWrapped adds text after head, wrapped at width columns and indented by the width of head.
@@ -59,7 +59,7 @@ func (d *Document) AddWrapped(head, text string, width int) {
 	d.AddLine(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// AddFact adds a line "name: value".
+// AddFact appends a line "name: value", with the value formatted as fmt.Sprintf does.
 func (d *Document) AddFact(name, format string, args ...any) {
 	d.elements = append(d.elements, element{name: name, text: fmt.Sprintf(format, args...)})
 }

@@ -75,7 +75,7 @@ func (t *Table) columnWidths() []int {
 	return width
 }
 
-// Width returns the length of the table's longest line.
+// Width returns the number of characters in the table's longest line.
 func (t *Table) Width() int {
 	sum := 2 * (len(t.rightAligned) - 1)
 	for _, w := range t.columnWidths() {

@@ -68,7 +68,7 @@ func FormatError(v float64) string {
 	return strconv.FormatFloat(v, 'e', 1, 64)
 }
 
-// FormatSeconds formats a duration of s seconds in s, ms or µs.
+// FormatSeconds formats a duration of s seconds with the unit s, ms or µs.
 func FormatSeconds(s float64) string {
 	switch {
 	case s >= 1:
@@ -93,8 +93,8 @@ func FormatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) 
 // FormatPercent formats a fraction as a percentage with one decimal.
 func FormatPercent(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// FormatPeakMemory formats the peak memory of a command and the limit of -m; a limit of 0 means
-// none.
+// FormatPeakMemory formats a command's peak memory and its limit from -m, both in bytes. A limit of
+// 0 means no limit.
 func FormatPeakMemory(peak, limit int64) string {
 	text := "peak memory " + FormatBytes(peak)
 	if limit > 0 {

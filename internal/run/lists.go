@@ -52,7 +52,8 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Interleave interleaves lists: the first element of each, then the second of each, and so on.
+// Interleave returns the first element of each list, then the second element of each list, and so
+// on.
 func Interleave[T any](lists ...[]T) (out []T) {
 	for i := 0; ; i++ {
 		before := len(out)

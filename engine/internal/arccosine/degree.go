@@ -2,9 +2,9 @@ package arccosine
 
 import "math"
 
-// MinDegree and MaxDegree are the smallest and largest degree. Near -½ the diagonal tends to
-// infinity, and 1 - cosine in the feature space is inaccurate. Above MaxDegree the diagonal at norm
-// 1, (2n-1)!!, overflows float32.
+// MinDegree and MaxDegree limit the degree n. As n approaches -½, the diagonal tends to infinity,
+// and 1 - cosine in the feature space becomes inaccurate. Above MaxDegree the diagonal at norm 1,
+// (2n-1)!!, overflows float32.
 const (
 	MinDegree = -0.499
 	MaxDegree = 28

@@ -25,8 +25,8 @@ type series struct {
 	vw  [termCount]float64
 }
 
-// termCount is the number of terms for x <= ½. The sum of further terms is below 2⁻⁵⁶ of the
-// result.
+// termCount is the number of terms that are summed for x <= ½. The omitted terms add up to less
+// than 2⁻⁵⁶ of the result.
 const termCount = 60
 
 // poleDistance is the largest |ε| for which pairs use logarithms. For larger |ε| direct subtraction

@@ -129,7 +129,7 @@ func sectorIntegral(h, a float64) float64 {
 		return rightAngleIntegral(h) - complement(h, a)
 	}
 	z := h * a * h * a
-	top := min(math.Log1p(82/z)/2, 40) // beyond this, the integrand is at most e^-41 or e^-40/a
+	top := min(math.Log1p(82/z)/2, 40) // for larger v, the integrand is at most e^-41 or e^-40/a
 	g := legendre()
 	var sum float64
 	for start := a; start < a*math.Exp(top); start *= math.E {

@@ -39,8 +39,8 @@ type Stats struct {
 const DefaultTileColumns = 4096
 
 // New returns a cache of up to limit bytes. If c of all pairs doesn't fit, the cache stores tiles
-// of about the given number of columns (0 means [DefaultTileColumns]). New fails if limit is too
-// small for one worker.
+// with approximately the given number of columns (0 means [DefaultTileColumns]). New fails if limit
+// is too small for one worker.
 func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 	n := of.Len()
 	c := &Cache{Computer: of, limit: limit}
@@ -61,7 +61,7 @@ func New(of *compute.Computer, limit int64, columns int) (*Cache, error) {
 // TileColumns returns the number of columns of a tile.
 func (c *Cache) TileColumns() int { return c.tileColumns }
 
-// FitsInMemory reports whether c of all pairs fits.
+// FitsInMemory reports whether c of all pairs fits within the memory limit.
 func (c *Cache) FitsInMemory() bool { return c.full != nil }
 
 // Stats returns the current counters.

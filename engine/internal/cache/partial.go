@@ -22,14 +22,14 @@ type tileStore struct {
 }
 
 // scratchStride is the stride between documents of a transposed block. If the stride were a power
-// of two, the documents would share few cache sets.
+// of two, the documents would map to few cache sets.
 const scratchStride = compute.BlockDocs + 16
 
 // blockBytes returns the size of a transposed block in bytes, rounded up to the runtime's 8 KiB
 // pages.
 func blockBytes(panel int) int64 { return (4*int64(panel)*scratchStride + 8191) / 8192 * 8192 }
 
-// ScratchBytes returns the memory of the workers' transposed blocks in bytes.
+// ScratchBytes returns the total size of the workers' transposed blocks in bytes.
 func ScratchBytes(workers, panel int) int64 { return int64(workers) * blockBytes(panel) }
 
 // newTileStore divides limit bytes into scratch space and tiles. If memory is too small for all

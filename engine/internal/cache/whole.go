@@ -20,11 +20,11 @@ type fullMatrix struct {
 
 	building     chan struct{} // holds a token, which is taken during a build
 	complete     atomic.Bool
-	bytes        atomic.Int64 // memory of c, or of a matrix that Materialise made instead of c
+	bytes        atomic.Int64 // size of c, or of a matrix that Materialise made instead of c
 	hits, misses atomic.Int64
 }
 
-// FullMatrixBytes returns the number of bytes that c of all pairs of n documents takes.
+// FullMatrixBytes returns the size in bytes of the matrix of c for n documents.
 func FullMatrixBytes(n int) int64 { return run.AddBytes(compute.MatrixBytes(n, n), int64(n)) }
 
 func newFullMatrix(of *compute.Computer) *fullMatrix {
@@ -119,8 +119,8 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	})
 }
 
-// CanReserve reports whether a matrix may use the cache's memory. All values must fit, and must not
-// all be computed yet.
+// CanReserve reports whether a matrix may use the cache's memory. It returns false if c of all
+// pairs doesn't fit, or is already computed.
 func (c *Cache) CanReserve() bool { return c.full != nil && !c.full.complete.Load() }
 
 // Reserve reserves the cache's memory for a matrix until [Cache.Release] is called. CanReserve must

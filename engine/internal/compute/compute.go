@@ -34,7 +34,7 @@ type Computer struct {
 // Len returns the number of documents.
 func (c *Computer) Len() int { return c.X.Rows() }
 
-// Bytes returns the memory of the documents and the back end in bytes.
+// Bytes returns the total size of the documents and the back end in bytes.
 func (c *Computer) Bytes() int64 {
 	bytes := c.X.Bytes() + 4*int64(len(c.Norms))
 	if c.Backend != nil {
@@ -60,7 +60,7 @@ func (c *Computer) Stats() device.Stats {
 // AddPairs counts pairs that a back end computed without ComputeRows.
 func (c *Computer) AddPairs(pairs int64) { c.pairs.Add(pairs) }
 
-// AddNeighbourCounts adds the numbers of candidates and list insertions of a neighbour search.
+// AddNeighbourCounts adds a neighbour search's numbers of candidates and list insertions to Stats.
 func (c *Computer) AddNeighbourCounts(found, entered int64) {
 	c.candidates.Add(found)
 	c.insertions.Add(entered)

@@ -15,7 +15,7 @@ func MatrixBytes(rows, cols int) int64 {
 	return 4 * int64(rows) * int64(cols)
 }
 
-// CheckLimit returns a MemoryError if need exceeds a positive limit. A limit of 0 means no limit.
+// CheckLimit returns a MemoryError if need, in bytes, exceeds limit. A limit of 0 means no limit.
 func CheckLimit(what string, need, limit int64) error {
 	if limit > 0 && need > limit {
 		return &run.MemoryError{Computation: "engine: " + what, NeedBytes: need, LimitBytes: limit}

@@ -72,7 +72,7 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 	switch {
 	case whole == 0 && of == kernel.VariableProduct:
 		return c.mapPlain(k, r, t)
-	case whole != 0 && whole != t.Rows: // row by row, because the bits of a row must not depend on other rows
+	case whole != 0 && whole != t.Rows: // row by row, because the result of a row must not depend on other rows
 		for row := t.FirstRow; row < t.FirstRow+t.Rows; row++ {
 			one := SubTile(t, row, row+1, t.Lo, t.Hi)
 			if err := c.mapVariable(k, of, r, &one); err != nil {

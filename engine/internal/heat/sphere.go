@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Form selects ψ₀.
+// Form selects a formula for ψ₀.
 type Form int
 
 const (

@@ -180,8 +180,8 @@ func (j *Join) Estimate(ctx context.Context) (Counts, error) {
 	return c, nil
 }
 
-// Bytes returns upper bounds on the memory of permanent data and of all lists, in bytes, given the
-// number of values in prefixes.
+// Bytes returns upper bounds in bytes on the size of permanent data (forward) and of all posting
+// lists (lists). before is the number of values in prefixes.
 func (j *Join) Bytes(before int64) (forward, lists int64) {
 	documents, sides := 0, j.docSets()
 	for _, s := range sides {
@@ -194,7 +194,7 @@ func (j *Join) Bytes(before int64) (forward, lists int64) {
 	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
-// Build finds the prefix of each document and counts matches. Lists use up to listBytes at a time.
+// Build finds the prefix of each document and counts matches. Lists take up to listBytes at a time.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	count := make([]int64, len(j.rank)) // per rank: number of values in prefixes
 	for _, s := range j.docSets() {
@@ -246,10 +246,10 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	return err
 }
 
-// Run calls check once for each pair that may be within the bound, concurrently from up to workers
-// goroutines. w is the goroutine's index. A document represents itself and its copies. For a single
-// set, i and k differ. After each task, done is called with the number of its matches. Run returns
-// within a second after ctx is done.
+// Run calls check once for each pair of row document i and column document k that may be within the
+// bound, concurrently from up to workers goroutines. w is the goroutine's index. A document
+// represents itself and its copies. For a single set, i and k differ. After each task, Run calls
+// done with the task's number of matches. Run returns within a second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
 		l.divideTasks()

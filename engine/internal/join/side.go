@@ -102,8 +102,8 @@ func splitMix64(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// identicalRows reports whether rows i and k have the same terms and raw values, so that all
-// results are equal bit for bit.
+// identicalRows reports whether rows i and k have the same terms and raw values, so that results
+// for both rows are bit-identical.
 func identicalRows(x *sparse.Embedded, i, k int) bool {
 	s, _ := x.Row(i)
 	t, _ := x.Row(k)

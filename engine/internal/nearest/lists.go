@@ -55,7 +55,7 @@ type Lists struct {
 	square  bool // true if a document isn't its own neighbour; see AddDisjoint
 }
 
-// Bytes returns the number of bytes that lists of k neighbours for n documents take.
+// Bytes returns the size in bytes of lists of k neighbours for n documents.
 func Bytes(n, k int) int64 {
 	return int64(n)*(8*int64(k)+8) + 8*int64(n/lockDocs+1)
 }

@@ -87,10 +87,10 @@ func New(ctx context.Context, x *sparse.Embedded, o Options) (*Backend, error) {
 	return b, context.Cause(ctx)
 }
 
-// Name returns the name of the instruction set.
+// Name returns the name of the instruction set that the kernels use.
 func (b *Backend) Name() string { return string(b.kernels.ISA) }
 
-// HostBytes returns the memory of the documents and of the workers' scratch space in bytes.
+// HostBytes returns the total size of the documents and of the workers' scratch space in bytes.
 func (b *Backend) HostBytes() int64 {
 	bytes := b.columns.bytes() + b.postings.bytes() + int64(b.workers)*b.panelMax + b.denseCopy.bytes()
 	b.mu.Lock()
@@ -154,7 +154,7 @@ func (b *Backend) releaseRowDocs(f *rowDocs) {
 	}
 }
 
-// split divides documents into head and tail. It reuses the memory of f.
+// split fills s with the documents x, divided into head and tail. It reuses the memory of f.
 func (b *Backend) split(ctx context.Context, f *rowDocs, s *docSet, x *sparse.Embedded, workers int) error {
 	if _, err := device.TransposeByRank(ctx, &f.byRank, &x.CSR, b.layout.rank, workers); err != nil {
 		return err

@@ -184,7 +184,7 @@ func (s *segment) fill(byRank *sparse.CSR, lo, hi, panel int) {
 	}
 }
 
-// bytes returns the memory of the documents in bytes, excluding the embedded rows.
+// bytes returns the size of the documents in bytes, excluding the embedded rows.
 func (s *docSet) bytes() int64 {
 	b := s.tail.Bytes() + 2*int64(len(s.positions)) + 4*int64(cap(s.longTails)+cap(s.minTails))
 	for i := range s.head {

@@ -2,8 +2,8 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// zeroThreshold is a bound on c for rows that are equal up to a factor. For n values c is at most
-// (n·2⁻⁵³)²/2.
+// zeroThreshold is an upper bound on the computed c of two proportional rows. For n values c is at
+// most (n·2⁻⁵³)²/2.
 const zeroThreshold = 1e-24
 
 // ExactC returns c of row i of x and row j of y in float64. x and y must have the same embedder. A
