@@ -7,8 +7,8 @@ import (
 )
 
 // The following holds for every map. The inputs are at least as long as dst. dst may be the same
-// slice as an input. Any other overlap is forbidden. The bits of an element depend neither on its
-// index nor on len(dst). c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or results
+// slice as an input. Any other overlap is forbidden. A result is bit-identical for any index of
+// the element and any len(dst). c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or results
 // are unspecified. NaN gives NaN. Calls may run concurrently if no destination overlaps memory that
 // another call accesses. An ulp is the spacing of float32 numbers at the exact result.
 
@@ -201,7 +201,7 @@ func arcCos32(c float32) float32 {
 
 // arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp even for tiny c. For c <= 1 it is a
 // polynomial in c without a square root. For c > 1 it is (hi + lo)², with hi and lo from
-// supplement32. Then the error is 2·1.9u from φ and 2u from the product and the sum, in total 5.8u.
+// supplement32. The error is then 5.8u: 2·1.9u from φ, and 2u from the product and the sum.
 // Measured on every third float32, the error is 2.5 ulp.
 func arcCosSq32(c float32) float32 {
 	if c > 1 {

@@ -19,8 +19,8 @@ import (
 //
 // Every sum starts at 0 and is added to out at the end, so a call computes a block of a blocked
 // summation. Terms missing from the panel's document add an exact zero. So if values are in
-// ascending order of terms, the result for two documents depends only on their common terms, and
-// has the same bits whichever document is in the panel.
+// ascending order of terms, the result for two documents depends only on their common terms, and is
+// bit-identical whichever document is in the panel.
 //
 // Accuracy: each of n common terms has the rounding errors of a product and of a sum, or a single
 // rounding error if the instruction set fuses multiply-adds: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and
@@ -177,7 +177,7 @@ func jensenShannon32(a, b float32) float32 {
 	return m * w
 }
 
-// evalPolynomial7 sums odd and even powers in two independent chains.
+// evalPolynomial7 returns c7·x⁷ + … + c0. Odd and even powers form two independent chains.
 func evalPolynomial7(x, c7, c6, c5, c4, c3, c2, c1, c0 float32) float32 {
 	s := float32(x * x)
 	odd, even := float32(c7*s)+c5, float32(c6*s)+c4
@@ -212,8 +212,8 @@ func jensenShannonTermsGeneric(dst, y []float32, x float32) {
 // Terms are summed in the order of k. The preconditions of panelDotGeneric hold, and value[k] > 0.
 //
 // Accuracy: each of the n positive terms has the error of chiSquare32, and each addition rounds
-// once. Terms missing from the panel's document add an exact zero, so the result has the same bits
-// whichever of two documents is in the panel.
+// once. Terms missing from the panel's document add an exact zero, so the result is
+// bit-identical whichever of the two documents is in the panel.
 func panelChiSquareGeneric(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32) {
 	var s [genericPanel]float32
 	for p, d := range doc {

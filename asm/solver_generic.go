@@ -158,8 +158,8 @@ func gatherGeneric(dst, src []float32, index []int32) {
 //	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
 //
 // in the order of s. Each product and each sum is rounded to float64. The sums are decision values
-// of len(sum) objects. The bits of a sum depend neither on the division of the rows among calls nor
-// on other objects. at and coef have the same length.
+// of len(sum) objects. A sum is bit-identical for any division of the rows among calls, and for any
+// other objects. at and coef have the same length.
 //
 // It isn't checked that all rows at[s]-base are within rows and that sum overlaps no other slice.
 // Nothing is allocated or retained. Calls may run concurrently if no sum overlaps memory that

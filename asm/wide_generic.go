@@ -43,7 +43,7 @@ func HalfLineRow(v float64) (row int, t float64) {
 // halfLineGeneric evaluates a half-line table,
 //
 //	dst[j] = Σ_k rows[row(v[j])][k] t(v[j])ᵏ,  k = 0 … 5,  0 <= j < len(dst)
-//	dst[j] = zero where v[j] = 0
+//	dst[j] = zero if v[j] = 0
 //
 // rows has HalfLineRows+1 elements. The last row holds NaN. It is used if v[j] is NaN, negative or
 // out of range. outside reports whether any result is NaN.

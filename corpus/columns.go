@@ -29,7 +29,7 @@ const (
 var kinds = []Kind{KindLabel, KindID, KindGroup, KindWeight, KindText, KindCategory, KindNumber,
 	KindVector, KindIgnored}
 
-// TableColumn describes a column of a table.
+// TableColumn describes how a column of a table is used.
 type TableColumn struct {
 	Name  string
 	Kind  Kind
@@ -39,7 +39,7 @@ type TableColumn struct {
 	file string // .npy file with the vectors
 }
 
-// TableColumns returns the columns that t reads, with their kinds.
+// TableColumns returns the columns that the tokenizer t reads, with their kinds.
 func TableColumns(t Tokenizer) (columns []TableColumn) {
 	for _, c := range t.Columns() {
 		kind := KindText
@@ -328,7 +328,7 @@ func (t *table) normalizeNumbers(fields []string) {
 	}
 }
 
-// warn warns if the header may be a document, or if a column without a usual name may hold labels.
+// warn warns if the guessed header may be a document, or if no label column was found.
 func (t *table) warn(c *Corpus) {
 	at, warn := position(c.Source, 1), c.warningList()
 	if t.headerGuessed && slices.ContainsFunc(c.Classes, func(name string) bool {

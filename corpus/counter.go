@@ -50,8 +50,8 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	return c, nil
 }
 
-// Count counts the terms of texts. Row i of the matrix has the counts of text i; terms outside the
-// vocabulary are dropped. Invalid UTF-8 separates terms. Count stops within a second after ctx is
+// Count counts the terms of texts. Row i of the matrix has the counts of text i. Terms outside the
+// vocabulary are dropped. Invalid UTF-8 separates terms. Count returns within a second after ctx is
 // done.
 func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
 	m, _, err := c.CountUnknown(ctx, Raw{Texts: texts})

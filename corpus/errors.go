@@ -73,7 +73,7 @@ func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	return e
 }
 
-// withPosition sets the file, and adds line to Line, so that Line is relative to the file.
+// withPosition sets File to file, and increases Line by line, so that Line is relative to the file.
 func (e *SyntaxError) withPosition(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e

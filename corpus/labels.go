@@ -64,7 +64,7 @@ func (p *parsedLabels) add(field []byte) *SyntaxError {
 		return nil
 	}
 	if !p.memory.canAllocate(nameBytes * int64(1+bytes.Count(field, separator))) {
-		p.addUnlabelled() // the piece is discarded, because the memory limit is exceeded
+		p.addUnlabelled() // the block is discarded, because the memory limit is exceeded
 		return nil
 	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
@@ -172,11 +172,11 @@ func canonicalNumber(name string) string {
 
 func (p *parsedLabels) addUnlabelled() { p.endDocument(len(p.ids)) }
 
-// nameBytes is the memory in bytes of a name without its text, if slices and maps have just grown.
+// nameBytes is the size in bytes of a name without its text, if slices and maps have just grown.
 const nameBytes = 192
 
-// bytes returns the memory in bytes that the block's labels take in p and, once added, in the
-// corpus. It includes the spare capacity of growing slices.
+// bytes returns the size in bytes that the block's labels have in p and, once added, in the corpus.
+// It includes the spare capacity of growing slices.
 func (p *parsedLabels) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {

@@ -33,7 +33,7 @@ func (r Raw) Select(documents []int) Raw {
 // fieldBytes is the size of a field without its text, and rowBytes is the size of an empty row.
 const fieldBytes, rowBytes = 16, 24
 
-// Bytes returns the memory of the documents in bytes. For texts, it counts only their contents.
+// Bytes returns the size of the documents in bytes. For texts, it counts only their contents.
 func (r Raw) Bytes() (n int64) {
 	for _, text := range r.Texts {
 		n += int64(len(text))

@@ -20,8 +20,8 @@ type block[P parsedBlock] struct {
 	done      chan struct{} // closed once result and syntaxErr are set
 }
 
-// parsedBlock is the result of parsing a block, called a piece. bytes returns the piece's memory
-// until the end of reading, including the memory for copying it to the corpus.
+// parsedBlock is the result of parsing a block, called a piece. bytes returns the memory in bytes
+// that the piece needs until the end of reading, including the memory for copying it to the corpus.
 type parsedBlock interface{ bytes() int64 }
 
 // parser parses whole lines. At an invalid line, it returns the result for the lines before, and an
@@ -83,7 +83,7 @@ func scanBlocks[P parsedBlock](
 					opt.memory.add(b.result.bytes())
 					in.meter.parsed.Add(int64(len(b.data)))
 				}
-				if cap(b.data) <= 2*blockBytes { // don't keep the buffer of a long line
+				if cap(b.data) <= 2*blockBytes { // the buffer of a long line isn't reused
 					select {
 					case free <- b.data[:0]:
 					default:

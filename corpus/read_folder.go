@@ -107,7 +107,7 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 	return files, loose, warn, err
 }
 
-// fileEntryBytes is the memory in bytes of a file in lists of files, without its path and name.
+// fileEntryBytes is the size in bytes of a file in lists of files, without its path and name.
 const fileEntryBytes = 128
 
 // readFiles reads one document per file. Binary files are skipped unless all or Options.Strict is

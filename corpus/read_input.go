@@ -198,7 +198,7 @@ func isHeader(line string, opt *Options, unnamed bool) bool {
 type progressMeter struct {
 	bytesRead, totalBytes, documents atomic.Int64
 	divided, parsed                  atomic.Int64 // bytes divided into blocks, and bytes parsed
-	isCompressed                     atomic.Bool  // a file is compressed
+	isCompressed                     atomic.Bool  // true if a file is compressed
 }
 
 // parsedFraction returns the parsed fraction of the source, or 0 if it is unknown.

@@ -149,7 +149,7 @@ func (t *table) addObject(p *parsedTexts, l []byte, line int32) *SyntaxError {
 	if err != nil {
 		return newSyntaxError(quote(bytes.TrimSpace(l))+": "+err.Error(), "a JSON object in one line")
 	}
-	var bad *SyntaxError // the first error
+	var bad *SyntaxError // first error in the lines
 	// value returns the value of a column or, if the column is unknown, of the first usual key in
 	// the object.
 	value := func(at int, usual []string, option string) any {

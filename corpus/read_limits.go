@@ -67,12 +67,12 @@ func (c *Corpus) Size() Size {
 	return Size{m.Rows(), len(terms), len(c.Classes), m.NNZ() + int64(m.EmptyRowCount()), m.MaxRowLen()}
 }
 
-// Bytes returns the memory of the documents and their texts in bytes.
+// Bytes returns the size of the documents and their texts in bytes.
 func (c *Corpus) Bytes() int64 {
 	return c.Documents.Bytes() + fieldBytes*int64(c.Raw.Len()) + c.Raw.Bytes()
 }
 
-// Bytes returns the memory of the document matrix in bytes.
+// Bytes returns the size of the document matrix in bytes.
 func (s Size) Bytes() int64 { return 8*s.Values + 8*int64(s.Documents+1) }
 
 // Assumptions about the unread part of a source.
@@ -83,7 +83,7 @@ const (
 	longestToMean      = 12 // length of the longest document divided by the mean length
 	safetyFactor       = 1.15
 
-	documentBytes = 40 // memory of a vector in bytes without its values
+	documentBytes = 40 // size of a vector in bytes without its values
 )
 
 // estimateTotal estimates the memory of reading the whole source, and the size of the corpus, from
@@ -142,7 +142,7 @@ func (a *allowance) canAllocate(bytes int64) bool {
 
 func (a *allowance) exceeded() bool { return a != nil && a.used.Load() > a.limit }
 
-// check returns a MemoryError that names place if the limit is exceeded.
+// check returns a MemoryError if the limit is exceeded. place names the position in the source.
 func (a *allowance) check(place string) error {
 	if !a.exceeded() {
 		return nil
@@ -175,8 +175,8 @@ func (a *allowance) limitError(source, what string, bytes int64, size Size) erro
 	return err
 }
 
-// workerBytes is the memory of a worker: a few blocks of text and their pieces. If memory is
-// scarce, fewer workers run.
+// workerBytes is the memory of a worker in bytes: a few blocks of text and their pieces. If memory
+// is scarce, fewer workers run.
 const workerBytes = 16 * blockBytes
 
 // blockBytes returns the block size of a worker. It is smaller if memory is scarce, because a

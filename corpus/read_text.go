@@ -28,7 +28,7 @@ type parsedTexts struct {
 	badBytes        tally
 }
 
-// bytes returns the memory of the piece without terms, whose memory termCounter counts.
+// bytes returns the size of the piece in bytes, without terms, which termCounter counts.
 func (p *parsedTexts) bytes() int64 {
 	bytes := p.labels.bytes() + 24*int64(len(p.weights)) + int64(p.names.text.Len()+p.groups.text.Len())
 	return bytes + nameBytes*int64(len(p.names.ends)+len(p.groups.ends))
@@ -143,7 +143,7 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *progressMeter) (*C
 	return c, err
 }
 
-// readTextLines reads a file of texts; add adds a line.
+// readTextLines reads a file of texts. It calls add for each line.
 func readTextLines(
 	ctx context.Context, in *input, opt *Options, m *progressMeter, expected string,
 	add func(p *parsedTexts, l []byte, line int32) *SyntaxError,
@@ -159,7 +159,7 @@ func readTextLines(
 	})
 }
 
-// readTexts reads a file of texts; parse adds complete records to a piece.
+// readTexts reads a file of texts. It calls parse to add complete records to a piece.
 func readTexts(
 	ctx context.Context, in *input, opt *Options, m *progressMeter, expected string,
 	parse func(p *parsedTexts, check textCheck, data []byte) *SyntaxError,

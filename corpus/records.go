@@ -91,7 +91,7 @@ func (r *records) nextField(line string) (field, rest string, more bool) {
 	}
 }
 
-// concat returns the concatenation of two strings, without a copy if the first is empty.
+// concat returns before + last. It doesn't copy last if before is empty.
 func concat(before []byte, last string) string {
 	if len(before) == 0 {
 		return last

@@ -324,7 +324,7 @@ func (c *Corpus) setDocuments(
 			return nil
 		})
 		for _, d := range documents[first:end] {
-			if d.page > 0 { // frees the previous page
+			if d.page > 0 { // the previous page can now be freed
 				counters[d.counter].pages[d.page-1] = nil
 			}
 		}

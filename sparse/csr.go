@@ -74,7 +74,7 @@ func (m *CSR) MaxRowLen() int {
 	return int(longest)
 }
 
-// Bytes returns the memory of the matrix in bytes.
+// Bytes returns the size of the matrix in bytes.
 func (m *CSR) Bytes() int64 {
 	return int64(len(m.Offsets))*8 + int64(len(m.Terms))*4 + int64(len(m.Values))*4
 }
@@ -312,12 +312,12 @@ func (t *termTable) find(term uint32) (uint32, bool) {
 	return uint32(j), ok
 }
 
-// RowSorter sorts rows by term.
+// RowSorter sorts the entries of rows by term. It reuses its buffer.
 type RowSorter struct {
 	entries []uint64 // term and value bits of each entry, so that sorting moves both
 }
 
-// Sort sorts a row in place.
+// Sort sorts the entries of a row by term in place.
 func (s *RowSorter) Sort(terms []uint32, values []float32) {
 	if slices.IsSorted(terms) {
 		return

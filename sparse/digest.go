@@ -40,17 +40,17 @@ func NewDigester() *Digester {
 	return &Digester{h, bufio.NewWriterSize(h, 32<<10)}
 }
 
-// WriteUint64 adds a number in 8 bytes.
+// WriteUint64 adds x in 8 little-endian bytes.
 func (d *Digester) WriteUint64(x uint64) {
 	d.buffer.Write(binary.LittleEndian.AppendUint64(d.buffer.AvailableBuffer(), x))
 }
 
-// WriteUint32 adds a number in 4 bytes.
+// WriteUint32 adds x in 4 little-endian bytes.
 func (d *Digester) WriteUint32(x uint32) {
 	d.buffer.Write(binary.LittleEndian.AppendUint32(d.buffer.AvailableBuffer(), x))
 }
 
-// WriteText adds the bytes of s.
+// WriteText adds the bytes of s without their length.
 func (d *Digester) WriteText(s string) { d.buffer.WriteString(s) }
 
 // WriteOffsets adds rows+1 offsets, with 0 for missing offsets.
@@ -64,7 +64,7 @@ func (d *Digester) WriteOffsets(rows int, offsets []int64) {
 	}
 }
 
-// Sum returns the digest.
+// Sum returns the digest of all data written so far.
 func (d *Digester) Sum() [32]byte {
 	d.buffer.Flush()
 	return [32]byte(d.hash.Sum(nil))

@@ -210,7 +210,7 @@ func (x *Embedded) powers(i int, dst []float64) (powers []float64, largest float
 	return dst, largest
 }
 
-// Bytes returns the memory of the matrix in bytes, without the embedder.
+// Bytes returns the size of the matrix in bytes, without the embedder.
 func (x *Embedded) Bytes() int64 {
 	return x.CSR.Bytes() + 4*int64(len(x.RawValues)) + 8*int64(len(x.Norms)+len(x.Divisors))
 }

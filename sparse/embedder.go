@@ -106,7 +106,7 @@ func (f *Embedder) Column(term uint32) (column uint32, ok bool) {
 // without known terms.
 func (f *Embedder) Cols() int { return len(f.Terms) + 1 }
 
-// Bytes returns the memory of the embedder in bytes, including its table of terms.
+// Bytes returns the size of the embedder in bytes, including its table of terms.
 func (f *Embedder) Bytes() int64 {
 	bytes := 4*int64(cap(f.Terms)+cap(f.DF)+cap(f.filledTerms)) + 8*int64(cap(f.Weights)+cap(f.Shifts))
 	if f.termIndex != nil {
@@ -116,8 +116,8 @@ func (f *Embedder) Bytes() int64 {
 }
 
 // RestoreEmbedder returns the embedder with the exported fields of from, which were stored earlier.
-// The result embeds documents bit for bit like the original. It retains the slices, which must not
-// be changed. RestoreEmbedder fails if the fields are inconsistent.
+// Its results are bit-identical to the original embedder's. It retains the slices, which must not
+// be changed. It fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
 	f.termIndex, f.vectorColumns, f.filledTerms, f.err = nil, nil, nil, nil

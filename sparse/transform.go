@@ -156,7 +156,7 @@ func (x *Embedded) embedRow(i int, terms []uint32, values []float32, r int, unit
 		add(uint32(len(f.Terms)), 1, 1)
 		x.Divisors[i] = 1
 		x.Norms[i] = f.norm(0, 0)
-	case f.hasGeneralPower(): // reuse the powers, because computing them takes half of the time of embedding
+	case f.hasGeneralPower(): // reuse the powers, because computing them takes half of the embedding time
 		var largest float64
 		unit, largest = x.powers(i, unit)
 		var squares float64

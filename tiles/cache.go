@@ -86,7 +86,7 @@ func NewCache(width int, limit int64) *Cache {
 // newValues allocates a full size class of the runtime, so that [TileBytes] counts all memory.
 func newValues(width int) []float32 { return slices.Grow([]float32(nil), width)[:width] }
 
-// TileBytes returns the number of bytes that a cached tile of width values takes.
+// TileBytes returns the size in bytes of a cached tile of width values, including overhead.
 func TileBytes(width int) int64 {
 	if bytes := 4 * int64(width); bytes > maxSmallBytes { // the runtime rounds up to whole pages
 		return (bytes+pageBytes-1)&^(pageBytes-1) + tileOverhead
@@ -101,7 +101,7 @@ const (
 	pageBytes     = 8 << 10
 )
 
-// Stats returns the current counters.
+// Stats returns the current values of the counters.
 func (c *Cache) Stats() CacheStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

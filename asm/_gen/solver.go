@@ -42,7 +42,7 @@ func (g *gen) scanStart() scan {
 	return s
 }
 
-// scan generates a loop that runs body for all elements, two registers at a time.
+// scan generates a loop over all elements. Each run of body processes two registers.
 func (g *gen) scan(s scan, body func()) {
 	g.loop(s.at, s.n, registers*g.doubles(), func() {
 		body()

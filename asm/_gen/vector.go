@@ -158,7 +158,7 @@ func (g *gen) all(x float32, n int) vec {
 	return v
 }
 
-// each returns a vec of n new registers. f writes the value of each register.
+// each returns a vec of n new registers. f writes the value of register i to dst.
 func (g *gen) each(n int, f func(i int, dst VecVirtual)) vec {
 	v := g.regs(n)
 	for i := range v {

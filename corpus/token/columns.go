@@ -80,7 +80,7 @@ func FirstIndices(names []string) map[string]int {
 	return indices
 }
 
-// Names returns the names of the columns.
+// Names returns the names of the columns in the order of the fields.
 func (c Columns) Names() (names []string) {
 	for _, column := range c {
 		names = append(names, column.Name)
@@ -88,7 +88,7 @@ func (c Columns) Names() (names []string) {
 	return names
 }
 
-// HasNumbers reports whether a column holds numbers.
+// HasNumbers reports whether at least one column holds numbers.
 func (c Columns) HasNumbers() bool {
 	return slices.ContainsFunc(c, func(of Column) bool { return of.IsNumber })
 }

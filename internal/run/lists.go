@@ -52,8 +52,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// Interleave returns the first element of each list, then the second element of each list, and so
-// on.
+// Interleave returns the first elements of all lists, then their second elements, and so on.
 func Interleave[T any](lists ...[]T) (out []T) {
 	for i := 0; ; i++ {
 		before := len(out)

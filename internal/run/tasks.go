@@ -32,7 +32,7 @@ func Tasks(ctx context.Context, workers, tasks int, work func(ctx context.Contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
-	var panicked atomic.Pointer[PanicError] // the first panic
+	var panicked atomic.Pointer[PanicError] // first panic of a task
 	var wg sync.WaitGroup
 	for w := range min(workers, tasks) {
 		wg.Go(func() {

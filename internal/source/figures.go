@@ -51,7 +51,7 @@ func (f *Metrics) DescribeAll(d *report.Document) {
 	}
 }
 
-// FormatLosses formats the macro F1 and the losses.
+// FormatLosses formats the macro F1 and the losses as text for a report.
 func (f *Metrics) FormatLosses() string {
 	var parts []string
 	add := func(name, format string, v *float64) {

@@ -68,7 +68,7 @@ func GroupMemberColumns(c *corpus.Corpus, texts bool) []table.Column[GroupMember
 	return all
 }
 
-// GroupMembers returns the documents of groups. The first document of each group is kept.
+// GroupMembers returns the documents of all groups. The first document of each group is kept.
 func GroupMembers(groups [][]int32) iter.Seq[GroupMember] {
 	return func(yield func(GroupMember) bool) {
 		for g, group := range groups {

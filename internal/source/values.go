@@ -111,7 +111,7 @@ func roundedSequence(n int, value func(i float64) float64) []float64 {
 	return out
 }
 
-// ParseNumber parses a finite number, or pi.
+// ParseNumber parses a finite number or the word pi.
 func ParseNumber(s string) (float64, error) {
 	s = strings.TrimSpace(s)
 	if s == "pi" {

@@ -100,7 +100,7 @@ type Generator struct {
 	orders [][]uint32 // orders[c][r] is the term of rank r in class c
 }
 
-// TermBytes returns the memory of a generator in bytes per term.
+// TermBytes returns the size of a generator in bytes per term.
 func (s Spec) TermBytes() int64 { return 12 + 4*int64(s.ClassCount) }
 
 // NewGenerator returns a generator. It fails if ctx is done.

@@ -38,7 +38,7 @@ func TextColumn[R any](name string, of func(r *R) string) Column[R] {
 	return Column[R]{Name: name, Text: func(r *R) (string, bool) { s := of(r); return s, s != "" }}
 }
 
-// FloatColumn returns a column of numbers.
+// FloatColumn returns a column of numbers; of returns a row's value.
 func FloatColumn[R any](name string, of func(r *R) float64) Column[R] {
 	return Column[R]{Name: name, Float: func(r *R) (float64, bool) { return of(r), true }}
 }
@@ -54,7 +54,7 @@ func ShortestFloat64(v float32) float64 {
 	return short
 }
 
-// IntColumn returns a column of integers.
+// IntColumn returns a column of integers; of returns a row's value.
 func IntColumn[R any](name string, of func(r *R) int) Column[R] {
 	return Column[R]{Name: name, Int: func(r *R) (int64, bool) { return int64(of(r)), true }}
 }
@@ -228,8 +228,8 @@ func newJSONLinesWriter[R any](w io.Writer, columns []Column[R]) func(r *R) erro
 	}
 }
 
-// newCSVWriter writes a header. It returns a function that writes a row and a function that ends
-// the file.
+// newCSVWriter writes the header of a table. It returns a function that writes a row and a function
+// that ends the file.
 func newCSVWriter[R any](w io.Writer, comma rune, columns []Column[R]) (each func(r *R) error, end func() error) {
 	out, record := csv.NewWriter(w), make([]string, len(columns))
 	out.Comma = comma

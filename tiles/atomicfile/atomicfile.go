@@ -45,7 +45,7 @@ func Create(path, pattern string) (*File, error) {
 		if !before.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s exists and is %s, not a regular file", path, describeMode(before.Mode()))
 		}
-		made.existing, perm = before, 0o600 // no access by others until the file is complete
+		made.existing, perm = before, 0o600 // others get no access until the file is complete
 	}
 	folder, name := filepath.Split(path)
 	if name == "" {
@@ -178,7 +178,7 @@ func (f *File) Commit() error {
 	name, _ := filepath.Split(f.path)
 	folder, err := os.Open(cmp.Or(name, "."))
 	if err != nil {
-		return nil // for example, the folder is writable but not readable
+		return nil // for example, because the folder is writable but not readable
 	}
 	defer folder.Close()
 	err = syncFile(folder)
@@ -199,7 +199,7 @@ func (f *File) commit(sync bool) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	defer f.Abort() // removes the temporary file after an error
+	defer f.Abort() // this removes the temporary file after an error
 	if f.existing != nil {
 		copyOwnership(f.file, f.existing)
 	}
@@ -229,7 +229,7 @@ func (f *File) Abort() {
 	openFiles.Unlock()
 }
 
-// Err returns an error after [File.Commit] or [File.Abort].
+// Err returns an error if the file has been committed or aborted, else nil.
 func (f *File) Err() error {
 	if f.closed {
 		return fmt.Errorf("%s: %w", f.path, fs.ErrClosed)
@@ -241,7 +241,7 @@ func (f *File) Err() error {
 var openFiles = struct {
 	sync.Mutex
 	files map[*File]bool
-	ended bool // true after AbortAll
+	ended bool // true after AbortAll was called
 }{files: map[*File]bool{}}
 
 // AbortAll removes all incomplete files, and makes [Create] fail from then on. Call it before the
