@@ -7,8 +7,8 @@ import (
 )
 
 // The following holds for every map. The inputs are at least as long as dst. dst may be the same
-// slice as an input. Any other overlap is forbidden. A result is bit-identical for any index of
-// the element and any len(dst). c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or results
+// slice as an input. Any other overlap is forbidden. A result depends neither on the element's
+// index nor on len(dst). c = 1 - cosine must be in [0, 2], as [Kernels.Finish] ensures, or results
 // are unspecified. NaN gives NaN. Calls may run concurrently if no destination overlaps memory that
 // another call accesses. An ulp is the spacing of float32 numbers at the exact result.
 

@@ -65,7 +65,7 @@ type gpu struct {
 	device  *cuda.Device
 	err     error          // reason why there is no device
 	reason  string         // reason for the choice of -backend auto
-	columns []cuda.Columns // documents on the device; closed by the engine that uses them or with the device
+	columns []cuda.Columns // documents on the device; closed by their engine or by close
 }
 
 // Declare declares the flags for the back end. The command restarts on the CPU if FallsBack allows

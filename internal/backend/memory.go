@@ -18,8 +18,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// RuntimeBytes is the memory of the program without documents and matrices: code, stacks, and
-// garbage between two collections.
+// RuntimeBytes is the memory in bytes of the program without documents and matrices: code, stacks,
+// and garbage between two collections.
 const RuntimeBytes = 32 << 20
 
 // defaultNonGoBytes is the memory that the Go runtime doesn't count: 18 MiB of mapped pages of the
@@ -131,7 +131,7 @@ func (l *Limits) Budget() int64 {
 	return limit
 }
 
-// BudgetSource describes the budget, as in "-m allows 60 MiB".
+// BudgetSource returns a description of the budget, such as "-m allows 60 MiB".
 func (l *Limits) BudgetSource() string {
 	_, what := l.memoryLimit()
 	return what
@@ -182,8 +182,8 @@ func (l *Limits) ExplainMemoryError(err error) error {
 	return rewordedError{text + memory.Error(), err}
 }
 
-// ExplainMemoryError adds 1/marginDivisor of the need as a margin, because later steps may need
-// more memory, such as training on all documents after the first fold.
+// marginDivisor divides the need to give the margin that ExplainMemoryError adds. Later steps may
+// need more memory, such as training on all documents after the first fold.
 const marginDivisor = 20
 
 type rewordedError struct {

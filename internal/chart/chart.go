@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Chart is a chart with two axes. Marks extend the axes; Axis.Min and Axis.Max may be set later.
+// Chart is a chart with two axes. Each new mark extends the axes to include its points.
 type Chart struct {
 	Title  string
 	X, Y   Axis

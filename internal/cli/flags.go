@@ -97,7 +97,7 @@ func (f *Flags) ChoiceVar(value *string, name, fallback, usage string, choices [
 	})
 }
 
-// SetChoices sets the values of a flag for shell completion.
+// SetChoices sets the values that shell completion offers for a flag.
 func (f *Flags) SetChoices(name string, choices ...string) { f.choices[name] = choices }
 
 // Argument is a positional argument that replaces a flag.

@@ -27,7 +27,7 @@ func Case(name string) string {
 	return out.String()
 }
 
-// Write writes v as JSON, indented by two spaces.
+// Write converts v by [Convert] and writes it as JSON, indented by two spaces.
 func Write(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

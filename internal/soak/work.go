@@ -24,7 +24,7 @@ type task struct {
 	lowerTriangle bool      // true if values are a lower triangle: row i has columns 0 to i
 	want          []float32 // first result
 	computeTiles  func(ctx context.Context, out []float32) error
-	compute       func(out []float32) // used if computeTiles is nil; runs on the calling goroutine
+	compute       func(out []float32) // computes the values if computeTiles is nil; runs on the calling goroutine
 }
 
 const (

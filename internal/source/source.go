@@ -50,7 +50,7 @@ type Documents struct {
 
 const topicName = "sources"
 
-// Argument is the positional argument for the source.
+// Argument is the positional argument that names the source, like -in.
 var Argument = cli.Argument{Flag: "in", ValueName: "source"}
 
 // Topic is the help topic about sources.

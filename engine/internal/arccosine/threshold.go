@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// BiasedKernel returns the kernel of degree 0 whose thresholds have the bias b,
+// BiasedKernel returns the kernel of degree 0 with the bias b in its step functions,
 //
 //	k^b = 2 ∫ dw (2π)^(-d/2) e^(-|w|²/2) Θ(w·x-b) Θ(w·y-b)
 //

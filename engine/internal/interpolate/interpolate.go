@@ -14,7 +14,7 @@ func ChebyshevNodes(n int) []float64 {
 }
 
 // FitPolynomial replaces the values p at distinct points x by the coefficients of the interpolating
-// polynomial, in ascending powers, by Newton's divided differences.
+// polynomial, lowest power first. It uses Newton's divided differences.
 func FitPolynomial(x, p []float64) {
 	n := len(p)
 	for k := 1; k < n; k++ {

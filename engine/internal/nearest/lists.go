@@ -60,7 +60,7 @@ func Bytes(n, k int) int64 {
 	return int64(n)*(8*int64(k)+8) + 8*int64(n/lockDocs+1)
 }
 
-// NewLists makes empty lists. most is the largest key of a neighbour. If groups isn't nil,
+// NewLists makes empty lists. Neighbours with keys above most aren't inserted. If groups isn't nil,
 // documents of the same group don't enter each other's lists.
 func NewLists(n, k int, most float32, groups []int32) *Lists {
 	l := &Lists{
