@@ -34,7 +34,7 @@ type TableColumn struct {
 	Name  string
 	Kind  Kind
 	Comma bool // true if numbers have a decimal comma, as in 1.234,5
-	Size  int  `json:",omitempty"` // length of each vector in a vector column
+	Size  int  `json:",omitempty"` // number of coordinates of each vector in a vector column
 
 	file string // .npy file with the vectors
 }
@@ -113,7 +113,7 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 	return columns, nil
 }
 
-// Usual names of columns and keys, in lower case. Earlier names take precedence.
+// Usual names of columns and keys, in lower case. Earlier names in a list take precedence.
 var (
 	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
 	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}
@@ -156,7 +156,7 @@ type table struct {
 	sampleRecords [][]string // other records at the beginning of the table
 
 	keyed         bool              // true if columns are keys of JSON objects
-	stringColumns map[string]bool   // columns whose values are strings; nil if unknown
+	stringColumns map[string]bool   // true for each column whose values are strings; nil if unknown
 	isIgnored     func(at int) bool // reports whether a column is ignored unless an option names it; may be nil
 	names         []string          // normalized names of firstRecord
 	indices       [2]map[string]int // first index of each name in firstRecord, and in names

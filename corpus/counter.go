@@ -14,7 +14,7 @@ import (
 type Counter struct {
 	index     map[string]uint32      // column of each term
 	isWord    func(term []byte) bool // see [token.Tokenizer.WordFunc]
-	words     []bool                 // words[t] reports whether term t is a word
+	words     []bool                 // words[t] is true if term t is a word
 	tokenizer Tokenizer
 	pool      sync.Pool // pool of *countState
 }
@@ -23,7 +23,7 @@ type Counter struct {
 type countState struct {
 	scanner token.Scanner
 	count   map[uint32]float32
-	unknown map[string]bool // unknown words
+	unknown map[string]bool // keys are the unknown words so far
 	text    []byte
 	sorter  sparse.RowSorter
 }

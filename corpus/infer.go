@@ -332,7 +332,7 @@ func countNumbers(values []string, comma bool) (numbers int, all bool) {
 }
 
 // normalizeNumber returns a number with a decimal point and without thousands separators. The
-// number has the form 1.234,5 if comma is set, else 1,234.5. Text that isn't a number may change.
+// number has the form 1.234,5 if comma is true, else 1,234.5. Text that isn't a number may change.
 func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

@@ -30,7 +30,7 @@ type input struct {
 	meter           *progressMeter
 	isCompressed    bool
 	decoded         bool            // true if the text was converted from an encoding other than UTF-8
-	strings         map[string]bool // columns whose values are strings; nil if unknown
+	strings         map[string]bool // true for each column whose values are strings; nil if unknown
 }
 
 // decoding holds the encoding of a file and a memory limit for decompression.

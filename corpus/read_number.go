@@ -125,7 +125,7 @@ func parseFloat(token []byte) (float32, *SyntaxError) {
 	return float32(v), nil
 }
 
-// parseValue is like [parseFloat], but rejects negative values unless signed is set. It returns 0
+// parseValue is like [parseFloat], but rejects negative values unless signed is true. It returns 0
 // for −0, so that equal matrices have equal digests.
 func parseValue(token []byte, signed bool) (float32, *SyntaxError) {
 	v, bad := parseFloat(token)

@@ -55,8 +55,8 @@ type parsedVectors struct {
 	blankLines, ignoredQIDs, droppedValues tally
 }
 
-// bytes returns the memory of the piece, plus the memory for joining it: offsets, lines and groups
-// of rows, and 1/joinSteps of the terms and values.
+// bytes returns the size of the piece plus the memory for joining it, in bytes. Joining needs the
+// offsets, lines and groups of rows, and 1/joinSteps of the terms and values.
 func (p *parsedVectors) bytes() int64 {
 	four := cap(p.terms) + cap(p.values) + cap(p.lines)
 	eight := cap(p.ends) + cap(p.groups) + 2*len(p.ends) + len(p.groups) + len(p.terms)/joinSteps

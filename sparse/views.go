@@ -17,7 +17,7 @@ import (
 // weights, so that u has norm 1. A document with only view v has the cosine √wᵥ·sᵥ to a document
 // with all views.
 //
-// If Vector is set, view v has signed values x, and uᵥ = x/‖x‖ for any weighting, norm and power.
+// If Vector is true, view v has signed values x, and uᵥ = x/‖x‖ for any weighting, norm and power.
 type View struct {
 	First  uint32  `json:"first"`
 	Weight float64 `json:"weight"`

@@ -26,7 +26,7 @@ const AnalyzerCategories Analyzer = "categories"
 type Column struct {
 	Name                         string
 	IsText, IsNumber, IsCategory bool
-	Size                         int // length of each vector in a vector column; otherwise 0
+	Size                         int // number of coordinates of each vector in a vector column; otherwise 0
 }
 
 // IsOptional reports whether the column may be missing in a JSON object or table. All its values

@@ -9,16 +9,16 @@ import (
 )
 
 // AnalyzerVector is the analyzer of a view of one vector column, such as an encoder's embedding of
-// a text. It occurs only in views, with the length of the vectors, as in "embedding=vector:384".
+// a text. It occurs only in views, with the number of coordinates, as in "embedding=vector:384".
 //
 // Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector has a
 // single term.
 const AnalyzerVector Analyzer = "vector"
 
-// MaxVectorLen is the maximum length of a vector.
+// MaxVectorLen is the maximum number of coordinates of a vector.
 const MaxVectorLen = 99_999
 
-// VectorView returns a view of a column whose vectors have length size.
+// VectorView returns a view of a column whose vectors have size coordinates.
 func VectorView(column string, size int) View {
 	return View{Tokenizer: Tokenizer{Analyzer: AnalyzerVector}, Weight: 1, Columns: []string{column}, size: size}
 }

@@ -19,7 +19,7 @@ type View struct {
 
 	knots [][]float64 // knots of each numeric column; nil if not fitted
 	width float64     // width of the Gaussian, in knots; 0 for the default 1
-	size  int         // length of each vector in a vector column
+	size  int         // number of coordinates of each vector in a vector column
 }
 
 // MaxViews is the maximum number of views. The first byte of a term is the number of its view.

@@ -215,8 +215,8 @@ func ProcBytes(file, key string) int64 {
 // ResetPeak resets [PeakBytes] if the system supports this.
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// PeakBytes returns the peak resident memory of the process since [ResetPeak] on Linux, and
-// elsewhere the current memory of the Go runtime.
+// PeakBytes returns the peak resident memory of the process in bytes since [ResetPeak] on Linux,
+// and elsewhere the current memory of the Go runtime.
 func PeakBytes() int64 {
 	if n := ProcBytes("/proc/self/status", "VmHWM:"); n > 0 {
 		return n

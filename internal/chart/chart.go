@@ -91,7 +91,7 @@ func (c *Chart) addLegendEntry(name string, m mark) {
 	}
 }
 
-// AddCurve draws a line through points and, if marks is set, a circle at each point. An unnamed
+// AddCurve draws a line through points and, if marks is true, a circle at each point. An unnamed
 // curve has no legend entry.
 func (c *Chart) AddCurve(name string, of Color, points []Point, marks bool) {
 	line := mark{points: points, color: of, lineWidth: 1.2}

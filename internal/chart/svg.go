@@ -35,7 +35,7 @@ func SVG(c *Chart, description string, width, height float64) string {
 		html.EscapeString(c.Title), d)
 }
 
-// Save draws charts side by side to an SVG file. Each chart has the given width and height in cm.
+// Save draws charts side by side to an SVG file. width and height are the size of each chart in cm.
 func Save(path string, width, height float64, charts ...*Chart) error {
 	d := &drawing{}
 	var titles []string

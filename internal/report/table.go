@@ -10,7 +10,7 @@ import (
 
 // Table collects cells and prints them in aligned columns.
 type Table struct {
-	rightAligned []bool     // columns aligned to the right
+	rightAligned []bool     // true for each column that is aligned to the right
 	rows         [][]string // the first row is the header
 }
 

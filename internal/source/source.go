@@ -318,7 +318,7 @@ func NewSummary(c *corpus.Corpus) Summary {
 	return l
 }
 
-// SetTargetRange sets TargetRange to the range of the labels if regression is set. All labels must
+// SetTargetRange sets TargetRange to the range of the labels if regression is true. All labels must
 // be numbers.
 func (l *Summary) SetTargetRange(c *corpus.Corpus, regression bool) {
 	if !regression || len(c.Classes) == 0 {
@@ -414,7 +414,7 @@ func WarnEmptyDocuments(e *cli.Env, c *corpus.Corpus, x *sparse.Embedded) {
 	}
 }
 
-// EngineBytes estimates the memory of an engine with the scratch memory of its workers, in bytes.
+// EngineBytes estimates the size in bytes of an engine with its workers' scratch memory.
 func EngineBytes(s corpus.Size, workers int) int64 {
 	return engine.EstimatedBytes(s.Documents, s.Terms+1, s.Values, s.LongestRow, workers)
 }

@@ -30,8 +30,8 @@ type Space struct {
 // Files in LIBSVM's format may have fewer columns, because the format doesn't store the number of
 // columns. Neither corpus is changed.
 //
-// If apart is set, texts without terms have equal vectors if the texts are equal, and orthogonal
-// vectors otherwise. If apart isn't set, texts without terms are zero vectors, as kernels that
+// If apart is true, texts without terms have equal vectors if the texts are equal, and orthogonal
+// vectors otherwise. If apart is false, texts without terms are zero vectors, as kernels that
 // depend on norms require. Vectors of zeros are always zero vectors.
 func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, error) {
 	all := []*corpus.Corpus{columns}

@@ -20,7 +20,7 @@ func FreeSpace(folder string) (bytes int64, ok bool) {
 }
 
 // lockFile opens a file with an exclusive lock, which is released when the file is closed. It
-// returns nil if the lock isn't available. If wait is set, it waits for the lock.
+// returns nil if the lock isn't available. If wait is true, it waits for the lock.
 func lockFile(path string, wait bool) *os.File {
 	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS supports exclusive locks only on writable files
 	if err != nil {

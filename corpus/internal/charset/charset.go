@@ -44,7 +44,7 @@ func Lookup(name string) (Charset, error) {
 }
 
 // Decode returns a reader that converts r to UTF-8 without a byte order mark. decoded reports
-// whether r isn't UTF-8. If so, U+FFFD replaces bytes that can't be decoded.
+// whether r isn't UTF-8. If it is true, U+FFFD replaces bytes that can't be decoded.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
 	if c.codec != nil {
 		return transform.NewReader(r, c.codec.NewDecoder()), true

@@ -296,8 +296,8 @@ func (c *Computer) rowNorm(r *device.Request, i int) float32 {
 	return float32(r.RowDocuments.Norms[r.RowIndices[i]])
 }
 
-// Store writes the rows of a tile, or its columns if columns is set, to rows of dst with the given
-// stride.
+// Store writes the rows of a tile, or its columns if columns is true, to rows of dst. The rows of
+// dst begin stride values apart.
 func (c *Computer) Store(dst []float32, stride int, t *device.Tile, columns bool) {
 	lines, length, apart := Lines(t)
 	if columns == (t.ColStride == 1) {

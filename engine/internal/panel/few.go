@@ -46,7 +46,7 @@ func (k *denseCopy) bytes() int64 {
 
 // densePanels returns the columns as dense panels. It returns nil if the request has more than
 // maxSingleRows rows, omits columns, or has column documents as rows. Unless columns are always
-// dense, it also returns nil for the first other request, or if the panels exceed the limit.
+// dense, it also returns nil for the first such request, or if the panels exceed the limit.
 func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	own := b.columns.x
 	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm"
 )
 
-// panelBytes returns the maximum memory of a panel in bytes, for requests whose rows are column
+// panelBytes returns the maximum size of a panel in bytes, for requests whose rows are column
 // documents. Longer documents of another set need more memory.
 func (b *Backend) panelBytes() int64 {
 	width := int64(b.kernels.PanelWidth)
