@@ -61,7 +61,7 @@ func (l *layout) fillDense(steps []step, terms []uint32, unit []float64) (scale 
 	return float32(math.Ldexp(1, exponent))
 }
 
-// denseBatchBytes is the approximate size of the digits per copy to the device, in bytes.
+// denseBatchBytes is the approximate size in bytes of the digits in one copy to the device.
 const denseBatchBytes = 4 << 20
 
 // uploadDense copies digits, in the order [document][step], and the documents' scales to the

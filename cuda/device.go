@@ -68,7 +68,7 @@ type Device struct {
 	denseShare int64 // argument share of timemodel.Costs.DenseTerms
 	tailShare  int64 // argument tail of newLayout; nonzero only in tests and benchmarks
 	tileRows   int   // maximum number of rows of a tile; differs from computedRows only in tests
-	// interpret emulates a kernel, or returns false if the driver must run it; nil except in tests.
+	// interpret emulates a kernel, or returns false if the driver must run the kernel; nil except in tests.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
 	mu        sync.Mutex // guards the fields below and serialises computations
@@ -79,7 +79,7 @@ type Device struct {
 }
 
 // Open opens the first device visible to the driver (see CUDA_VISIBLE_DEVICES). The caller must
-// close it.
+// close the device.
 func Open(opt Options) (*Device, error) {
 	if opt.MemoryBytes < 0 {
 		return nil, fmt.Errorf("cuda: MemoryBytes must be positive, or 0 for no limit, got %d", opt.MemoryBytes)

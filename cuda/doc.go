@@ -13,7 +13,7 @@
 //
 // As in package asm, rows stream past panels of columns. Values are integers in units of 2^-31
 // (kernels/words.h), so sums of products don't depend on the order of addition. Threads may add in
-// any order, and (i, j) and (j, i) always have the same bits. The kernels of a tile are
+// any order, and the values of (i, j) and (j, i) are bit-identical. The kernels of a tile are
 //
 //   - tailAdd, which finds common rare terms (the tail) by posting lists, and adds the products of
 //     their values in shared memory. Long lists store the index of the first posting of each block
@@ -23,8 +23,8 @@
 //     exactly. The error bound is in kernels/tensor.h, and the costs are in internal/timemodel;
 //   - panelDot, which scatters the frequent terms of a panel of 128 columns into shared memory, one
 //     chunk of terms at a time, and streams rows past it: a warp per row, four columns per lane.
-//     The 64-bit sums of a chunk are exact. At the end, it converts them to c, and to kernel values
-//     if the kernel's program (engine/device) is a single table;
+//     The 64-bit sums of a chunk are exact. At the end, panelDot converts the sums to c, and to
+//     kernel values if the kernel's program (engine/device) is a single table;
 //   - applyProgram, which runs other programs on each value. Kernels without a program, for example
 //     with biased thresholds, are computed by package engine on the CPU from c;
 //   - closePairs, which recomputes c below 0.1 in float64, one warp per pair, and runs the program.
@@ -36,13 +36,14 @@
 // pieces. A device.Reducer instead reduces each tile on the device (kernels/reduce.h): to the
 // smallest values of each row, products with vectors, or a digest.
 //
-// Accuracy of the dot product: let unit vectors a and b have m common terms in the tail, and let
-// the head have h chunks. The encoded elements of a have an absolute error of at most 2^-32, or
-// 2^-31 near 1. These errors change Σ a b by at most √(len a) 2^-32. The same holds for b. Each
-// product in the tail is rounded with an error of 2^-31. If a and b both have more than 1,024
-// values in the tail, only the sum of these products is rounded. The sum of each chunk is rounded
-// with an error of 2^-31. So the error of c is at most 2^-31 (min(m, 1024) + h) + 2^-32 (√len a +
-// √len b) < 5·10^-7, plus the errors of rounding values and c to float32.
+// Accuracy of the dot product: let unit vectors a and b have p and q values, of which m pairs have
+// common terms in the tail, and let the head have h chunks. The encoded values of a have an absolute
+// error of at most 2^-32, or 2^-31 near 1, which changes Σ a b by at most √p 2^-32. The errors of b
+// change Σ a b by at most √q 2^-32. Each product in the tail is rounded with an error of 2^-31. If a
+// and b both have more than 1,024 values in the tail, only the sum of these products is rounded. The
+// sum of each chunk is rounded with an error of 2^-31. So the error of c is at most
+// 2^-31 (min(m, 1024) + h) + 2^-32 (√p + √q) < 5·10^-7, plus the errors of rounding values and c to
+// float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

@@ -40,7 +40,7 @@ const pairings = sparse.JensenShannon + 1
 
 const lineBytes = 4 * panelWidth
 
-// load returns the kernels. The first call loads the module, so that the driver compiles PTX.
+// load returns the kernels. The first call loads the module, and the driver compiles its PTX.
 func (d *Device) load() (*kernels, error) {
 	if d.kernels != nil {
 		return d.kernels, nil

@@ -81,8 +81,8 @@ func (c *columns) Digest(ctx context.Context, r *device.Request) (digest uint64,
 	return digest, err
 }
 
-// reduction is a kernel that reduces each tile. It uses parts thread blocks per row. fetch copies
-// the results to the host after the last tile.
+// reduction is a kernel that reduces each tile. parts is the number of thread blocks per row. fetch
+// copies the results to the host after the last tile.
 type reduction struct {
 	name       string
 	kernel     cu.Function

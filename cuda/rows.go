@@ -86,7 +86,7 @@ func (j *job) begin(ctx context.Context, rows *sparse.Embedded, docs []uint32) (
 
 func (j *job) end() error { return j.arena.end() }
 
-// padded returns the row stride of a tile with the given number of columns.
+// padded returns the row stride, in values, of a tile with the given number of columns.
 func padded(cols int) int { return (cols + panelWidth - 1) / panelWidth * panelWidth }
 
 type job struct {
@@ -201,7 +201,7 @@ func (j *job) stream(ctx context.Context, visit func(t *device.Tile) error) (err
 	// After an error, wait for the device, because memory in use must not be freed.
 	ended := false
 	defer func() {
-		if err != nil || !ended { // also if visit panicked
+		if err != nil || !ended { // ended is false if visit panicked
 			err = errors.Join(err,
 				driverError("cuStreamSynchronize", t.compute.Synchronize()),
 				driverError("cuStreamSynchronize", t.copy.Synchronize()))

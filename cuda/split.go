@@ -107,8 +107,8 @@ type deviceFormat struct {
 
 func (s *deviceFormat) cutTerms() int { return len(s.cut) / max(s.cuts, 1) }
 
-// longDocuments returns one bit per document, set if the document has more than narrowValues values
-// in the tail. If no bit is set, it returns nil.
+// longDocuments returns a bitmap of the documents that have more than narrowValues values in the
+// tail, or nil if there are no such documents.
 func (s *deviceFormat) longDocuments() (bits []uint32) {
 	n := len(s.tail) - 1
 	for d := range n {

@@ -29,7 +29,7 @@ type tiles struct {
 	created       bool
 	bytes         int64 // size of each tile
 	bufferBytes   int64 // size of each buffer
-	maxBytes      int64 // maximum tile size after a failed allocation; 0 if none has failed
+	maxBytes      int64 // maximum tile size after a failed allocation; 0 if no allocation has failed
 	compute, copy cu.Stream
 	tile          [2]memory
 	closeBitmap   memory // one bit per pair of the current tile, set if the pair has c < 0.1
@@ -79,7 +79,7 @@ func (t *tiles) prepare(rows, width int, copied bool) error {
 }
 
 // allocShrinking calls take with a size in bytes. If memory is insufficient, it halves the size and
-// tries again, down to the size line of one row. It returns the last size.
+// tries again, but not below line, the size of one row. It returns the last size.
 func allocShrinking(bytes, line int64, take func(bytes int64) error) (int64, error) {
 	for {
 		err := take(bytes)

@@ -67,8 +67,8 @@ type readError struct{ error }
 
 func (u *readError) Unwrap() error { return u.error }
 
-// IsReadError reports whether err means that an input couldn't be read from the store. A retry may
-// then succeed.
+// IsReadError reports whether err means that an input couldn't be read from the store. After such
+// an error, a retry may succeed.
 func IsReadError(err error) bool {
 	u := (*readError)(nil)
 	return errors.As(err, &u)

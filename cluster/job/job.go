@@ -74,7 +74,7 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// CheckRange returns an error for the value called what unless lower <= v <= upper.
+// CheckRange returns an error unless lower <= v <= upper. what is the value's name in the error.
 func CheckRange(what string, v, lower, upper int) error {
 	if v < lower || v > upper {
 		return fmt.Errorf("%s must be between %d and %d, got %d", what, lower, upper, v)
@@ -82,7 +82,7 @@ func CheckRange(what string, v, lower, upper int) error {
 	return nil
 }
 
-// ParseDescription parses the result b of Encode. It fails if Encode would return different bytes.
+// ParseDescription parses a description. It fails if Encode would return bytes other than b.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {
@@ -191,10 +191,10 @@ const DescriptionPrefix = "jobs/"
 
 func descriptionName(digest string) string { return DescriptionPrefix + digest }
 
-// ResultsPrefix is the prefix of the names of all results.
+// ResultsPrefix is the name prefix of all results in the store.
 const ResultsPrefix = "results/"
 
-// JobResultsPrefix returns the prefix of the names of a job's results.
+// JobResultsPrefix returns the name prefix of a job's results in the store.
 func JobResultsPrefix(digest string) string { return ResultsPrefix + digest + "/" }
 
 // ResultName returns the name of a task's result.

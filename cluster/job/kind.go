@@ -14,7 +14,7 @@ import (
 // Kind is a kind of job, such as gram. Its functions may be called concurrently.
 type Kind struct {
 	Name    string // name in `gramcluster plan NAME`
-	Summary string // one line
+	Summary string // description in one line
 	Help    string // help text without the flags: tasks, output of gather, example
 
 	// DeclareFlags adds the kind's flags to f, in addition to the common flags (-store, -in with
@@ -61,8 +61,8 @@ type DriveArgs struct {
 	ISA    string
 	Output *Output
 
-	// RunJob runs the tasks of a job that have no result. If the previous call was for the same
-	// job, RunJob reads all results and runs the tasks of damaged results again.
+	// RunJob runs all tasks without a result. If the previous call was for the same job, RunJob
+	// reads all results and runs the tasks of damaged results again.
 	RunJob func(ctx context.Context, j *Job) error
 }
 
@@ -89,7 +89,7 @@ type Output struct {
 	Format string // output format; if empty, the file name determines the format, or the kind's default applies
 	Logf   func(format string, args ...any)
 
-	// Progress is called with the amount of completed work and the total.
+	// Progress is called with the completed and the total amount of work.
 	Progress func(done, total int64)
 }
 

@@ -130,7 +130,7 @@ func CorpusBytes(c *corpus.Corpus) int64 {
 	return m.corpusBytes()
 }
 
-// readBytes returns the approximate size in bytes of the corpus plus one shard, for reading.
+// readBytes returns the approximate memory for reading in bytes: the corpus plus one shard.
 func (m *metadata) readBytes() int64 { return m.corpusBytes() + min(m.Bytes, ShardBytes) }
 
 func (m *metadata) corpusBytes() int64 {

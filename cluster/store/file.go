@@ -192,7 +192,7 @@ func (b folderBucket) Delete(_ context.Context, key string) error {
 	})
 }
 
-// sweep removes incomplete files of killed processes. No other process may write at the same time.
+// sweep removes files that killed processes left incomplete. No process may write at the same time.
 func (b folderBucket) sweep() error {
 	return b.withRoot(func(r *os.Root) error {
 		left, err := fs.ReadDir(r.FS(), incompleteFolder)

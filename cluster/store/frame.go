@@ -24,7 +24,7 @@ const (
 	blockBytes = 1 << 20
 
 	maxKey     = 1 << 10 // twice the maximum length of a name, in bytes
-	maxPayload = 1 << 40 // readers reject objects with a larger payload, in bytes
+	maxPayload = 1 << 40 // maximum payload in bytes; readers reject larger objects
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

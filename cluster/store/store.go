@@ -248,8 +248,8 @@ func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes 
 	return len(keys), bytes, nil
 }
 
-// Sweep removes incomplete files of killed processes from a folder. For other buckets it does
-// nothing. No other process may write at the same time.
+// Sweep removes the incomplete files that killed processes left in a folder. For other buckets it
+// does nothing. No other process may write at the same time.
 func (s *Store) Sweep() error {
 	if b, ok := s.bucket.(folderBucket); ok {
 		return b.sweep()

@@ -18,7 +18,7 @@ type Status struct {
 	NumTasks     int    `json:"tasks"`
 	NumStored    int    `json:"stored"`            // number of tasks with a result, even if damaged
 	Bytes        int64  `json:"bytes"`             // total size of all results
-	NumRewritten int    `json:"again"`             // results written because an earlier result of the task was damaged
+	NumRewritten int    `json:"again"`             // number of results written because an earlier result of the task was damaged
 	NumDamaged   int    `json:"damaged,omitempty"` // number of stored results without an intact attempt, if checked
 	missing      []int
 }
@@ -26,8 +26,8 @@ type Status struct {
 // Missing returns the tasks without a result, in ascending order.
 func (s *Status) Missing() []int { return s.missing }
 
-// StatusOf counts the results of a job by name. If check is set, it also reads the results, and
-// calls damaged for each damaged object. Tasks without an intact result then count as missing.
+// StatusOf counts the results of a job by name. If check is set, it also reads the results, calls
+// damaged for each damaged object, and counts tasks without an intact result as missing.
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, NumTasks: j.NumTasks}
 	var buf []byte

@@ -66,7 +66,7 @@ type call struct {
 	ended   bool       // true after the call, when callbacks are forbidden
 
 	last        gram.Progress
-	repeatTimer *time.Timer // reports last again when it fires
+	repeatTimer *time.Timer // timer that reports last again
 }
 
 // function implements a C function. It returns the new object, or nil if no object is created.
@@ -200,7 +200,7 @@ func (r *request) setError(err error) code {
 	return codeOf(err)
 }
 
-// truncate truncates text at a character boundary. most is the maximum length in bytes.
+// truncate shortens text to at most the given number of bytes, at a character boundary.
 func truncate(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -74,7 +74,7 @@ func (o *dataset) firstLabels() []int32 {
 	return first
 }
 
-// withNames adds two arrays to all: the concatenated names, and the byte offset of each name.
+// withNames adds two arrays to the map: the concatenated names, and the byte offset of each name.
 func withNames(all map[string]arrayMaker, name string, names []string) map[string]arrayMaker {
 	all[name] = func(*call) (*array, error) { return column([]byte(strings.Join(names, ""))), nil }
 	all[name+"_offsets"] = func(*call) (*array, error) {

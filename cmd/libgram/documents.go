@@ -214,7 +214,7 @@ type number interface {
 	int | int32 | int64 | uint32 | float32 | float64
 }
 
-// convert converts all to type T. If S is T, it returns all without copying.
+// convert returns the numbers converted to type T. If S is T, it returns the same slice.
 func convert[T, S number](all []S) []T {
 	if same, ok := any(all).([]T); ok {
 		return same
@@ -226,7 +226,7 @@ func convert[T, S number](all []S) []T {
 	return out
 }
 
-// numbersOf converts the n numbers at data to T. Their type is A if bits is 32, or B if bits is 64.
+// numbersOf converts n numbers to T. data points to type A if bits is 32, or to B if bits is 64.
 func numbersOf[T, A, B number](data unsafe.Pointer, n int64, bits int32, what string) ([]T, error) {
 	switch bits {
 	case 32:

@@ -15,7 +15,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// model is a model that shares no memory with the caller.
+// model is the object for a trained or loaded model. It shares no memory with the caller.
 type model struct {
 	*gram.Model
 	mu       sync.Mutex
@@ -179,7 +179,7 @@ func search(c *call, a *arguments, o *gram.SearchOptions) (object, error) {
 	}{found.Measure, points, found.BestIndex, found.Reason, found.Ablations, nonzeroOptions(found.TrainOptions)}}, nil
 }
 
-// result is a result object: predictions, a validation, a search, an explanation, or matches.
+// result is the object for predictions, a validation, a search, an explanation, or matches.
 type result struct {
 	name   string
 	info   any

@@ -203,8 +203,8 @@ func buildOnce(module, name string) func() (string, error) {
 	})
 }
 
-// RunGram runs gram and returns its output. If name isn't empty, it adds -o and returns the
-// contents of the output file.
+// RunGram runs gram and returns its output. If name isn't empty, RunGram sets -o to a file of this
+// name and returns the file's contents.
 func RunGram(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	program := musttest.Get(BuildGram())(t)

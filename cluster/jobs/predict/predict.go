@@ -1,4 +1,4 @@
-// Package predict implements jobs that predict documents with a model. Each task has its own stored
+// Package predict implements jobs that apply a model to documents. Each task has its own stored
 // corpus, so that a worker reads only the documents of its task. Only the planning host needs
 // memory for all documents. A result consists of the output lines for the task's documents.
 package predict
@@ -52,8 +52,8 @@ type spec struct {
 	ModelDigest   string   `json:"model"` // digest of the model file
 	Output        string   `json:"output"`
 	IncludeNames  bool     `json:"names,omitempty"`
-	CorpusDigests []string `json:"pieces"` // digests of the documents, one per task
-	FirstIndices  []int    `json:"first"`  // indices of the first document, one per task
+	CorpusDigests []string `json:"pieces"` // digest of each task's documents
+	FirstIndices  []int    `json:"first"`  // index of each task's first document
 }
 
 type planner struct {

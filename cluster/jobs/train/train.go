@@ -80,7 +80,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 	}
 	s := spec{Settings: p.Settings}
 	n, tasks := len(groups), min(p.tasks, len(groups))
-	for t := range tasks { // consecutive groups share documents, so they form a task
+	for t := range tasks { // a task gets consecutive groups, because consecutive groups share documents
 		s.Classifiers = append(s.Classifiers, slices.Concat(groups[t*n/tasks:(t+1)*n/tasks]...))
 	}
 	return s, tasks, problem.Engine().Close()

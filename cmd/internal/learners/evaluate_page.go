@@ -232,7 +232,7 @@ func (r *evaluateReport) charts() []report.Chart {
 	return append(out, report.Chart{Chart: p, Description: strings.Join(parts, "; ")})
 }
 
-// importanceSection returns the importance of columns, with a chart of the most important columns.
+// importanceSection returns a table of the columns' importance, with a chart of the largest values.
 func (r *evaluateReport) importanceSection() report.Section {
 	what, format := "accuracy", func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 	if r.MSE != nil {

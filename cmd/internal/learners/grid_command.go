@@ -53,7 +53,7 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 }
 
 // commandLine returns a train command, quoted for a shell. The user's flags come first, except the
-// kernel, C and the flags in others. Next are -set flags for other parameters. settings is last.
+// kernel, C and the flags in others. -set flags for other parameters follow, and then settings.
 func (m *trainingFlags) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
 	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters that -type sets in settings

@@ -78,8 +78,8 @@ func trimCommonPrefix(names []string) []string {
 	return names
 }
 
-// curveOf returns the value of the x-axis parameter in row, and the curve's name, which lists the
-// other settings.
+// curveOf returns the row's value of the parameter over, which is on the x axis, and the name of
+// the row's curve. The name lists the other settings.
 func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string) {
 	name = strings.TrimSpace(row.Type + " " + row.Kernel)
 	c, nu, epsilon := row.C, row.Nu, row.Epsilon
@@ -103,7 +103,7 @@ func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string)
 	return x, name
 }
 
-// removeParameter removes a parameter from a specification. It also returns the parameter's value.
+// removeParameter splits a specification into a parameter's value and the other settings.
 func removeParameter(name, parameter string) (value float64, rest string) {
 	before, after, _ := strings.Cut(name, parameter+"=")
 	end := strings.IndexAny(after+" ", ", ")

@@ -112,7 +112,7 @@ func newGridRow(v *learn.Validation) gridRow {
 	return row
 }
 
-// newGridReport returns a report with the fields that don't depend on the search.
+// newGridReport returns a report in which only fields that don't depend on the search are set.
 func newGridReport(run *grid, j *trainingJob, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
 		Corpus: source.NewSummary(j.corpus), NumFolds: g.Folds, GroupColumn: run.GroupColumn,

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// prepareModel prepares a model for predictions. held is the memory in use in bytes, excluding the
-// engine.
+// prepareModel prepares a model for predictions. held is the size in bytes of the memory in use,
+// excluding the engine.
 func (r *predict) prepareModel(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *pendingCount, held int64,
 ) (learn.Predictor, error) {

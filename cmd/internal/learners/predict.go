@@ -23,7 +23,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Predict is the command predict, which predicts documents with a model.
+// Predict is the command predict, which applies a model to documents.
 var Predict = &cli.Command{
 	Name:      "predict",
 	Summary:   "predict documents with a model, and score the predictions if labels are known",

@@ -14,7 +14,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// vectorFile describes the written file of vectors.
+// vectorFile describes a file of vectors for the report.
 type vectorFile struct {
 	File      string `json:"file"`
 	Embedding string `json:"embedding"` // value of -embed; empty if the values are unchanged

@@ -17,7 +17,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrixFile describes a matrix to write: square or, with -test, with a row per test document.
+// matrixFile describes a matrix to write. If -test is set, the matrix has a row per test document.
 type matrixFile struct {
 	header matrixio.Header
 	test   *corpus.Corpus // test documents; nil for a square matrix

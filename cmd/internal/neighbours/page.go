@@ -17,7 +17,7 @@ const (
 	maxExpanded = 3   // number of groups with expanded tables
 )
 
-// withTable returns d with a table of the first maxRows of all rows.
+// withTable adds a table to d. The table has at most maxRows rows; all is the total number of rows.
 func withTable(d report.HighlightedText, all int, row func(i int) []string, titles ...string) report.HighlightedText {
 	t := report.NewTable(titles...)
 	for i := range min(all, maxRows) {

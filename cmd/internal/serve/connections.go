@@ -68,7 +68,7 @@ func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections returns the maximum number of connections. They may use half of the memory limit.
+// maxConnections returns the number of connections that half of the memory limit allows, at least 1.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

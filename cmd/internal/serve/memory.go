@@ -72,7 +72,7 @@ func (o *response) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// add writes v as JSON, between before and after.
+// add writes the text before, then v as JSON, then the text after.
 func (o *response) add(before string, v any, after string) error {
 	b, err := json.Marshal(v)
 	if err == nil {

@@ -197,8 +197,8 @@ func (w *watcher) recordState() {
 	w.lastInfo = w.readInfo
 }
 
-// isReplaced reports whether the file has been replaced or removed since it was read, and is
-// complete. A file counts as complete if it hasn't changed since the previous call. For a pipe,
+// isReplaced reports whether the file has been replaced or removed since it was read, and hasn't
+// changed since the previous call. A file that is still changing may be incomplete. For a pipe,
 // isReplaced returns false.
 func (w *watcher) isReplaced() bool {
 	now, _ := os.Stat(w.file)

@@ -23,7 +23,7 @@ import (
 // coordinatesFunc returns the coordinates of the listed documents, one row each.
 type coordinatesFunc func(ctx context.Context, rows []int) (*mat.Dense, error)
 
-// coordinatesOf returns a function that projects the listed documents of the corpus of.
+// coordinatesOf returns a function that projects documents of the given corpus onto the components.
 func (c *pcaFlags) coordinatesOf(f *projection, of *corpus.Corpus) coordinatesFunc {
 	return func(ctx context.Context, rows []int) (*mat.Dense, error) {
 		x, err := f.embedder.TransformRows(ctx, of.Documents, rows, c.Workers)

@@ -22,7 +22,7 @@ const (
 	allPairsUpTo    = 2000      // maximum number of documents for comparing all pairs
 	numSamplePairs  = 4_000_000 // number of sampled pairs if the corpus is larger
 	numClosestPairs = 1000      // number of closest pairs in the sample
-	numClosestFewer = 250       // number of closest pairs for further embeddings
+	numClosestFewer = 250       // number of closest pairs for each embedding after the first
 )
 
 // sample holds the pairs that are compared in one embedding.

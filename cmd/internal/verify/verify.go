@@ -231,7 +231,7 @@ func (v *verifier) verifyEmbedding(ctx context.Context, kernels []kernel.Kernel)
 				return err
 			}
 		}
-		shown := k.String() // formatted before Resolve sets a gamma from the data, which would be long
+		shown := k.String() // formatted before Resolve sets gamma from the data, because that gamma has many digits
 		k = kernel.Resolve(k, len(x.Embedder.Terms))
 		v.p.StartStage(report.Pad(report.TruncateStart(k.String(), 28), 28))
 		pairs := s

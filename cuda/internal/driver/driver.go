@@ -55,7 +55,7 @@ func HostAlloc(bytes int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// HostFree frees memory that [HostAlloc] has allocated. Its errors are the driver's.
+// HostFree frees memory that [HostAlloc] has allocated. It returns the driver's error, if any.
 func HostFree(p unsafe.Pointer) error {
 	if rc := C.calls_host_free(p); rc != 0 {
 		return fmt.Errorf("cuMemFreeHost: %w", driverError(rc))

@@ -44,8 +44,8 @@ func trimEmpty(first []int64, terms int) int {
 
 // DenseTermsByShare returns the number of dense terms, at most DenseMax. It adds terms by
 // descending frequency, DenseStep at a time, while the next DenseStep terms occur, on average, in
-// at least 1/share of the documents. It returns 0 for share 0 or fewer than two steps. For first,
-// see [CountOperations].
+// at least 1/share of the documents. It returns 0 if share is 0, or if there would be fewer than
+// two steps. For first, see [CountOperations].
 func DenseTermsByShare(first []int64, documents int, share int64) int {
 	terms, all := 0, len(first)-1
 	for terms < min(all, DenseMax) {
