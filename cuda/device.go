@@ -68,7 +68,7 @@ type Device struct {
 	denseShare int64 // argument share of timemodel.Costs.DenseTerms
 	tailShare  int64 // argument tail of newLayout; nonzero only in tests and benchmarks
 	tileRows   int   // maximum number of rows of a tile; differs from computedRows only in tests
-	// interpret emulates a kernel, or returns false if the driver must run the kernel; nil except in tests.
+	// interpret emulates a kernel, or returns false if the driver must run it. Only tests set it.
 	interpret func(name string, blocks [2]int, threads, shared int, parameters []uint64) (bool, error)
 
 	mu        sync.Mutex // guards the fields below and serialises computations

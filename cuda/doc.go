@@ -36,14 +36,13 @@
 // pieces. A device.Reducer instead reduces each tile on the device (kernels/reduce.h): to the
 // smallest values of each row, products with vectors, or a digest.
 //
-// Accuracy of the dot product: let unit vectors a and b have p and q values, of which m pairs have
-// common terms in the tail, and let the head have h chunks. The encoded values of a have an absolute
-// error of at most 2^-32, or 2^-31 near 1, which changes Σ a b by at most √p 2^-32. The errors of b
-// change Σ a b by at most √q 2^-32. Each product in the tail is rounded with an error of 2^-31. If a
-// and b both have more than 1,024 values in the tail, only the sum of these products is rounded. The
-// sum of each chunk is rounded with an error of 2^-31. So the error of c is at most
-// 2^-31 (min(m, 1024) + h) + 2^-32 (√p + √q) < 5·10^-7, plus the errors of rounding values and c to
-// float32.
+// Accuracy of the dot product: let unit vectors a and b have p and q values. Let a and b have m
+// common terms in the tail, and let the head have h chunks. Encoding a value causes an absolute
+// error of at most 2^-32, or 2^-31 near 1. The errors of a change Σ a b by at most √p 2^-32, and
+// the errors of b by at most √q 2^-32. Each product in the tail is rounded with an error of 2^-31.
+// If a and b both have more than 1,024 values in the tail, only the sum of these products is
+// rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c is at most
+// 2^-31 (min(m, 1024) + h) + 2^-32 (√p + √q) < 5·10^-7, plus the rounding of values and c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

@@ -165,8 +165,8 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job with the given digest. It sets the cache sizes of the process to the cache
-// sizes of the planning computer, because results depend on them.
+// Load returns the job with the given digest. Because results depend on cache sizes, Load sets the
+// cache sizes of the process to the cache sizes of the planning computer.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)

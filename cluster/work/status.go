@@ -18,7 +18,7 @@ type Status struct {
 	NumTasks     int    `json:"tasks"`
 	NumStored    int    `json:"stored"`            // number of tasks with a result, even if damaged
 	Bytes        int64  `json:"bytes"`             // total size of all results
-	NumRewritten int    `json:"again"`             // number of results written because an earlier result of the task was damaged
+	NumRewritten int    `json:"again"`             // number of results written again because of damage
 	NumDamaged   int    `json:"damaged,omitempty"` // number of stored results without an intact attempt, if checked
 	missing      []int
 }

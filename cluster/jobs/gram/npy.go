@@ -105,7 +105,7 @@ func (p *strip) fill(ctx context.Context) error {
 		p.values = tiles.MakeFloats(height * width)
 		p.buf = make([]byte, 4*p.tileSize()*p.tileSize())
 	}
-	transpose := asm.BestKernels().Transpose // an exact copy, so all instruction sets give bit-identical results
+	transpose := asm.BestKernels().Transpose // only copies values, so all instruction sets give bit-identical results
 	for column := p.columns[0]; column < p.columns[1]; column += p.tileSize() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.tileSize(), p.columns[1]-column)
 		if column > p.rows[0] {

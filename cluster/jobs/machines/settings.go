@@ -12,7 +12,7 @@ import (
 // Settings is the part of a description with the type and parameters of a support vector machine.
 type Settings struct {
 	Type       string              `json:"type"`
-	Parameters map[string][]string `json:"parameters"` // json.Marshal sorts the keys
+	Parameters map[string][]string `json:"parameters"` // values by parameter name; json.Marshal sorts the names
 	Seed       uint64              `json:"seed"`
 }
 

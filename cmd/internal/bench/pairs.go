@@ -64,7 +64,7 @@ type pairsRow struct {
 	numValues   int64          // number of stored values
 	mapped      bool           // true if a kernel function is applied to c
 
-	fewestWorkers, merge *pairsRow // denominators of ratios: row with the first number of workers, and baseline
+	fewestWorkers, merge *pairsRow // rows to compare with: the row with the first number of workers, and the baseline
 	memory               *memoryRow
 	rounds               []pairsRound
 }

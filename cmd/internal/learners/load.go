@@ -66,7 +66,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 		}
 		alone <- out
 		ready := *out
-		if ready.err == nil && r.Memory == 0 { // otherwise the model is prepared when the documents' memory is known
+		if ready.err == nil && r.Memory == 0 { // -m delays preparation until the documents' size is known
 			ready.predictor, ready.err = makeReady(out, r.ReadLimitBytes()/2)
 			if memory := (*engine.MemoryError)(nil); errors.As(ready.err, &memory) {
 				ready.err = nil

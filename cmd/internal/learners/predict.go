@@ -78,8 +78,8 @@ type predict struct {
 	texts       bool
 }
 
-// declare declares the flags for documents and the model. group is the help group of -model. The
-// help text of -model begins with use. others lists positional arguments after source and model.
+// declare declares the flags for documents and the model. group is the help group of -model. use is
+// the start of the flag's help text. others lists positional arguments after source and model.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
 	r.f.SetArguments(append([]cli.Argument{source.Argument, {Flag: "model", ValueName: "model"}}, others...)...)

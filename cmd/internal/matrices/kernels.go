@@ -196,7 +196,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 			line(known + v.properties())
 		case detail:
 			line("example " + v.Spec + ": " + known + v.properties())
-		case known != last: // consecutive examples with the same property print it once
+		case known != last: // a property that consecutive examples share is printed once
 			if last != "" || row.ArgumentSyntax != "" {
 				line(v.Spec + ": " + known)
 			} else {

@@ -201,7 +201,7 @@ func (n *neighbours) run(ctx context.Context, e *cli.Env) error {
 		source.WarnEmptyDocuments(e, columns, x)
 	}
 	k := kernel.Resolve(n.kernel, shared.TermCount)
-	c.Documents, columns.Documents, shared = nil, nil, nil // freed for the lists of neighbours
+	c.Documents, columns.Documents, shared = nil, nil, nil // frees memory for the lists of neighbours
 	r.Kernel, r.Embedding = k.String(), k.Embedding().String()
 
 	rows := x.Rows()

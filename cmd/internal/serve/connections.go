@@ -68,7 +68,7 @@ func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections returns the number of connections that half of the memory limit allows, at least 1.
+// maxConnections returns how many connections fit into half of the memory limit, but at least one.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

@@ -30,8 +30,8 @@ const (
 	unboundedBytes  = 1 << 30  // default memory limit for connections and requests
 )
 
-// bodyFactor and workFactor are memory in bytes per byte of a request body: bodyFactor to read and
-// parse the body, and workFactor in addition to answer the request.
+// bodyFactor is the memory for reading and parsing a request body, in multiples of the body's size.
+// workFactor is the additional memory for answering the request.
 const bodyFactor, workFactor = 5, 27
 
 // latencyBuckets holds the bounds of latency histograms in seconds. Predicting a text takes about

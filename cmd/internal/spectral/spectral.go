@@ -96,7 +96,7 @@ type spectrumRow struct {
 	Definiteness  string                `json:"definite"` // known definiteness of the kernel
 	Condition     string                `json:"condition,omitempty"`
 	NumSteps      int                   `json:"steps,omitempty"` // Lanczos steps; 0 if all eigenvalues were computed
-	RoundingBound float64               `json:"rounding"`        // rounding bound, n·2⁻²⁴·|λ|max
+	RoundingBound float64               `json:"rounding"`        // bound on the eigenvalues' rounding errors
 	Verdict       string                `json:"verdict"`
 	Largest       []spectrum.Eigenvalue `json:"largest"`
 	Smallest      []spectrum.Eigenvalue `json:"smallest"`

@@ -29,7 +29,7 @@ import (
 // Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments      = engine.MinTailBlockDocuments + 500
-	sameBitsFewerDocuments = 1000      // number of documents for each later embedding; enough to cover all block boundaries
+	sameBitsFewerDocuments = 1000      // number for each later embedding; enough to cover all block boundaries
 	maxSameBitsValues      = 1_000_000 // maximum number of stored values, which limits recomputation in float64
 	crossDocuments         = 300
 )
