@@ -42,7 +42,7 @@
 // the errors of b by at most √q 2^-32. Each product in the tail is rounded with an error of 2^-31.
 // If a and b both have more than 1,024 values in the tail, only the sum of these products is
 // rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c is at most
-// 2^-31 (min(m, 1024) + h) + 2^-32 (√p + √q) < 5·10^-7, plus the rounding of values and c to float32.
+// 2^-31 (min(m, 1024) + h) + 2^-32 (√p + √q) < 5·10^-7, plus rounding of values and c to float32.
 //
 // BENCHMARKS.md has the measurements, and LEASE.md describes how to measure on a GPU.
 package cuda

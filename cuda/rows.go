@@ -45,7 +45,7 @@ func (c *columns) request(ctx context.Context, r *device.Request, copied bool, w
 		run := job{c: c, r: r, arena: &c.d.arena}
 		defer func() { err = errors.Join(err, run.end()) }()
 		if err := run.begin(ctx, rows, docs); isOutOfMemory(err) && c.tiles.bytes > 0 {
-			// Tiles of an earlier request may occupy the memory. Retry without them.
+			// Tiles of an earlier request may occupy the memory. Free these tiles and retry.
 			if err := errors.Join(run.end(), c.tiles.free()); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Fault is a kind of failure of an operation.
+// Fault is a kind of failure of a bucket operation.
 type Fault int
 
 const (

@@ -41,7 +41,7 @@ func TermTable(terms []learn.TermEffect) *report.Table {
 	return t
 }
 
-// ColumnTable returns a table of the columns of a predicted row, and their effects.
+// ColumnTable returns a table of the effects of a row's columns on the prediction.
 func ColumnTable(columns []learn.ColumnEffect) *report.Table {
 	t := report.NewTable("column", ">effect", "favours")
 	for _, c := range columns {
@@ -69,8 +69,8 @@ func FormatValue(value string, limit int) string {
 	return report.Excerpt(value, limit)
 }
 
-// SupportTable returns a table of support vectors and their contributions. If texts isn't nil, the
-// table also shows the beginning of each support vector's text.
+// SupportTable returns a table of the support vectors' contributions to a prediction. If texts
+// isn't nil, the table also shows the beginning of each support vector's text.
 func SupportTable(x *learn.DocumentExplanation, texts []string) *report.Table {
 	classes := slices.ContainsFunc(x.SupportVectors, func(s learn.SupportVectorEffect) bool { return s.Class != "" })
 	titles := []string{">document", "class", ">kernel", ">share", "favours", "text"}

@@ -339,8 +339,8 @@ func markedParts(m *learn.Mistake) (out []report.Span) {
 	return out
 }
 
-// trainingTexts returns the texts of -training, indexed as support vectors refer to them. It
-// returns nil unless the model has support vectors and was trained on these documents.
+// trainingTexts returns the text of each -training document. It returns nil unless the model has
+// support vectors and was trained on these documents.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.predictions.model.About()
 	if c := r.training; a.SupportVectorCount > 0 && c != nil && a.NumDocuments == c.Documents.Rows() &&

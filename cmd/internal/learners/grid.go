@@ -135,8 +135,8 @@ func (g *grid) checkNGrams() error {
 	return nil
 }
 
-// options returns the learner's options. The search doesn't use samples with -plot, with -backend,
-// or if negative values are accepted and flags set the kernel.
+// options returns the learner's options. The search doesn't use samples if -plot or -backend is
+// set, or if negative values are accepted and flags set the kernel.
 func (g *grid) options(c *corpus.Corpus) (learn.Options, error) {
 	o, err := g.trainingFlags.options(c)
 	if g.Signed && !g.usesDefaultKernel() || g.plot != "" || g.f.IsSet("backend") {

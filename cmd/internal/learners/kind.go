@@ -25,7 +25,7 @@ func (r *predict) prepareModel(
 		ISA: r.ISA, Workers: r.Workers, MemoryBytes: r.Budget(), HeldBytes: held,
 		Progress: func(_ string, done, total int64, _ ...string) { p.Update(done, total) },
 	}
-	// a linear SVM uses the GPU only with -backend cuda
+	// a linear SVM uses the GPU only if -backend is cuda
 	if own, _ := learn.KernelMachineOf(m); r.OnGPU() || own == nil || !svm.HasWeights(own) {
 		o.Device = func(ctx context.Context, x *sparse.Embedded) (engine.Device, error) {
 			return r.device(ctx, x, documents)

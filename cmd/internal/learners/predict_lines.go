@@ -17,7 +17,7 @@ func writeLines(ctx context.Context, w io.Writer, l *learn.PredictionWriter) err
 
 // predictionObject is the prediction for a document in the JSON report.
 type predictionObject struct {
-	Name          string    `json:"name,omitempty"` // name of the document, with -names
+	Name          string    `json:"name,omitempty"` // name of the document; empty unless -names is set
 	Labels        []string  `json:"labels"`
 	Value         *float64  `json:"value,omitempty"` // estimate of a regression, or decision value of one_class
 	Probabilities []float64 `json:"probabilities,omitempty"`

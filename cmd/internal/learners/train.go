@@ -86,8 +86,8 @@ func defaultModel(source string) string {
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
-// checkKernel checks that there is one kernel and, with -to libsvm, that LIBSVM supports the kernel
-// and its embedding.
+// checkKernel checks that there is one kernel. If -to is libsvm, it also checks that LIBSVM
+// supports the kernel and its embedding.
 func (t *train) checkKernel() error {
 	if t.learner.Type == "" {
 		return nil

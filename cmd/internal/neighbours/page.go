@@ -29,8 +29,8 @@ func withTable(d report.HighlightedText, all int, row func(i int) []string, titl
 	return d
 }
 
-// describePage adds the sections of a page: the distribution of nearest values and, with -texts,
-// the neighbours of the first documents.
+// describePage adds the sections of a page: the distribution of nearest values and, if -texts is
+// set, the neighbours of the first documents.
 func (r *neighboursReport) describePage(d *report.Document) {
 	d.Title = "Neighbours in " + filepath.Base(r.Corpus.Source)
 	if r.NumNeighbours > 0 {

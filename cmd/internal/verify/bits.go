@@ -35,8 +35,8 @@ const (
 )
 
 // spacedDocuments returns up to limit evenly spaced documents of m. It reduces their number, down
-// to 2, until they have at most maxSameBitsValues values, and comparing their matrices takes at
-// most room bytes. If room is 0, memory is unlimited.
+// to 2, while the documents have more than maxSameBitsValues values, or while comparing their
+// matrices would take more than room bytes. If room is 0, memory is unlimited.
 func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -144,9 +144,9 @@ func (v *verifier) compareWorkers(
 	return eng, differ, nil
 }
 
-// compareMethods computes the matrix again in stripes, four of its rows by index, and up to
-// crossDocuments of its rows from test documents. differ lists the methods whose results differ
-// from first.
+// compareMethods computes the matrix again in stripes. It also computes four rows by index, and up
+// to crossDocuments rows from test documents. differ lists the methods whose results differ from
+// first.
 func compareMethods(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,

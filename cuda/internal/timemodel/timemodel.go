@@ -41,9 +41,9 @@ var MeasuredCosts = Costs{Value: 7.9, Row: 40, Convert: 35, Fill: 3, Panel: 8000
 // OperationCounts holds the operation counts for the Gram matrix of all documents.
 type OperationCounts struct {
 	Documents  float64
-	HeadValues float64 // total over all documents, including the expected padding
+	HeadValues float64 // number of head values in all documents, including the expected padding
 	Chunks     float64
-	TailValues float64 // total over all documents
+	TailValues float64 // number of tail values in all documents
 	Matches    float64 // number of products of tail values: the sum of squared document frequencies
 }
 
