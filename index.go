@@ -195,7 +195,8 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 }
 
 // build replaces the state of x by an index of documents, whose columns are indices into names. If
-// weights is nil, it fits the embedding. It reserves spareColumns + newColumns columns or more.
+// weights is nil, it fits the embedding. It reserves at least spareColumns + newColumns columns for
+// new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, newColumns int,
 	stats IndexStats,

@@ -139,7 +139,8 @@ func (w *warnings) addLines(message string, t tally, file string, firstLine int6
 
 const blankMessage = "blank line, skipped"
 
-// tally counts occurrences in a block, and holds the position of the first occurrence.
+// tally counts the occurrences of a warning in a block. It also holds the position of the first
+// occurrence.
 type tally struct {
 	count int64
 	first int32 // line or document of the first occurrence, counted from 0 in the block

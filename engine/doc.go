@@ -10,9 +10,9 @@
 //
 // # Pairings
 //
-// The cosine is one of several similarities of two documents that are inner products of unit
-// vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term by
-// term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
+// Like the other similarities in this section, the cosine of two documents is an inner product of
+// unit vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term
+// by term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
 // With such an embedding c is 1 - similarity, which is again half a squared distance. Other inner
 // loops of package asm compute this c, with the same accuracy as for cosines. The kernels chi2 and
 // js are functions of this c. Any other kernel can be applied to this c, too: linear:embed=tf-l1-js

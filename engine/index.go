@@ -86,7 +86,8 @@ func (x *Index) Len() int {
 	return x.e.Len()
 }
 
-// row returns c for document i of q and each document of x, bit-identical to the values of tiles.
+// row returns c for document i of q and each document of x. The values are bit-identical to c in
+// the engine's tiles.
 func (x *Index) row(ctx context.Context, q *sparse.Embedded, i int) (*[]float32, error) {
 	row := x.rowPool.Get().(*[]float32)
 	one := *q // a copy, so that the stored panels are used even for the engine's documents

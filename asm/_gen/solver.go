@@ -50,12 +50,12 @@ func (g *gen) scan(s scan, body func()) {
 	})
 }
 
-// value returns the address of the elements of register i.
+// value returns the address of the float64 values that are loaded into register i.
 func (g *gen) value(s scan, i int) Mem {
 	return element(s.values, s.at, 8).Offset(8 * i * g.doubles())
 }
 
-// row returns the address of the elements of register i in a float32 row.
+// row returns the address of the float32 values of a row that are loaded into register i.
 func (g *gen) row(base GPVirtual, s scan, i int) Mem {
 	return element(base, s.at, 4).Offset(4 * i * g.doubles())
 }

@@ -78,7 +78,7 @@ func newMetadata(c *corpus.Corpus) metadata {
 	return m
 }
 
-// textLists returns the lists of texts in the order of the stream.
+// textLists returns pointers to the string lists of c, in the order of the stream.
 func textLists(c *corpus.Corpus) [3]*[]string {
 	return [3]*[]string{&c.Vocabulary, &c.Classes, &c.Names}
 }

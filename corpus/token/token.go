@@ -130,10 +130,10 @@ func (t Tokenizer) compile() (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("token: normalisation must be NFC, NFD, NFKC or NFKD, got %q", t.Normalize)
 	}
 	if t.Analyzer != AnalyzerWord && (t.Pattern != "" || t.Digits || t.StopWords != "") {
-		return nil, fmt.Errorf("token: Pattern, Digits and StopWords require the analyzer word, got %s", t.Analyzer)
+		return nil, fmt.Errorf("token: Pattern, Digits and StopWords require analyzer \"word\", got %q", t.Analyzer)
 	}
 	if t.Pairs && !t.usesLetterRuns() {
-		return nil, fmt.Errorf("token: Pairs requires the analyzer word without Pattern, got analyzer %s and Pattern %q",
+		return nil, fmt.Errorf("token: Pairs requires analyzer \"word\" without Pattern, got analyzer %q and Pattern %q",
 			cmp.Or(t.Analyzer, wordName), t.Pattern)
 	}
 	if t.Pattern == "" {

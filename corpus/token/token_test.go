@@ -90,8 +90,9 @@ func TestBadTokenizers(t *testing.T) {
 		"words": "analyzer", "word:": "unknown or repeated option", "word:ngrams=0": "ngrams", "word:ngrams=2..1": "ngrams",
 		"word:ngrams=1..101": "ngrams", "word:digits=1": "digits", "word:digits,digits": "digits",
 		`word:pattern="("`: "missing closing", `word:pattern="(a)(b)"`: "2 groups", `word:pattern="a"x`: `"x"`,
-		`word:pattern="a",digits`: "cannot be combined", "char:digits": "analyzer word", `char_wb:stop="a"`: "analyzer word",
-		"word:pairs=1": "pairs", "char:pairs": "analyzer char", `word:pairs,pattern="a"`: "got analyzer word",
+		`word:pattern="a",digits`: "cannot be combined", "char:digits": `analyzer "word"`,
+		`char_wb:stop="a"`: `analyzer "word"`,
+		"word:pairs=1": "pairs", "char:pairs": `analyzer "char"`, `word:pairs,pattern="a"`: `got analyzer "word"`,
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
 		"word:digits,": "unknown or repeated option",
 	} {

@@ -15,7 +15,7 @@ import (
 type View struct {
 	Tokenizer
 	Weight  float64  // contribution to similarities, relative to the sum of all weights
-	Columns []string // columns of a row; nil if documents are texts
+	Columns []string // names of the view's columns; nil if documents are texts
 
 	knots [][]float64 // knots of each numeric column; nil if not fitted
 	width float64     // width of the Gaussian, in knots; 0 for the default 1

@@ -108,7 +108,8 @@ func (k *kernel) finish() *kernel {
 	return k
 }
 
-// maxDiagonal is the largest diagonal value for tables. Products of larger values overflow float32.
+// maxDiagonal is the largest absolute diagonal value, at norms of 1, of tabulated kernels that
+// depend on norms. Tables hold float32, whose maximum is 3.4e38.
 const maxDiagonal = 1e36
 
 // tabulate returns the expression e, with norms of 1, as a tabulated function of c. log is the

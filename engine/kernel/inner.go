@@ -34,7 +34,7 @@ func init() {
 		sortKey: 170, params: []param{gammaParam(), offsetParam()}, resolve: resolveGamma,
 		build: func(v []float64) formula {
 			return affineFunction(v[0], v[1], tanh, Properties{
-				Condition: "not positive definite for most parameters",
+				Condition: "indefinite for most parameters",
 				Source:    "Lin and Lin, A study on sigmoid kernels for SVM (2003)", Decreasing: true,
 			})
 		},

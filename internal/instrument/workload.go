@@ -1,6 +1,6 @@
 // Package instrument measures hardware with workloads of Gram. Workloads have names and versions.
-// Results are checked before times are used. Rounds are repeated until the medians are precise.
-// Results are written in Go's benchmark format, which benchstat compares.
+// Results are checked before and after the timed rounds. Rounds are repeated until the medians are
+// precise. Results are written in Go's benchmark format, which benchstat compares.
 //
 // [Run] measures the workloads, and [Probe] the computer's peak rates.
 package instrument

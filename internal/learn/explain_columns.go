@@ -13,8 +13,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// ColumnEffect is the effect of a column of a row: f(x) - f(x without the terms of the column). In
-// a table of values, a removed number is replaced by the column's mean over the training documents.
+// ColumnEffect is the effect of a row's column on f (see [DocumentExplanation]): f(x) - f(x without
+// the terms of the column). In a table of values, a removed number is replaced by the column's mean
+// over the training documents.
 type ColumnEffect struct {
 	Column  string  `json:"column"` // column name; names of columns in one text view are joined by commas
 	Value   string  `json:"value"`

@@ -60,7 +60,7 @@ type Core struct {
 	DifferenceCount int   `json:"differences"`
 }
 
-// Difference describes a value that differs from the first result, or an error.
+// Difference describes a value that differs from the task's first result, or an error.
 type Difference struct {
 	CoreID       int     `json:"core"`
 	ISA          asm.ISA `json:"isa"`

@@ -54,7 +54,7 @@ func (t *textFlags) declare(f *cli.Flags) {
 		"line, a key of JSON objects, or a number from 1 (default: a column named label, class, ..., or else the "+
 		"first of two columns)")
 	f.StringVar(&t.form.TextColumn, "text-column", "",
-		"read texts only from `COLUMN`, and ignore other columns (default: use all columns by kind)")
+		"read texts only from `COLUMN`, and ignore other columns (default: use all columns, see -columns)")
 	f.StringVar(&t.form.Columns, "columns", "", "`KINDS` of table columns: text, number, category, vector, label, id, "+
 		"group, weight or ignore, as in 'zip=category, notes=ignore', or an .npy file with a vector per row, as in "+
 		"'embedding=e.npy' (default: inferred)")

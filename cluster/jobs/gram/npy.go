@@ -85,7 +85,7 @@ func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	return workers, max(int(room/s.tileBytes()), 1) * s.tileSize()
 }
 
-// strip is a row of adjacent tiles of the whole matrix, which a worker holds in memory.
+// strip is a row of adjacent tiles of the matrix. A worker holds one strip in memory.
 type strip struct {
 	*spec
 	job           *job.Job

@@ -53,7 +53,7 @@ grambench bench -kernel arccos:n=0.5 -kernel ngd -isa avx2`,
 		b.Kernels.Declare(f, "tiles, neighbours, c and diffusion:t=0.5")
 		f.StartGroup("Measuring", "")
 		f.Var(&b.workers, "workers",
-			"list `N` of worker counts, such as 1,2 or 1,2,4,...,all; all or 0 = one per CPU")
+			"worker counts `LIST`, such as 1,2 or 1,2,4,...,all; all or 0 = one per CPU")
 		f.IntVar(&b.rounds, "count", 5, "take the median of `N` rounds")
 		f.IntVar(&b.numDocuments, "docs", 0, "use `N` documents, chosen at random (default: all)")
 		f.Uint64Var(&b.seed, "seed", 1, "random `SEED` for sampling documents and pairs")

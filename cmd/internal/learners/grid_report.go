@@ -83,7 +83,7 @@ type gridRow struct {
 	Seconds          float64          `json:"seconds"` // elapsed time of training and prediction
 	IsBest           bool             `json:"is_best,omitempty"`
 
-	*convergenceLine // solver statistics; nil for learners other than SVMs
+	*convergenceLine // solver statistics and scores over all documents; nil for learners other than SVMs
 }
 
 // convergenceLine holds additional fields for support vector machines.

@@ -136,8 +136,8 @@ func (r *predictReport) setScore(e *cli.Env, s *score.Score, of *learn.About, c 
 	r.confusions = r.confusions[:min(len(r.confusions), maxConfusions)]
 }
 
-// rejection describes the documents that aren't rejected. A document is rejected if its largest
-// probability is below the threshold.
+// rejection holds statistics of prediction with a probability threshold. A document is rejected if
+// its largest probability is below the threshold.
 type rejection struct {
 	NumAnswered int     `json:"documents_answered"`
 	Coverage    float64 `json:"coverage"` // fraction of documents not rejected

@@ -184,8 +184,8 @@ func (r *corpusReport) Describe(d *report.Document) {
 		report.FormatCount(l.Min), report.FormatCount(l.Q25), report.FormatCount(l.Median), report.FormatCount(l.Q75),
 		report.FormatCount(l.Q95),
 		report.FormatCount(l.Max), l.Mean)
-	d.AddLinef("terms shared by two documents: %s in all pairs, %.2f per pair", report.FormatCount(r.NumMatches),
-		r.MatchesPerPair)
+	d.AddLinef("terms shared by two documents: %s summed over all pairs, mean %.2f per pair",
+		report.FormatCount(r.NumMatches), r.MatchesPerPair)
 	r.writeClasses(d)
 	if v := r.VectorFile; v != nil {
 		what := "values as read"

@@ -6,7 +6,7 @@ import "math"
 func (l Loss) eval(y, f float64) (loss, first, second float64) {
 	switch l {
 	case Logistic:
-		// log(1 + e^-a), a = yf, without overflow; 1/(1 + e^a) is 1 - P(y).
+		// The loss is log(1 + e^-a), computed without overflow. q = 1/(1 + e^a) is 1 - P(y).
 		a := y * f
 		e := math.Exp(-math.Abs(a))
 		q := e / (1 + e)

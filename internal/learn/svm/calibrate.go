@@ -62,8 +62,8 @@ func (p *Problem) calibrate(
 	return found, others, nil
 }
 
-// predictByFold returns held-out decision values for a calibration. Classifiers for the folds are
-// trained on the matrix of all documents, with warm starts from c.
+// predictByFold returns held-out decision values for a calibration. The classifiers of the folds
+// are warm-started from c. They read kernel values from m, the matrix of all documents.
 func (p *Problem) predictByFold(
 	ctx context.Context, m solver.Matrix, s Settings, c *solver.Classifier,
 ) (*foldedProblem, *mergedFolds, error) {

@@ -62,9 +62,9 @@ func (h *chooser) run(ctx context.Context) error {
 	return nil
 }
 
-// preferOwn chooses the best candidate of tokenizers with their own kernels (KernelsByTokenizer),
-// unless another candidate is better by more than half of [Round.StandardError], or by more than
-// StandardError for a mean squared error. The best of the more numerous other candidates is more
+// preferOwn chooses the best candidate whose tokenizer is in KernelsByTokenizer, unless another
+// candidate is better by more than a margin. The margin is half of [Round.StandardError], or all of
+// it for a mean squared error. The best of the more numerous other candidates is more
 // often better by chance.
 func (h *chooser) preferOwn(r *Round) {
 	best, margin := -1, r.StandardError()/2

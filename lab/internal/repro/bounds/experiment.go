@@ -58,7 +58,8 @@ func (p *settings) Run(ctx context.Context, r *repro.Env) (*repro.Report, error)
 	}
 	report := &repro.Report{}
 	report.AddSetting(p.CorpusName, "%d documents", n)
-	coverings := report.AddTable("2", "Theorem 2: ln ε* with covering number N(ε*) <= n, norms up to 1, measured C_K",
+	coverings := report.AddTable("2",
+		"Theorem 2: ln ε* for covering number N(ε*) <= n, for functions with norm up to 1; C_K is measured",
 		"kernel", ">C_K")
 	averages := report.AddTable("5", fmt.Sprintf("Theorem 5: Rademacher averages over %d draws and their bounds",
 		signVectorCount),
