@@ -92,7 +92,7 @@ func TestBadTokenizers(t *testing.T) {
 		`word:pattern="("`: "missing closing", `word:pattern="(a)(b)"`: "2 groups", `word:pattern="a"x`: `"x"`,
 		`word:pattern="a",digits`: "cannot be combined", "char:digits": `analyzer "word"`,
 		`char_wb:stop="a"`: `analyzer "word"`,
-		"word:pairs=1": "pairs", "char:pairs": `analyzer "char"`, `word:pairs,pattern="a"`: `got analyzer "word"`,
+		"word:pairs=1":     "pairs", "char:pairs": `analyzer "char"`, `word:pairs,pattern="a"`: `got analyzer "word"`,
 		"word:normalize=NFX": "NFKD", "word:accents=keep": "accents", "word:colour=red": "colour", "word:stop=": "stop",
 		"word:digits,": "unknown or repeated option",
 	} {
