@@ -111,8 +111,7 @@ func functionsOf(machines []classifierWeights, class string) (out []function, er
 		}
 		if len(out) == 0 {
 			known := classesOf(machines)
-			return nil, flagtext.Errorf("-class %s is not a class of the model; valid classes are %s%s", class,
-				strings.Join(known[:min(len(known), 20)], ", "), map[bool]string{true: ", …"}[len(known) > 20])
+			return nil, flagtext.Errorf("-class %s is not a class of the model; valid classes are %s", class, firstNames(known))
 		}
 		return out, nil
 	}
@@ -140,6 +139,14 @@ func classesOf(machines []classifierWeights) (classes []string) {
 		}
 	}
 	return classes
+}
+
+// firstNames joins up to 20 names by commas. An ellipsis stands for further names.
+func firstNames(names []string) string {
+	if len(names) > 20 {
+		names = append(names[:20:20], "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // weights holds the weights of binary classifiers, and the names of their terms.

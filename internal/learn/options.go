@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gramengine/gram/corpus"
 	"github.com/gramengine/gram/engine"
@@ -149,7 +148,7 @@ func (l *Learner) AdaptTrainer(t Trainer, c *corpus.Corpus) error {
 		}
 		if !slices.Contains(c.Classes, own) {
 			return flagtext.Errorf("-weight: %q is not a class of %s; valid classes are %s", name, c.Source,
-				strings.Join(c.Classes[:min(len(c.Classes), 20)], ", ")+map[bool]string{true: ", …"}[len(c.Classes) > 20])
+				firstNames(c.Classes))
 		}
 		delete(weights, name)
 		weights[own] = w

@@ -57,9 +57,9 @@ func TrainPath(
 	if err != nil {
 		return nil, err
 	}
-	if sum := p.maxSquaredNorm(); !(sum*maxC*float64(p.rows()) < 1e300) {
-		return nil, fmt.Errorf("linear: squared norm of a document of %s must be below %.3g, got %v", c.Source,
-			1e300/maxC/float64(p.rows()), sum)
+	limit := 1e300 / maxC / float64(p.rows())
+	if sum := p.maxSquaredNorm(); !(sum < limit) {
+		return nil, fmt.Errorf("linear: squared norm of a document of %s must be below %.3g, got %v", c.Source, limit, sum)
 	}
 	origin := archive.OriginOf(c, c.Digest())
 	var models []*Model
