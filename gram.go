@@ -58,7 +58,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// Options holds the options that all computations share. The zero value works.
+// Options holds the options common to all computations. The zero value works.
 type Options struct {
 	ISA     string // instruction set: generic, avx2 or avx512; default the fastest that the CPU supports
 	Workers int    // number of goroutines; default one per CPU

@@ -36,13 +36,12 @@ type Match = engine.Match
 // weighted as if a single document contained it.
 //
 // A query is compared with each document added since the last build, in less than a microsecond per
-// document. When the number of these documents exceeds 1,024 plus eight times the square root of
-// the number of documents, Add rebuilds the index. A rebuild doesn't change query results. For a
-// million short texts, a rebuild takes some seconds and happens once per 9,000 added texts. An
-// index takes about 100 bytes per document, 8 bytes per distinct term of each document, 300 bytes
-// per distinct term of the index, and the memory stated at [engine.NewIndex]. Remove frees the
-// memory of removed documents when there are more than 1,024 removed documents and they are more
-// than half of all documents.
+// document. Add rebuilds an index of n documents when more than 1,024 + 8√n documents were added
+// since the last build. A rebuild doesn't change query results. For a million short texts, a
+// rebuild takes some seconds and happens once per 9,000 added texts. An index takes about 100 bytes
+// per document, 8 bytes per distinct term of each document, 300 bytes per distinct term of the
+// index, and the memory of an [engine.Index]. Remove frees the memory of removed documents when
+// more than 1,024 documents, and more than half of all documents, are removed.
 //
 // An Index may be used concurrently. Queries run during changes, and each text of a query sees a
 // call of Add or Remove completely or not at all.
@@ -194,9 +193,9 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 	return x, nil
 }
 
-// build replaces the state of x by an index of documents, whose columns are indices into names. If
-// weights is nil, it fits the embedding. It reserves at least spareColumns + newColumns columns for
-// new terms.
+// build replaces the contents of x with an index of documents. A document's columns are indices
+// into names. If weights is nil, build fits the embedding. build reserves at least spareColumns +
+// newColumns columns for new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, newColumns int,
 	stats IndexStats,

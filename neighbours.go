@@ -21,7 +21,7 @@ type NeighbourOptions struct {
 	Candidates *corpus.Corpus // documents to search for neighbours; default the other documents of c
 }
 
-// Neighbour holds the number of a neighbour and the kernel value of the pair.
+// Neighbour holds the index of a neighbour and its kernel value with the document.
 type Neighbour struct {
 	Document int
 	Value    float32
@@ -74,7 +74,7 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 type DuplicateOptions struct {
 	Options
 
-	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02, as if 2% of the words differed
+	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02, about 2% of the words
 	Embedding string   // embedding of the documents; default tf-l1-sqrt
 }
 

@@ -73,7 +73,8 @@ func (o *ReadOptions) maxTextBytes() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus stores the warnings, too.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus also stores the warnings
+// about the source.
 //
 // Errors about invalid contents state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
@@ -92,8 +93,8 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o ReadOptions) (_ *
 // FromTexts makes a corpus from texts in memory. labels[i] holds the classes of text i, separated
 // by commas. "" and "-" mean no class. If labels is nil, the corpus has no labels.
 //
-// By default, terms that occur in only one text are dropped, as in [Read]. FromTexts warns if this
-// leaves more than half of the texts empty, as can happen with few texts.
+// By default, terms that occur in only one text are dropped, as in [Read]. FromTexts warns if more
+// than half of the texts keep no terms, which can happen with few texts.
 func FromTexts(ctx context.Context, texts, labels []string, o ReadOptions) (_ *corpus.Corpus, err error) {
 	defer convertError(&err)
 	c, err := corpus.FromTexts(ctx, texts, labels, o.corpusOptions())
@@ -166,7 +167,8 @@ func columnsOf(vocabulary []string) map[string]uint32 {
 	return column
 }
 
-// count returns the columns of terms, ascending, and their counts. It drops terms without a column.
+// count returns the columns of terms in ascending order, and the count of each column. It drops
+// terms without a column.
 func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
 	for _, t := range terms {
 		if at, ok := column[t]; ok {

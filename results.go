@@ -191,7 +191,7 @@ func explanationOf(x *learn.Explanation) *Explanation {
 	return out
 }
 
-// DocumentExplanation explains the prediction for a document x by a number f(x). Larger values
+// DocumentExplanation explains the prediction for a document x by a number f(x). Larger values of f
 // favour Label. If the model compares pairs of classes, f is the decision function of Label against
 // SecondClass. If the model has a decision function per class, f is the decision function of Label
 // minus the decision function of SecondClass. For label sets, f is the decision function of Label.
@@ -263,8 +263,8 @@ type Evaluation struct {
 
 // ColumnImportance is the permutation importance of a column. MeanDrop is the mean drop in accuracy
 // (for regression, in R²) when the column's values are permuted among the documents. SE is the
-// standard error of the mean drop over documents. The columns of a text view are permuted together.
-// For such columns, Column joins their names by commas.
+// standard error of the mean drop over documents. The columns of a text view are permuted together,
+// and Column joins their names by commas.
 type ColumnImportance struct {
 	Column       string
 	MeanDrop, SE float64
@@ -273,7 +273,7 @@ type ColumnImportance struct {
 // Outcome compares the prediction of a document with its labels.
 type Outcome struct {
 	TrueLabel, PredictedLabel string  // labels, separated by commas if there are several
-	HasLabels                 bool    // true if the document has a label to compare with
+	HasLabels                 bool    // true if the prediction can be compared with a label
 	Correct                   bool    // true if the predicted class, or set of labels, is correct
 	Margin                    float64 // value f(x) of DocumentExplanation
 	// probability of the prediction or, without probabilities, |Margin|; for regression |error|
@@ -305,17 +305,17 @@ type Mistake struct {
 	Document    int                  // index of the document
 	WrongLabel  string               // for label sets, the most confidently wrong label as "x" or "not x"; else ""
 	Explanation *DocumentExplanation // explanation by words or, without texts, by terms; nil for precomputed kernels
-	Occurrences []WordOccurrence     // positions of the words of Explanation in the text
+	Occurrences []WordOccurrence     // positions in the text of the words in Explanation
 }
 
-// WordOccurrence is a word at bytes Start to End-1 of a text. Effect is the word's effect.
+// WordOccurrence is the occurrence of a word at bytes Start to End-1 of a text.
 type WordOccurrence struct {
 	Start, End int
 	Effect     float64
 }
 
 // NearDuplicate is a near copy of a training document. Distance is 1 − cosine of the square roots
-// of the two documents' term frequencies. Distance is at most 0.02, as if 2% of the words differed.
+// of the two documents' term frequencies. Distance is at most 0.02: about 2% of the words differ.
 type NearDuplicate struct {
 	Document, TrainingDocument int // indices of the document and of the nearest training document
 	Distance                   float64

@@ -86,14 +86,14 @@ type TrainOptions struct {
 	ChooseWork float64
 }
 
-// Train trains a model on labelled documents. Models of repeated runs are bit-identical. They
+// Train trains a model on labelled documents. Repeated runs give bit-identical models. Models
 // depend on Workers only if the kernel values of a support vector machine don't all fit in memory.
 //
 // If Kernel, C or Scheme is chosen and the corpus keeps its texts, Train also chooses the terms:
 // the terms of the corpus, word pairs, character n-grams within words, or words and character
 // n-grams. For numeric columns without a width, Train chooses a width of 1 or 2. For a table
-// without text, Train can also choose the numbers themselves as values. About().Tokenizer describes
-// the chosen terms. [Model.Predict] tokenises documents in the same way.
+// without text, Train can also choose numbers as values instead of terms. About().Tokenizer
+// describes the chosen terms. [Model.Predict] tokenises documents in the same way.
 //
 // If the memory doesn't suffice for a support vector machine on text, and o doesn't request this
 // type, Train trains a linear model and warns.

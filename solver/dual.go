@@ -122,9 +122,9 @@ func (d *dual) refreshMask() {
 }
 
 // snapToBounds moves variables that are within rounding error of a bound to this bound. After a
-// warm start, the sums of α over the two signs differ by a rounding error. If all other variables
-// are at a bound, the distance of one variable from its bound is this error. Without snapToBounds,
-// this variable would count as free and determine the bias.
+// warm start, the sums of α over the two signs differ by a rounding error. If all variables but one
+// are at a bound, the remaining variable differs from its bound by the rounding error. Without
+// snapToBounds, the remaining variable would count as free and determine the bias.
 func (d *dual) snapToBounds() {
 	const rounding = 1e-12
 	most := 0.0

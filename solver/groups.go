@@ -6,11 +6,11 @@ import (
 )
 
 // Groups divides the indices of the decision functions for n documents into groups that can be
-// trained independently. If OnlyFunctions contains complete groups, functions from [Train] are
-// bit-identical to those of a full training run. So groups may be trained on different computers.
-// One-vs-one has a group for each pair of non-empty classes. In other schemes, a group is one
-// function, or several functions that share working sets in limited memory. If thresholds are
-// tuned, there is only one group. Consecutive groups share classes, and therefore rows of the
+// trained independently. If OnlyFunctions contains complete groups, [Train] returns the same
+// functions, bit for bit, as a full training run. Groups can therefore be trained on different
+// computers. One-vs-one has a group for each pair of non-empty classes. In other schemes, a group
+// is one function, or several functions that share working sets in limited memory. If thresholds
+// are tuned, there is only one group. Consecutive groups share classes, and therefore rows of the
 // matrix. inMemory states whether the matrix has a method Row (see [Matrix]). OnlyFunctions is
 // ignored. Groups fails if t is invalid.
 func (t *Training) Groups(n int, inMemory bool) ([][]int, error) {

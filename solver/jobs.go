@@ -10,8 +10,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// solverJob is a sequence of problems that one worker solves. They have the same two classes.
-// documents is the number of documents of the largest problem.
+// solverJob is a sequence of problems that one worker solves. The problems have the same two
+// classes. documents is the number of documents of the largest problem.
 type solverJob struct {
 	documents int
 	classes   [2]int // classes[1] is -1 if it stands for all other classes
@@ -87,7 +87,8 @@ func (t *reporter) recordRound(s *singleSMO, d *dual, gap float64, steps int) {
 	t.record(s, steps, d, gap)
 }
 
-// setFraction sets the completed fraction of a problem. Before countSolved, the fraction must be 0.
+// setFraction sets the completed fraction of a problem. Set the fraction to 0 before calling
+// countSolved.
 func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 //	Whole() bool          // returns true if no value is computed on demand
 //
 // Rows in memory are used in place if a problem's documents form few contiguous ranges of the
-// matrix. Training fails if such a row doesn't have n values. If Whole returns false, problems are
-// solved in an order in which successive problems share rows, and steps are over-relaxed.
+// matrix. Training fails if a row in memory doesn't have n values. If Whole returns false, problems
+// are solved in an order in which successive problems share rows, and steps are over-relaxed.
 type Matrix interface {
 	// Len returns n.
 	Len() int

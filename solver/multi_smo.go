@@ -137,8 +137,8 @@ func (g *multiSMO) solve(ctx context.Context) error {
 
 // A multiSMO ends if at most one in openDivisor of its problems is open (see isOpen). It also ends
 // if the sum of the gaps of open problems after a sweep exceeds maxSweepRatio times the sum before
-// the sweep. After either condition, open problems converge faster in separate solver runs. A sweep
-// has at least minSweepRounds rounds, and enough to select each document selectionsPerSweep times.
+// the sweep. Open problems then converge faster in separate solver runs. A sweep has at least
+// minSweepRounds rounds, and enough rounds to select each document selectionsPerSweep times.
 const (
 	openDivisor        = 5
 	selectionsPerSweep = 2

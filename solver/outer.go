@@ -357,8 +357,8 @@ func (s *singleSMO) loadRows(ctx context.Context, d *dual, set []int32) error {
 	return nil
 }
 
-// appendOnce appends doc to docs, and its index to at. If shared is set and docs contains doc, only
-// the index is appended.
+// appendOnce appends doc to docs, and the index of doc in docs to at. If shared is set and docs
+// contains doc, only the index is appended.
 func appendOnce(docs, at []int32, doc int32, shared bool) (_, _ []int32) {
 	if shared {
 		for i, u := range docs {

@@ -297,7 +297,7 @@ func (s *rowCache) gather(ctx context.Context, dst, rows [][]float32) error {
 // restrict returns a cache for docs, which are the documents keep[0], keep[1], … of s. It moves the
 // cached rows of docs from s to the new cache. The new cache reuses the memory of s and holds more
 // rows, because its rows are shorter. If s used rows in place, the new cache is empty. bytes limits
-// its size, but min(minRows, len(docs)) rows always fit.
+// the size of the new cache, but min(minRows, len(docs)) rows always fit.
 func (s *rowCache) restrict(keep []int32, docs []int, minRows int, bytes int64) *rowCache {
 	if s.inPlace {
 		r := newRowCache(s.m, docs, max(maxRows(len(docs), bytes), min(minRows, len(docs))), nil)

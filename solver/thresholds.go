@@ -294,8 +294,8 @@ func (k *thresholdTuner) score(labels [][]int) (micro, macro float64, byDocument
 	return all.f1(), macro / float64(max(known, 1)), byDocument
 }
 
-// appendLabels appends the labels whose values exceed above, or 0 if above is nil. If there are
-// none and atLeastOne is set, it appends the label whose value exceeds above most.
+// appendLabels appends the labels whose values exceed above, or 0 if above is nil. If no value
+// exceeds above and atLeastOne is set, it appends the label whose value exceeds above most.
 func appendLabels(dst []int, values, above []float64, atLeastOne bool) []int {
 	best, most, had := -1, math.Inf(-1), len(dst)
 	for i, v := range values {

@@ -60,7 +60,7 @@ type CrossValidation struct {
 	Folds   []int  // fold by document; -1 excludes the document
 
 	StoreDecisions bool // true if Run sets Validation.Decisions
-	TuneThresholds bool // true if LabelSets of a fold are predicted with thresholds tuned on the other folds
+	TuneThresholds bool // true to predict LabelSets of a fold with thresholds tuned on the other folds
 
 	// OnlyFolds, if not nil, lists the folds to validate. Documents of other folds have no
 	// predictions, and the classifiers of these folds are nil. The results of a fold don't depend

@@ -303,7 +303,7 @@ func kernelCombinations(names, embeddings []string) ([]kernel.Kernel, error) {
 }
 
 // IsDiffusion reports whether k is a diffusion kernel. Because the automatic choice tries diffusion
-// kernels, training doesn't warn that such a kernel may not be positive definite.
+// kernels, training doesn't warn that a diffusion kernel may not be positive definite.
 func IsDiffusion(k kernel.Kernel) bool { return kernel.FamilyName(k) == "diffusion" }
 
 // NeighbourKernels returns k with t or gamma halved and doubled, if the new value is in [1/64,

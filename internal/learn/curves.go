@@ -10,8 +10,8 @@ import (
 
 // Curve describes how well a score separates the documents of a class from other documents at each
 // threshold. The score is the probability of the class, or the decision value if there are no
-// probabilities. In one-vs-one, the decision value of a class is the mean over its pairs. For TP
-// true positives, FP false positives, P positives and N negatives,
+// probabilities. In one-vs-one, the decision value of a class is its mean decision value against
+// the other classes. For TP true positives, FP false positives, P positives and N negatives,
 //
 //	ROC: (FP/N, TP/P),   AUC = ∫ TP/P d(FP/N),   precision and recall: (TP/P, TP/(TP+FP)),
 //	AveragePrecision = Σₖ (Rₖ - Rₖ₋₁) Pₖ over descending thresholds
@@ -81,7 +81,8 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	// if the predicted class hasn't the largest value, d holds energies, and the smallest wins
+	// if the predicted class doesn't have the largest value, d holds energies; the smallest energy
+	// wins
 	if p.ClassIndices != nil && d[p.ClassIndices[i]] < slices.Max(d) {
 		d = slices.Clone(d)
 		for k := range d {

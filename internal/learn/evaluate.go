@@ -33,9 +33,9 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// CoverageCurve has a point for each distinct confidence. CoverageAtErrorRates holds the points
-	// with the largest coverage at error rates up to 1, 2, 5 and 10%, or the zero value if no point
-	// has such an error rate. Both are nil for regression and independent labels.
+	// CoverageCurve has a point for each distinct confidence. CoverageAtErrorRates holds the point
+	// with the largest coverage at an error rate of at most 1, 2, 5 and 10%, each the zero value if
+	// there is no such point. Both are nil for regression and independent labels.
 	CoverageCurve        []CoveragePoint `json:"-"`
 	CoverageAtErrorRates []CoveragePoint `json:"answered,omitempty"`
 
@@ -121,8 +121,8 @@ type NearDuplicate struct {
 	Distance         float64 `json:"c"`
 }
 
-// NonDuplicates counts the scored documents that have no [NearDuplicate]. CorrectCount is the
-// number of correct predictions among them.
+// NonDuplicates counts the scored documents that have no [NearDuplicate], and the correct
+// predictions for these documents.
 type NonDuplicates struct {
 	DocumentCount int `json:"documents"`
 	CorrectCount  int `json:"correct"`

@@ -29,11 +29,11 @@ const (
 )
 
 // ExplainText explains the prediction of a text by the n words whose removal changes f most (see
-// [DocumentExplanation]), and returns their occurrences in text order. The effect of a word is f(x)
-// - f(text without the word), for any tokenizer. Effects are computed for the first 400 distinct
-// words, with one prediction each. The result is nil if the text exceeds 64 KiB. It fails if n < 1,
-// if the model was trained on vectors or precomputed kernel values, if it is a classifier with only
-// one class, or if a prediction fails.
+// [DocumentExplanation]), and returns the occurrences of these words in text order. The effect of a
+// word is f(x) - f(text without the word), for any tokenizer. Effects are computed for the first
+// 400 distinct words, with one prediction each. The result is nil if the text exceeds 64 KiB. It
+// fails if n < 1, if the model was trained on vectors or precomputed kernel values, if the model is
+// a classifier with only one class, or if a prediction fails.
 func ExplainText(
 	ctx context.Context, m Model, text string, n int, o Options,
 ) (_ *DocumentExplanation, _ []WordOccurrence, err error) {
@@ -214,7 +214,7 @@ func countWithoutWords(
 // reach-th word after it. Words are separated by spaces and have at least one letter.
 func contextRange(text string, at occurrence, reach int) (lo, hi int) {
 	lo, hi = at.start, at.end
-	for n := -1; n < reach && lo > 0; { // n is -1 until the rest of this word is included
+	for n := -1; n < reach && lo > 0; { // n is -1 until the beginning of the word is included
 		space := max(strings.LastIndexByte(text[:lo], ' '), 0)
 		if n < 0 || strings.ContainsFunc(text[space:lo], unicode.IsLetter) {
 			n++

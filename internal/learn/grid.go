@@ -43,7 +43,7 @@ type Grid struct {
 	Points       []Point            // points of learners other than SVMs; each is tried with all values of C
 	C            []float64          // values of C; nil = C of the trainer
 	Lists        []kernel.ParamGrid // lists of numbers, set by the user or by default
-	UseSamples   bool               // true to compare kernel, C and scheme on growing samples, not all combinations
+	UseSamples   bool               // true to choose kernel, C and scheme in turn, on growing samples
 	Folds        int                // number of folds, default 5
 	PreferSmallC bool               // for SVMs: true to select the smallest C within one standard error of the best
 

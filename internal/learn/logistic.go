@@ -85,7 +85,7 @@ func (r *logisticTrainer) TrainAll(ctx context.Context, c *corpus.Corpus, o Opti
 	return convertModels(models, func(m *logistic.Model) Model { return &LogisticModel{m, nil} }), err
 }
 
-// LogisticModel is a [logistic.Model] as a [Model].
+// LogisticModel implements [Model] for a [logistic.Model].
 type LogisticModel struct {
 	*logistic.Model
 	search *SearchResult // values of C that were compared; nil if C was set

@@ -17,8 +17,8 @@ import (
 var vectorKernelFamilies = []string{"rbf", "linear", "polynomial"}
 
 // NeedsVectors reports whether kernels and an embedding require a table's numbers as values instead
-// of terms. They do if the embedding scales columns. If no embedding is set, each kernel must scale
-// columns, or be rbf or polynomial without an embedding.
+// of terms. An embedding requires values if it scales columns. If no embedding is set, each kernel
+// must scale columns, or be rbf or polynomial without an embedding.
 func NeedsVectors(specs []string, embedding string) bool {
 	if embedding != "" {
 		e, err := sparse.ParseEmbedding(embedding)

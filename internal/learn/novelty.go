@@ -135,8 +135,8 @@ func (n *NoveltyScorer) withoutRareTerms(docs *sparse.CSR, at []int, text bool) 
 	return out
 }
 
-// findNearest finds the count nearest training documents of each document that has known terms. It
-// calls with for each such document.
+// findNearest finds the count nearest training documents of each document that has known terms, and
+// passes them to with.
 func (n *NoveltyScorer) findNearest(
 	ctx context.Context, docs *sparse.CSR, count int, with func(i int, near []engine.Neighbour),
 ) error {

@@ -120,7 +120,7 @@ func read(ctx context.Context, r io.Reader, size int64, path string, early Heade
 		}
 		return KernelMachine{Model: m}, nil
 	}
-	l := svmLearners[0] // whose Read reports that the file isn't a model
+	l := svmLearners[0] // its Read reports that the file isn't a model
 	if at := slices.IndexFunc(Learners, func(l *Learner) bool {
 		return bytes.HasPrefix(begin,
 			[]byte(l.FilePrefix))

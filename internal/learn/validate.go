@@ -346,7 +346,7 @@ func withCorpusRow(err error, docs []int) error {
 	return err
 }
 
-// withMemoryInUse adds bytes to the needed and the allowed amount if err is a memory error.
+// withMemoryInUse adds bytes to NeedBytes and LimitBytes if err is a memory error.
 func withMemoryInUse(err error, bytes int64) error {
 	if short := (*run.MemoryError)(nil); errors.As(err, &short) {
 		short.NeedBytes, short.LimitBytes = short.NeedBytes+bytes, short.LimitBytes+bytes

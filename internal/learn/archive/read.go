@@ -15,7 +15,7 @@ import (
 	"github.com/minio/sha256-simd"
 )
 
-// Errors of [Format.Read] wrap these errors.
+// Errors of [Format.Read] about a file's contents wrap one of the following errors.
 var (
 	// ErrFormat reports that the file has a different format.
 	ErrFormat = errors.New("wrong file format")

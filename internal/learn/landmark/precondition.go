@@ -65,7 +65,7 @@ func (p *preconditioner) forEachC(
 		if len(of) == 0 {
 			continue
 		}
-		if a != nil { // if all weights are 0, A is the identity
+		if a != nil { // a is nil if all weights are 0, because A is the identity
 			if err := f(a, b); err != nil {
 				return nil, err
 			}
@@ -101,8 +101,9 @@ func (p *preconditioner) norms(ctx context.Context, columns []*column, r [][]flo
 }
 
 // initNorms computes the preconditioned gradient norm at f = 0 for each new column. The first
-// gradient of a column is at f = 0, unless the column is warm-started from a smaller C. In this
-// case, the gradient at f = 0 is known up to the factor C.
+// gradient of a column is at f = 0, unless the column is warm-started from a smaller C. The
+// gradient at f = 0 is proportional to C, so a warm-started column reuses the gradient of the
+// smaller C.
 func (p *preconditioner) initNorms(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {

@@ -10,7 +10,7 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Loss selects the loss function of the training documents.
+// Loss selects the loss function.
 type Loss int
 
 // The losses: ½(y-f)², log(1 + e^(-yf)) and ½ max(0, 1-yf)².
@@ -66,8 +66,8 @@ func (s Settings) Validate() error {
 	return err
 }
 
-// Options controls training and predictions. ISA affects rounding. Otherwise results don't depend
-// on Options. The zero value works.
+// Options controls training and predictions. ISA affects rounding. The other options don't affect
+// results. The zero value works.
 type Options struct {
 	ISA         string // instruction set; default the fastest
 	Workers     int    // number of goroutines; default one per CPU

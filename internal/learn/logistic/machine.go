@@ -70,7 +70,7 @@ func (o *objective) minimise(
 	o.lowerBound = 0
 	settled := func(m *lbfgs.Minimum) bool { return m.Value-o.lowerBound <= o.s.Tolerance*m.Value }
 	stop.MayStop = func(m *lbfgs.Minimum) bool {
-		return o.raiseLowerBound(ctx) == nil && settled(m) // the next pass or the call below returns this error
+		return o.raiseLowerBound(ctx) == nil && settled(m) // the next pass or raiseLowerBound below returns the error
 	}
 	m, err := lbfgs.Minimise(ctx, o.evaluate, w, stop)
 	if err == nil {

@@ -14,8 +14,8 @@ type Prediction struct {
 	// with one class per document, the values sum to 1.
 	Probabilities [][]float64
 
-	// Rejected[i] is true if the largest probability of document i is below the model's threshold.
-	// The class index should then be ignored. Rejected is nil if there is no threshold.
+	// Rejected[i] is true if the largest probability of document i is below the model's threshold. The
+	// class index of a rejected document should be ignored. Rejected is nil if there is no threshold.
 	Rejected []bool
 
 	// NearestValues holds the largest kernel value with a training document. Ranks holds the

@@ -78,8 +78,7 @@ type Components struct {
 }
 
 // FitBytes returns the memory in bytes that Fit needs in addition to documents and engine if Fit
-// doesn't store K. least is the minimum. most suffices for the largest Lanczos basis,
-// which is the fastest.
+// doesn't store K. least is the minimum. most suffices for the largest and fastest Lanczos basis.
 func FitBytes(eng *engine.Engine, opt Options) (least, most int64) {
 	o, err := opt.lanczosOptions(eng.Len())
 	if err != nil {
@@ -112,8 +111,8 @@ func MinFitBytes(documents, workers int, opt Options) int64 {
 //
 // The relative error of an eigenvalue is about Tolerance², see spectrum.Lanczos. Results are
 // bit-identical for any number of workers. Fit stores K if its 4·n² bytes plus the maximum of
-// [FitBytes] fit in MemoryBytes, or in 1 GiB if there is no limit. Results then differ by rounding
-// errors.
+// [FitBytes] fit in MemoryBytes, or in 1 GiB if there is no limit. Storing K changes results by
+// rounding errors.
 //
 // x must not be empty. Fit fails if k has another embedding, if an option is negative, if
 // MemoryBytes is less than the minimum of [FitBytes], if the engine fails, and within a second

@@ -31,9 +31,9 @@ type foldedProblem struct {
 
 	selectedFolds []int // folds to validate; nil for all
 
-	inMemory bool      // true if a matrix in this order fits into memory
+	inMemory bool      // true if a kernel matrix permuted by order fits into memory
 	sorted   bool      // true if documents are sorted by fold or, in one-vs-one, by class and then by fold
-	data     []float32 // the matrix in this order
+	data     []float32 // kernel matrix permuted by order
 }
 
 func foldMatrixBytes(n int64) int64 { return 4*n*n + 8*n }
@@ -95,7 +95,8 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProb
 	return f, nil
 }
 
-// matrix returns the matrix of kernel k in the order of f. The result is valid until the next call.
+// matrix returns the matrix of kernel k, permuted by f.order. The result is valid until the next
+// call.
 //
 // A validation reads each value about twenty times, so kernel values that fit into memory are
 // stored.
@@ -144,7 +145,7 @@ func (f *foldedProblem) trial() *solver.CrossValidation {
 	}
 }
 
-// validate predicts each fold after training on the other folds, for all cells. near holds warm
+// validate predicts each fold after training on the other folds, for each of cells. near holds warm
 // starts. Regression uses only near[0].
 func (f *foldedProblem) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,

@@ -46,8 +46,8 @@ func (p *Problem) inMemory() bool {
 
 // TrainClassifiers trains the binary classifiers with the indices in machines, which must be
 // complete groups of [Problem.ClassifierGroups]. Results are bit-identical to [Problem.Train].
-// Other classifiers are nil. Support vectors have the problem's indices. [Problem.Assemble] makes a
-// model from all classifiers.
+// Other classifiers are nil. Support vector indices refer to the problem's documents.
+// [Problem.Assemble] makes a model from all classifiers.
 //
 // In one-vs-one, if the classifiers use only some classes, it may compute only the matrix of these
 // classes' documents, see usedDocuments.
@@ -72,8 +72,8 @@ func (p *Problem) TrainClassifiers(ctx context.Context, s Settings, machines []i
 // Assemble makes a model of binary classifiers that [Problem.TrainClassifiers] trained with the
 // same settings, on this problem or on other problems of the same corpus. The model is
 // bit-identical to the result of [Problem.Train]. The report has no times, Calibration or
-// Alternatives. Assemble fails if a classifier is missing, repeated or invalid, if a part has
-// another scheme or number of classes, or if ClassifierGroups fails.
+// Alternatives. Assemble fails if a classifier is missing, repeated or invalid, if a part has a
+// different scheme or number of classes, or if ClassifierGroups fails.
 func (p *Problem) Assemble(s Settings, parts []*solver.Classifier) (*model.Model, *Report, error) {
 	s, err := p.resolve(s)
 	if err != nil {

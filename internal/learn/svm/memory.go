@@ -125,8 +125,7 @@ func (z *memorySizes) workingSet() int64 { return 4 * z.n * min(workingSetRows, 
 
 func (z *memorySizes) matrix() int64 { return 4*z.n*z.n + z.n }
 
-// model returns the maximum size of a model in bytes. All documents of such a model are support
-// vectors.
+// model returns the size in bytes of a model whose support vectors are all documents.
 func (z *memorySizes) model() int64 { return 8*z.values + 24*z.n }
 
 // fixedBytes returns the memory that the process holds during training, except the model, tiles,
@@ -137,8 +136,8 @@ func (z *memorySizes) fixedBytes() int64 {
 
 // rowShare returns the part of the row memory, in bytes, that a task uses for other data. Training
 // takes classifierBytes for each document of each classifier, and 16 bytes more if thresholds are
-// tuned. Training with a calibration takes at least as much as validating its folds. A validation
-// mainly takes
+// tuned. Training with a calibration takes at least as much memory as validating the calibration's
+// folds. A validation mainly takes
 //
 //   - a coefficient and its document, 16 bytes, for each document in each binary classifier that
 //     may use it, for all cells of a kernel and for one cell of each of the two previous kernels;
@@ -265,7 +264,7 @@ func corpusSizes(s corpus.Size, workers int) memorySizes {
 		workers: int64(run.NumWorkers(workers)), held: 20*int64(s.Documents) + 8 + 20*int64(s.Terms)}
 }
 
-// memoryError returns an error that names the memory sufficient for the problem's tasks and for the
+// memoryError returns an error that states the memory required for the problem's tasks and for the
 // tasks in more.
 func (p *Problem) memoryError(more ...PlannedRun) error {
 	tasks, z := slices.Concat(p.opt.PlannedRuns, more), p.sizes
@@ -324,8 +323,8 @@ func (p *Problem) engineBytes() int64 {
 	return max(p.opt.MemoryBytes-p.opt.HeldBytes, 1)
 }
 
-// rowsAtATime returns the number of documents to predict per batch. The number suits the engine and
-// fits into memory.
+// rowsAtATime returns the number of documents to predict per batch: the engine's batch size,
+// reduced to fit into memory.
 func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	rows, e := chunkDocuments, p.decisionEngine()
 	if e != nil {
@@ -343,8 +342,8 @@ func (p *Predictor) rowsAtATime(docs *sparse.CSR) (int, error) {
 	return rows, nil
 }
 
-// requiredBytes returns the memory for predicting docs in batches of rows documents. e is the
-// engine, or nil if predictions need no engine.
+// requiredBytes returns the memory in bytes for predicting docs in batches of rows documents. e is
+// the engine, or nil if predictions need no engine.
 func (p *Predictor) requiredBytes(docs *sparse.CSR, rows int, e *engine.Engine) int64 {
 	n := int64(docs.Rows())
 	need := p.opt.HeldBytes + n*(8*int64(len(p.m.Classifier.Functions))+24)

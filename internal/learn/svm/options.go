@@ -42,10 +42,10 @@ type Options struct {
 	// MemoryBytes or, without a memory limit, as much as is useful.
 	CacheBytes int64
 
-	// SingleUse means that the problem serves only one training run. It then caches kernel values
-	// instead of values of c. Results don't depend on SingleUse. Default: the problem serves any
-	// number of training runs, validations and searches. It then computes each dot product once if
-	// the tiles fit into memory.
+	// SingleUse means that the problem serves only one training run. The problem then caches kernel
+	// values instead of values of c. Results don't depend on SingleUse. By default, a problem serves
+	// any number of training runs, validations and searches, and computes each dot product once if the
+	// tiles fit into memory.
 	SingleUse bool
 
 	// AutomaticKernel means that the kernel may have been chosen automatically. Reports then don't

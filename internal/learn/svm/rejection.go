@@ -101,7 +101,7 @@ const rejectionLevels = 50
 // coverages reach.
 //
 // It fails if the target or a probability is invalid, if there are fewer than two folds, or if no
-// threshold passes.
+// threshold reaches the target.
 func tuneRejection(answers []answer, target RejectionTarget) (*solver.Rejection, *RejectionAlternatives, error) {
 	if err := target.Validate(); err != nil {
 		return nil, nil, err
@@ -241,7 +241,8 @@ func excessProbability(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// errorTargets returns the error rates nearest to target that thresholds of other coverages reach.
+// errorTargets returns the nearest listed error rates below and above target that are reached with
+// another coverage than best's.
 func (t *rejectionTest) errorTargets(target float64, best *solver.Rejection) (out []ErrorTarget) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

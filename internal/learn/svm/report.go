@@ -24,7 +24,7 @@ type Report struct {
 
 	Thresholds *solver.Thresholds // thresholds of labels, if Settings.TuneThresholds is set
 
-	// These fields describe calibrated probabilities, or are nil. Calibration is measured on
+	// The following fields describe calibrated probabilities, or are nil. Calibration is measured on
 	// held-out folds. Alternatives describes rejection at other error targets.
 	Temperature  *solver.Temperature
 	Rejection    *solver.Rejection

@@ -64,9 +64,9 @@ func (o *problemSource) close() error {
 	return e.Close()
 }
 
-// If C is too large for noisy targets, training a regression takes very many steps. In a choice,
-// training of a regression stops after stepsPerDocument steps per document, or minSteps steps if
-// that is more. Such a regression ranks below regressions that reach the tolerance.
+// If C is too large for noisy targets, training a regression takes very many steps. In an automatic
+// choice, training of a regression stops after stepsPerDocument steps per document, but not before
+// minSteps steps. A stopped regression ranks below regressions that reach the tolerance.
 const stepsPerDocument, minSteps = 200, 50_000
 
 // NewEvaluator implements tune.SampleEvaluator. Only the last round of a choice computes

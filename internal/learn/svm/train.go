@@ -32,8 +32,8 @@ type Settings struct {
 	Weights map[string]float64 `param:"weight" above:"0" wants:"CLASS=W, a number above 0" flag:""`
 
 	// Balanced weights each class not named in Weights inversely to the class's size. The weight is
-	// the number of other documents or, in one-vs-one, the mean class size, divided by this size.
-	// Document weights are ignored. Default: no.
+	// the number of other documents divided by the class's size. In one-vs-one, it is the mean class
+	// size divided by the class's size. Document weights are ignored. Default: no.
 	Balanced bool `param:"balanced" flag:""`
 
 	Tolerance         float64   `param:"tolerance" default:"1e-3" above:"0" flag:""`
@@ -107,7 +107,7 @@ func (s Settings) Resolve() (Settings, error) {
 // Calibrated probabilities are fitted to held-out decision values of five folds. A fold has
 // consecutive documents of each class in corpus order. The training runs for the folds reuse the
 // full matrix, unless the embedding is supervised. A supervised embedding is fitted to the other
-// folds. Each binary classifier gets a sigmoid, and probabilities are coupled
+// folds. Each binary classifier gets a sigmoid, and the sigmoids' probabilities are coupled
 // ([solver.Classifier.Probabilities]). Unless labels are independent, a [solver.Temperature] of the
 // probabilities or of the log odds is added if it reduces the log loss. For this comparison, the
 // temperature for each fold is fitted on the other folds. If [CanCalibrate] is false, sigmoids are

@@ -151,7 +151,7 @@ func (s *weightSum) add(ctx context.Context, rows []int) error {
 	})
 }
 
-// length returns the norm to which row i of x is scaled: 1, or the row's norm in x.
+// length returns the norm to which row i of x is scaled: 1 if w.Normalized is set, else x.Norms[i].
 func (w *Weights) length(x *sparse.Embedded, i int) float64 {
 	if w.Normalized {
 		return 1

@@ -191,7 +191,7 @@ func (p *PredictionRun) Run(
 	})
 }
 
-// ArgMax returns the smallest index of a largest value in f.
+// ArgMax returns the index of the largest value in f. Ties are broken by index.
 func ArgMax(f []float64) int {
 	top := 0
 	for k, v := range f {

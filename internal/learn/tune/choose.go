@@ -35,9 +35,9 @@ type Candidates struct {
 	Corpus         func(ctx context.Context, tokenizer int, documents []int) (*corpus.Corpus, error)
 
 	// UniformCost is true if training takes about the same time with all tokenizers, for example if
-	// tokenizers differ only in the encoding of numbers. Each tokenizer i is then compared with all
-	// its kernels: KernelsByTokenizer[i] if set, or else Kernels. KernelsByTokenizer requires
-	// UniformCost or FinalistCount.
+	// tokenizers differ only in the encoding of numbers. If UniformCost is set, tokenizer i is
+	// compared with all its kernels: KernelsByTokenizer[i] if set, or else Kernels. KernelsByTokenizer
+	// requires UniformCost or FinalistCount.
 	UniformCost        bool
 	KernelsByTokenizer map[int][]kernel.Kernel
 
@@ -68,10 +68,10 @@ type Candidates struct {
 	FinalistCount, FinalFolds int
 
 	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the
-	// standard error of the difference or half the standard error of the score, whichever is
-	// smaller. PreferSmallC also makes a round keep its first candidate unless another candidate is
-	// better by more than a quarter of the score's standard error, or half of this standard error
-	// in a round of tokenizers.
+	// standard error of the difference or half the standard error of the score, whichever is smaller.
+	// Each round then keeps its first candidate unless another candidate is better by more than a
+	// quarter of the score's standard error. In a round of tokenizers, half of the standard error is
+	// required.
 	PreferSmallC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time

@@ -57,7 +57,7 @@ func (m Measure) Format(v float64) string {
 	return fmt.Sprintf("%.2f%%", 100*v)
 }
 
-// Value returns the field of score s that holds the measure.
+// Value returns measure m of score s.
 func (m Measure) Value(s *score.Score) float64 {
 	switch m {
 	case MicroF1:

@@ -63,9 +63,9 @@ func (h *chooser) run(ctx context.Context) error {
 }
 
 // preferOwn chooses the best candidate whose tokenizer is in KernelsByTokenizer, unless another
-// candidate is better by more than a margin. The margin is half of [Round.StandardError], or all of
-// it for a mean squared error. The best of the more numerous other candidates is more
-// often better by chance.
+// candidate is better by more than a margin. The margin is half of [Round.StandardError], or
+// [Round.StandardError] for a mean squared error. It is needed because the other candidates are
+// more numerous, so the best of them may be better by chance.
 func (h *chooser) preferOwn(r *Round) {
 	best, margin := -1, r.StandardError()/2
 	if h.candidates.Measure == MeanSquaredError {

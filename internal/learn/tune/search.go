@@ -74,10 +74,10 @@ func (f *SearchResult) FitCount() (n int) {
 }
 
 // Search compares candidates. BestIndex is the index of the best point ([Result.IsBetter]). If minC
-// is set, it is the index of the point with the smallest C among points that differ from the best
-// point only in C, have no more unconverged classifiers, and score worse by at most the standard
-// error of the differences over folds. If ctx is done, or after another error, the result has the
-// completed points. each, if not nil, is called with each completed point.
+// is set, BestIndex is the index of the point with the smallest C among points that differ from the
+// best point only in C, have no more unconverged classifiers, and score worse by at most the
+// standard error of the differences over folds. If ctx is done, or after another error, the result
+// has the completed points. each, if not nil, is called with each completed point.
 func Search(
 	ctx context.Context, e Evaluator, all []Candidate, minC bool, each func(Point),
 ) (*SearchResult, error) {

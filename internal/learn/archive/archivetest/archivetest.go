@@ -25,8 +25,8 @@ func Bytes[M any](t testing.TB, form archive.Format[M], m *M) []byte {
 	return b.Bytes()
 }
 
-// Check writes each model to a file and reads the file. The result must equal the original, and
-// writing the result must give the same bytes. Reading must call its callback early. Files with a
+// Check writes each model to a file and reads the file. ReadSized must call early. The model read
+// must equal the original, and writing the model read must give the same bytes. Files with a
 // flipped bit, missing bytes or trailing bytes must be rejected.
 func Check[M any](t *testing.T, form archive.Format[M], models ...*M) {
 	t.Helper()
@@ -72,8 +72,8 @@ func checkDamage[M any](t *testing.T, form archive.Format[M], data []byte) {
 
 // Fuzz checks that reading files with arbitrary headers and arrays and a correct checksum doesn't
 // panic. Arrays are truncated or padded to the length in the header. Errors must wrap ErrDamaged.
-// If a file can be read, Fuzz calls use with the model. Writing the model, reading this file and
-// writing the result must give the same bytes.
+// If a file can be read, Fuzz calls use with the model. Writing the model, reading the written file
+// and writing again must give the same bytes.
 func Fuzz[M any](f *testing.F, form archive.Format[M], use func(*testing.T, *M), models ...*M) {
 	for _, m := range models {
 		lines := bytes.SplitN(Bytes(f, form, m), []byte("\n"), 3)
