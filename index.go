@@ -194,7 +194,7 @@ func NewIndex(ctx context.Context, texts []string, o IndexOptions) (_ *Index, er
 }
 
 // build replaces the contents of x with an index of documents. A document's columns are indices
-// into names. If weights is nil, build fits the embedding. build reserves at least spareColumns +
+// into names. If weights is nil, build fits the embedding. It reserves at least spareColumns +
 // newColumns columns for new terms.
 func (x *Index) build(
 	ctx context.Context, names []string, documents []indexDocument, weights *sparse.Embedder, next, newColumns int,

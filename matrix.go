@@ -58,9 +58,8 @@ func (o *Options) gram(
 // as a mat.Matrix with one row per document of rows. Parameters of the embedding, such as idf, are
 // fitted to columns. A term that occurs in only one of the two corpora contributes to the norms of
 // the documents that contain it. However, embeddings that scale columns drop a term that occurs
-// only in rows. Accuracy and errors are as for [Gram]. CrossGram also fails if one corpus holds
-// texts and the other holds vectors, if the numbers of columns differ, or if texts were tokenised
-// differently.
+// only in rows. Accuracy and errors are as for [Gram]. CrossGram also fails if only one corpus
+// holds vectors, if the numbers of columns differ, or if texts were tokenised differently.
 func CrossGram(ctx context.Context, rows, columns *corpus.Corpus, kernel string, o Options) (*engine.Dense, error) {
 	return o.crossGram(ctx, rows, columns, kernel, nil)
 }

@@ -74,7 +74,7 @@ func Neighbours(ctx context.Context, c *corpus.Corpus, o NeighbourOptions) (_ []
 type DuplicateOptions struct {
 	Options
 
-	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02, about 2% of the words
+	Within    *float64 // maximum c = 1 − cosine of a pair, below 1; default 0.02 (about 2% of the words differ)
 	Embedding string   // embedding of the documents; default tf-l1-sqrt
 }
 

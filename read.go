@@ -73,8 +73,7 @@ func (o *ReadOptions) maxTextBytes() int64 {
 }
 
 // Read reads the documents of a source: a file, a folder with a sub-folder per class, "goroot" (the
-// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus also stores the warnings
-// about the source.
+// local Go sources) or "synthetic:docs=…", see [corpus.Read]. The corpus stores all warnings.
 //
 // Errors about invalid contents state the file, the line, the invalid input and the expected input.
 func Read(ctx context.Context, source string, o ReadOptions) (_ *corpus.Corpus, err error) {
@@ -167,8 +166,8 @@ func columnsOf(vocabulary []string) map[string]uint32 {
 	return column
 }
 
-// count returns the columns of terms in ascending order, and the count of each column. It drops
-// terms without a column.
+// count returns the columns of terms in ascending order, and their counts. It drops terms without a
+// column.
 func count(terms []string, column map[string]uint32) (columns []uint32, counts []float64) {
 	for _, t := range terms {
 		if at, ok := column[t]; ok {

@@ -308,7 +308,8 @@ type Mistake struct {
 	Occurrences []WordOccurrence     // positions in the text of the words in Explanation
 }
 
-// WordOccurrence is the occurrence of a word at bytes Start to End-1 of a text.
+// WordOccurrence is a word at bytes Start to End-1 of a text. Effect is the effect of the word on
+// f.
 type WordOccurrence struct {
 	Start, End int
 	Effect     float64

@@ -35,9 +35,8 @@
 // Results are bit-identical in every run, because the sequence of operations doesn't depend on
 // timing. The sequence depends on the result of Whole (see [Matrix]). If Whole returns false and
 // the rows don't fit in Options.RowBytes, the sequence depends on RowBytes and on the number of
-// workers, which share RowBytes. Otherwise the sequence doesn't depend on the number of workers,
-// and depends on RowBytes only if RowBytes is very small. Rows are float32. Sums and comparisons
-// use float64.
+// workers, which share RowBytes. Otherwise the number of workers doesn't affect the sequence, and
+// only a very small RowBytes does. Rows are float32. Sums and comparisons use float64.
 //
 // Sources: Platt (1998) and Keerthi and others (2001) for SMO; Joachims (1998) for the working set;
 // Fan, Chen and Lin, JMLR 6 (2005) for second-order selection; Chang and Lin, ACM TIST 2 (2011) for

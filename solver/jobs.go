@@ -87,8 +87,7 @@ func (t *reporter) recordRound(s *singleSMO, d *dual, gap float64, steps int) {
 	t.record(s, steps, d, gap)
 }
 
-// setFraction sets the completed fraction of a problem. Set the fraction to 0 before calling
-// countSolved.
+// setFraction sets a problem's completed fraction, which must be 0 when countSolved is called.
 func (t *reporter) setFraction(d *runProgress, part float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

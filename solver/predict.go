@@ -38,8 +38,8 @@ type Predictor struct {
 	byColumn columnCoefs // computed at the first prediction of a single object
 }
 
-// columnCoefs holds the coefficients of all decision functions by column. By column, successive
-// additions change different sums, so that the CPU can overlap the additions.
+// columnCoefs holds the coefficients of all decision functions by column. Successive additions by
+// column change different sums, so that the CPU can overlap the additions.
 type columnCoefs struct {
 	offsets  []int // index of each column's first entry in function and coef, and total number of entries
 	function []int32

@@ -21,8 +21,7 @@ func initialSolutionFrom(m *DecisionFunction) initialSolution {
 // applyStart sets the variables to a warm start, clamped to their bounds, and reports whether the
 // warm start was used. It scales down the variables of the sign with the larger sum of α, so that
 // Σyα = 0. If keep is true and variables below their upper bounds have a large enough sum, only
-// these variables are scaled. Set keep if the warm start solves a problem with nearly the same
-// documents.
+// these variables are scaled. Set keep if the warm start is for nearly the same documents.
 func (d *dual) applyStart(from initialSolution, keep bool) (started bool) {
 	if from == nil || d.fixedSum {
 		return false

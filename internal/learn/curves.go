@@ -81,8 +81,7 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	// if the predicted class doesn't have the largest value, d holds energies; the smallest energy
-	// wins
+	// if the predicted class doesn't have the largest value, d holds energies, and the smallest wins
 	if p.ClassIndices != nil && d[p.ClassIndices[i]] < slices.Max(d) {
 		d = slices.Clone(d)
 		for k := range d {

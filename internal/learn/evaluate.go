@@ -33,9 +33,9 @@ type Evaluation struct {
 	Score    *score.Score `json:"-"`
 	Outcomes []Outcome    `json:"-"` // one outcome per document
 
-	// CoverageCurve has a point for each distinct confidence. CoverageAtErrorRates holds the point
-	// with the largest coverage at an error rate of at most 1, 2, 5 and 10%, each the zero value if
-	// there is no such point. Both are nil for regression and independent labels.
+	// CoverageCurve has a point for each distinct confidence. CoverageAtErrorRates has a point for
+	// each of the error rates 1, 2, 5 and 10%: the point with the largest coverage at no larger error
+	// rate, or the zero value. Both are nil for regression and independent labels.
 	CoverageCurve        []CoveragePoint `json:"-"`
 	CoverageAtErrorRates []CoveragePoint `json:"answered,omitempty"`
 

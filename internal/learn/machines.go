@@ -107,8 +107,7 @@ func (m KernelMachine) bytes() int64 {
 
 func (m KernelMachine) Write(ctx context.Context, w io.Writer) error { return m.Model.Write(ctx, w) }
 
-// Predict implements Model. Each call creates an engine. A predictor from [NewPredictor] reuses its
-// engine.
+// Predict implements Model. Each call creates an engine. [NewPredictor] creates it only once.
 func (m KernelMachine) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	p, err := m.newPredictor(ctx, o)
 	if err != nil {

@@ -110,7 +110,7 @@ func searchTerms(c *corpus.Corpus) []corpus.TermOptions {
 }
 
 // compareTokenizers adds the comparison of tokenizers to from if the texts of c were kept. It
-// returns the compared tokenizers and the options for tokenising, and adds the size of the texts to
+// returns the compared tokenizers and the options for tokenising, and adds the texts' size to
 // o.HeldBytes.
 func (o *Options) compareTokenizers(
 	ctx context.Context, c *corpus.Corpus, terms []corpus.TermOptions, g *Constraints, from *tune.Candidates,

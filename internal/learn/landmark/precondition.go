@@ -101,9 +101,8 @@ func (p *preconditioner) norms(ctx context.Context, columns []*column, r [][]flo
 }
 
 // initNorms computes the preconditioned gradient norm at f = 0 for each new column. The first
-// gradient of a column is at f = 0, unless the column is warm-started from a smaller C. The
-// gradient at f = 0 is proportional to C, so a warm-started column reuses the gradient of the
-// smaller C.
+// gradient of a column is at f = 0, unless the column is warm-started from a smaller C. A
+// warm-started column reuses the smaller C's gradient at f = 0, scaled to C.
 func (p *preconditioner) initNorms(ctx context.Context, columns []*column, gradients [][]float64) error {
 	var r [][]float64
 	for i, c := range columns {

@@ -9,9 +9,9 @@ import (
 
 // raiseLowerBound computes the dual objective at a point near the point of the last pass.
 // o.lowerBound is the largest lower bound on F so far. A larger dual objective replaces
-// o.lowerBound. The pass has stored the derivatives cᵢ = -sᵢyᵢpᵢ of the losses, where pᵢ = 1/(1 +
-// e^(yᵢf(xᵢ))) and sᵢ is the weight of document i's loss. raiseLowerBound takes half the time of a
-// pass and overwrites the derivatives.
+// o.lowerBound. The pass has stored the derivatives cᵢ = -sᵢyᵢpᵢ of the losses, where sᵢ is the
+// weight of document i's loss and pᵢ = 1/(1 + e^(yᵢf(xᵢ))). raiseLowerBound takes half the time of
+// a pass and overwrites the derivatives.
 //
 // For all p in [0, 1] and all margins m, log(1 + e^-m) ≥ H(p) - pm with the entropy H(p) = -p log p
 // - (1-p) log(1-p). Summing over documents and minimising the right side over w,

@@ -8,10 +8,9 @@ import (
 	"github.com/gramengine/gram/solver"
 )
 
-// Validate checks the model after reading. The number of binary classifiers must match the classes.
-// Class names and terms must be unique, and numbers finite. The vocabulary must have all terms of
-// the embedding and support vectors. Each classifier's support vector indices must be strictly
-// increasing.
+// Validate checks the model. The number of binary classifiers must match the classes. Class names
+// and terms must be unique, and numbers finite. The vocabulary must have all terms of the embedding
+// and support vectors. Support vector indices must increase strictly.
 func (m *Model) Validate() error {
 	if !slices.Contains(Types, m.Type) {
 		return fmt.Errorf("type must be one of %q, got %q", Types, m.Type)

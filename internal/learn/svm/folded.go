@@ -95,8 +95,7 @@ func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProb
 	return f, nil
 }
 
-// matrix returns the matrix of kernel k, permuted by f.order. The result is valid until the next
-// call.
+// matrix returns the matrix of kernel k, permuted by f.order. It is valid until the next call.
 //
 // A validation reads each value about twenty times, so kernel values that fit into memory are
 // stored.
@@ -145,8 +144,8 @@ func (f *foldedProblem) trial() *solver.CrossValidation {
 	}
 }
 
-// validate predicts each fold after training on the other folds, for each of cells. near holds warm
-// starts. Regression uses only near[0].
+// validate predicts each fold after training on the other folds, for each element of cells. near
+// holds warm starts. Regression uses only near[0].
 func (f *foldedProblem) validate(
 	ctx context.Context, m solver.Matrix, cells []solver.Regularization, near []solver.WarmStart, opt solver.Options,
 ) ([]*solver.Validation, error) {

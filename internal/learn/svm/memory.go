@@ -125,7 +125,7 @@ func (z *memorySizes) workingSet() int64 { return 4 * z.n * min(workingSetRows, 
 
 func (z *memorySizes) matrix() int64 { return 4*z.n*z.n + z.n }
 
-// model returns the size in bytes of a model whose support vectors are all documents.
+// model returns the size in bytes of a model in which every document is a support vector.
 func (z *memorySizes) model() int64 { return 8*z.values + 24*z.n }
 
 // fixedBytes returns the memory that the process holds during training, except the model, tiles,

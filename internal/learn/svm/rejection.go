@@ -241,8 +241,7 @@ func excessProbability(target, m, w, a float64) float64 {
 	return 1 - within
 }
 
-// errorTargets returns the nearest listed error rates below and above target that are reached with
-// another coverage than best's.
+// errorTargets returns the error rates closest to target whose coverage differs from best's.
 func (t *rejectionTest) errorTargets(target float64, best *solver.Rejection) (out []ErrorTarget) {
 	list := []float64{.001, .002, .005, .01, .02, .03, .04, .05, .06, .08, .1, .12, .15, .2, .25, .3, .4, .5}
 	other := func(e float64) bool {

@@ -69,9 +69,9 @@ type Candidates struct {
 
 	// PreferSmallC selects the smallest C that isn't much worse than the best. The limit is the
 	// standard error of the difference or half the standard error of the score, whichever is smaller.
-	// Each round then keeps its first candidate unless another candidate is better by more than a
-	// quarter of the score's standard error. In a round of tokenizers, half of the standard error is
-	// required.
+	// If PreferSmallC is set, a round keeps its first candidate unless another candidate is better by
+	// more than a quarter of the score's standard error. In a round of tokenizers, the limit is half
+	// of the standard error.
 	PreferSmallC bool
 
 	LowMemory bool // store the documents of only one tokenizer at a time

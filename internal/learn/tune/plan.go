@@ -229,7 +229,7 @@ func (h *chooser) minFirstSample() int {
 // planRound returns the candidates that a round compares, and the round's sample size, which is at
 // least the previous size. If comparing all candidates on the smallest sample exceeds the work
 // limit, the round keeps the first candidate, and each further candidate with which the total work
-// stays within the limit of maxOverrun. If FinalistCount is set, all candidates are kept.
+// stays within max(maxOverrun·share, minCost). If FinalistCount is set, all candidates are kept.
 func (h *chooser) planRound(round string, some []Candidate, rounds, least int) ([]Candidate, int) {
 	n := float64(len(h.order))
 	share := h.candidates.WorkBudget * h.trainingCost(n) / float64(rounds)

@@ -64,8 +64,8 @@ func (h *chooser) run(ctx context.Context) error {
 
 // preferOwn chooses the best candidate whose tokenizer is in KernelsByTokenizer, unless another
 // candidate is better by more than a margin. The margin is half of [Round.StandardError], or
-// [Round.StandardError] for a mean squared error. It is needed because the other candidates are
-// more numerous, so the best of them may be better by chance.
+// [Round.StandardError] for a mean squared error. The other candidates are more numerous, so their
+// best is more often better by chance.
 func (h *chooser) preferOwn(r *Round) {
 	best, margin := -1, r.StandardError()/2
 	if h.candidates.Measure == MeanSquaredError {
