@@ -29,7 +29,7 @@ const CurvatureFloor = coeff.CurvatureFloor
 type Kernels struct {
 	ISA        ISA
 	PanelWidth int  // R, the number of documents in a panel
-	Cost       Cost // costs of the steps of a dot product, used to choose which terms are stored densely
+	Cost       Cost // costs of dot-product steps, used to choose the dense terms
 
 	PanelDot  func(out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32)
 	TailAdd   func(sums []int32, stride int, doc []uint16, value []float32, visits []Visit)
@@ -102,9 +102,9 @@ type Cost struct {
 	HeadCacheMiss float64 // PanelDot: extra cost of a value whose panel row isn't in the L1 cache
 	HeadDocument  float64 // PanelDot: fixed cost of a document with values in a segment
 	TailMatch     float64 // TailAdd: time per match
-	TailDocument  float64 // TailStore: fixed cost of a document, including the conversion to c
-	TailVisit     float64 // TailAdd: fixed cost of a visit
-	DenseDocument float64 // PanelDotRows: fixed cost of a document, including the conversion to c
+	TailDocument  float64 // TailStore: fixed cost per document, including the conversion to c
+	TailVisit     float64 // TailAdd: fixed cost per visit
+	DenseDocument float64 // PanelDotRows: fixed cost per document, including the conversion to c
 	L3Byte        float64 // time per byte to load a panel from the L3 cache
 }
 

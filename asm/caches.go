@@ -6,7 +6,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Caches are the sizes in bytes of a core's L1 data cache and L2 cache. The sizes determine which
+// Caches holds the sizes of a core's L1 data cache and L2 cache in bytes. The sizes determine which
 // terms are dense, and therefore the order of summation. If two computers use the same instruction
 // set and cache sizes, their results are bit-identical.
 type Caches struct {

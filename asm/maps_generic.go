@@ -187,9 +187,9 @@ func supplement32(phi float32) (hi, lo float32) {
 }
 
 // arcCos32 is θ = arccos(1-c) for c in [0, 2], within 4 ulp. 2θ is the geodesic distance on the
-// simplex in radians. θ is exactly 0 at c = 0. φ = sqrt(m·P(m)) with m = min(c, 2-c) is θ for c <=
-// 1, and π-θ for c > 1, since 2-c is exact. The square root halves the relative error of its
-// argument, so the error is at most 1.9u for φ, and at most 3u for π-φ (at φ = π/2). Source:
+// simplex in radians. θ is exactly 0 at c = 0. With m = min(c, 2-c), φ = sqrt(m·P(m)) is θ for c <=
+// 1, and π-θ for c > 1, where 2-c is exact. The square root halves the relative error of its
+// argument, so the error of φ is at most 1.9u. The error of π-φ is at most 3u, at φ = π/2. Source:
 // Lafferty and Lebanon, JMLR 6 (2005), §3.1.
 func arcCos32(c float32) float32 {
 	if c > 1 {
@@ -201,8 +201,8 @@ func arcCos32(c float32) float32 {
 
 // arcCosSq32 is arccos²(1-c) for c in [0, 2], within 4 ulp even for tiny c. For c <= 1 it is a
 // polynomial in c without a square root. For c > 1 it is (hi + lo)², with hi and lo from
-// supplement32. The error is then 5.8u: 2·1.9u from φ, and 2u from the product and the sum.
-// Measured on every third float32, the error is 2.5 ulp.
+// supplement32. For c > 1 the error is at most 5.8u: 2·1.9u from φ, and 2u from the product and the
+// sum. The largest error measured, over every third float32, is 2.5 ulp.
 func arcCosSq32(c float32) float32 {
 	if c > 1 {
 		hi, lo := supplement32(sqrt32(arcSq32(2 - c)))

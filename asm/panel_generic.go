@@ -17,10 +17,10 @@ import (
 // start[len(doc)] elements. It isn't checked that the lengths start[p+1]-start[p] are nonnegative
 // and ascending, (doc[p]+1)*R <= len(out), and offset[k]+R <= len(panel).
 //
-// Every sum starts at 0 and is added to out at the end, so a call computes a block of a blocked
-// summation. Terms missing from the panel's document add an exact zero. So if values are in
-// ascending order of terms, the result for two documents depends only on their common terms, and is
-// bit-identical whichever document is in the panel.
+// Every sum starts at 0 and is added to out at the end, as a block of a blocked summation. Terms
+// missing from the panel's document add an exact zero. If values are in ascending order of terms,
+// the result for two documents thus depends only on their common terms, and is bit-identical
+// whichever document is in the panel.
 //
 // Accuracy: each of n common terms has the rounding errors of a product and of a sum, or a single
 // rounding error if the instruction set fuses multiply-adds: |error| <= 2n·2⁻²⁴·Σ|value·panel|, and
@@ -71,7 +71,7 @@ func panelDotLastGeneric(
 //	sums[doc[p]*stride+r] = 0,  0 <= r < R
 //
 // Results are bit-identical to tailStoreGeneric followed by panelDotLastGeneric. The preconditions
-// of both functions hold. doc is a permutation of the integers from 0 to len(doc)-1, and outStride
+// of both functions apply. doc is a permutation of the integers from 0 to len(doc)-1, and outStride
 // and stride are at least R.
 func panelDotRowsGeneric(
 	index []uint32, first int, limit float32, out []float32, outStride int, sums []int32, stride int,

@@ -6,7 +6,7 @@ import (
 	"github.com/gramengine/gram/asm/internal/layout"
 )
 
-// PeakSums must divide the number of sums of Peak.
+// PeakSums is the unit of len(sum) in Peak, which must be a multiple of PeakSums.
 const PeakSums = layout.PeakSums
 
 // peakGeneric measures the peak rate of multiply-adds in registers, as a reference for other

@@ -8,10 +8,10 @@ import "math"
 //	0 <= k < lines, 0 <= i < width, 0 <= v < vectors
 //
 // Sums are stored vector by vector, and elements of vectors line by line. apart and stride are at
-// least width, byStride at least vectors. Each product and its sum are rounded once to float64
-// (fused). So results are bit-identical for all instruction sets and all divisions of lines and
-// columns among calls. sum overlaps neither c nor by. Nothing is allocated or retained. Calls may
-// run concurrently if no sum overlaps memory that another call accesses.
+// least width, byStride at least vectors. Multiply-adds are fused and rounded once to float64. So
+// results are bit-identical for all instruction sets and all divisions of lines and columns among
+// calls. sum overlaps neither c nor by. Nothing is allocated or retained. Calls may run
+// concurrently if no sum overlaps memory that another call accesses.
 //
 // Accuracy: |error| <= lines·2⁻⁵³·max over k of |sum[v*apart+i] after line k|.
 func multiplyGeneric[T float32 | float64](

@@ -9,7 +9,7 @@ import (
 
 // The solver's kernels work on scores and matrix rows. Rows are float32; sums and comparisons are
 // float64. Each function documents its rounding. Generic and assembly versions give bit-identical
-// results. So if two processors train on the same matrix, they give the same model.
+// results. So training on the same matrix gives the same model on every CPU.
 //
 // In the dual problem min ½αᵀQα - eᵀα with Q[s][t] = y[s]·y[t]·K[s][t], the score of a variable is
 // s[t] = -y[t]·∇f(α)[t]. I_up is the set of variables for which y[t]·α[t] may increase, and I_low
@@ -20,7 +20,7 @@ import (
 // bit is a single bit of a mask. Nothing is allocated or retained. Calls may run concurrently if no
 // destination overlaps memory that another call accesses.
 
-// ScanBlock must divide the number of scores of Extremes, Step, ArgGain and Beyond.
+// ScanBlock is the unit of len(g) in Extremes, Step, ArgGain and Beyond: len(g) must be a multiple.
 const ScanBlock = layout.ScanBlock
 
 // extremesGeneric returns the maximum score of I_up and the minimum score of I_low,
@@ -126,9 +126,9 @@ func beyondGeneric(index []int32, g []float64, mask []byte, bit byte, way, above
 //
 //	sum[t] = fma(by[r], rows[r][from+t], sum[t])  for r = 0, 1, … in turn,  0 <= t < len(sum)
 //
-// with len(by) >= len(rows), from >= 0 and len(rows[r]) >= from+len(sum). Each product and its sum
-// are rounded once to float64 (fused). So results are bit-identical for all instruction sets and
-// all divisions of columns among calls. sum overlaps no row.
+// with len(by) >= len(rows), from >= 0 and len(rows[r]) >= from+len(sum). Multiply-adds are fused
+// and rounded once to float64. So results are bit-identical for all instruction sets and all
+// divisions of columns among calls. sum overlaps no row.
 //
 // Accuracy: for m rows |error| <= m·2⁻⁵³·max over r of |sum[t] after row r|.
 func addRowsGeneric(sum []float64, rows [][]float32, from int, by []float64) {
@@ -158,8 +158,8 @@ func gatherGeneric(dst, src []float32, index []int32) {
 //	sum[r] += Σ_s coef[s]·rows[(at[s]-base)·len(sum) + r],  0 <= r < len(sum)
 //
 // in the order of s. Each product and each sum is rounded to float64. The sums are decision values
-// of len(sum) objects. A sum is bit-identical for any division of the rows among calls, and for any
-// other objects. at and coef have the same length.
+// of len(sum) objects. A sum is bit-identical for any division of the rows among calls, and doesn't
+// depend on the other objects. at and coef have the same length.
 //
 // It isn't checked that all rows at[s]-base are within rows and that sum overlaps no other slice.
 // Nothing is allocated or retained. Calls may run concurrently if no sum overlaps memory that

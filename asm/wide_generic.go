@@ -8,8 +8,8 @@ import (
 )
 
 // The maps of this file compute in float64, because subsequent maps amplify relative errors.
-// Results in float32 are rounded once. The general properties in maps_generic.go hold. Results are
-// symmetric in x and y[j], bit for bit.
+// Results in float32 are rounded once. The properties of all maps in maps_generic.go apply. Results
+// are symmetric in x and y[j], bit for bit.
 
 // A half-line table approximates a function of v >= 0 by a piecewise polynomial: each power of two
 // from 2^HalfLineMinExponent to 2^HalfLineMaxExponent is divided into HalfLineIntervals intervals

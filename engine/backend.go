@@ -41,7 +41,7 @@ type Info struct {
 	Heads   []Head       // heads that the cost model compared, in order of TermCount; nil if a device computes c
 
 	// Recommended settings for calls of [Engine.EachTile] with test documents: rows per call,
-	// concurrent calls, and workers per call. A device needs large batches. It computes a batch
+	// concurrent calls, and workers per call. A device needs large batches, and computes one batch
 	// while the next batch is embedded.
 	BatchRows, ConcurrentBatches, BatchWorkers int
 }

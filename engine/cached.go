@@ -21,8 +21,8 @@ type CacheOptions struct {
 	CacheBytes int64
 
 	// TileColumns is the approximate number of columns per tile if not all tiles fit into memory.
-	// It is rounded up to a multiple of 512; default 4096. If short ranges of columns are read,
-	// such as the documents of one class, smaller tiles avoid unneeded work.
+	// It is rounded up to a multiple of 512; default 4096. Smaller tiles save work if only short
+	// ranges of columns are read, such as the documents of one class.
 	TileColumns int
 }
 
@@ -31,7 +31,7 @@ type CacheOptions struct {
 // the first read computes c of all pairs. Otherwise rows are computed on demand, and the least
 // recently used tiles are dropped.
 //
-// Values are bit-identical to [Engine.Gram]. If a device computes the values, they may differ by
+// Values are bit-identical to [Engine.Gram]. Values computed by a device may differ by
 // Kernel.Error. A Cache may be used concurrently.
 type Cache struct {
 	e *Engine
@@ -177,7 +177,7 @@ func (m *Matrix) Submatrix(ctx context.Context, docs []int) (_ *Symmetric, err e
 	}
 	ctx, report := e.c.StartProgress(ctx, compute.TrianglePairCount(n))
 	defer report.Finish(&err)
-	for lo, hi := 0, 0; lo < n; lo = hi { // computes the pairs of documents lo to hi-1 with documents before hi
+	for lo, hi := 0, 0; lo < n; lo = hi { // compute the pairs of documents lo to hi-1 and documents 0 to hi-1
 		for hi = lo + 1; hi < n && docs[hi] == docs[hi-1]+1; hi++ {
 		}
 		first, end := docs[lo], docs[hi-1]+1
@@ -210,12 +210,12 @@ type InMemoryMatrix struct {
 	release func() // releases the memory; nil after Close
 }
 
-// Materialise computes the whole matrix of k without storing c. For a single training run this is
-// faster than [Matrix.Rows], which applies the kernel at each read. Materialise returns nil if the
-// matrix doesn't fit into CacheBytes, or if c or another whole matrix is stored.
+// Materialise computes the whole kernel matrix without storing c. For a single training run
+// Materialise is faster than [Matrix.Rows], which applies the kernel at each read. Materialise
+// returns nil if the matrix doesn't fit into CacheBytes, or if c or another whole matrix is stored.
 //
-// Until it is closed, the matrix uses the part of CacheBytes that is reserved for c. Materialise
-// waits for a running Build. If the cache is used meanwhile, CacheStats.Bytes may exceed
+// Until the matrix is closed, it uses the part of CacheBytes that is reserved for c. Materialise
+// waits for a running Build. Reads from the cache before Close may increase CacheStats.Bytes above
 // CacheBytes.
 func (m *Matrix) Materialise(ctx context.Context) (*InMemoryMatrix, error) {
 	c := m.c

@@ -10,13 +10,13 @@
 //
 // # Pairings
 //
-// Like the other similarities in this section, the cosine of two documents is an inner product of
-// unit vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term
-// by term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
-// With such an embedding c is 1 - similarity, which is again half a squared distance. Other inner
-// loops of package asm compute this c, with the same accuracy as for cosines. The kernels chi2 and
-// js are functions of this c. Any other kernel can be applied to this c, too: linear:embed=tf-l1-js
-// is the similarity itself.
+// The cosine, χ² and Jensen-Shannon similarities of two documents are inner products of unit
+// vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term by
+// term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
+// For all similarities c is 1 - similarity, which is half a squared distance, and c has the same
+// accuracy. Package asm has one set of inner loops per similarity. The kernels chi2 and js are
+// meant for their own similarities. Every kernel can be applied to every similarity:
+// linear:embed=tf-l1-js is the Jensen-Shannon similarity itself.
 //
 // # Accuracy
 //

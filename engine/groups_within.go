@@ -25,9 +25,9 @@ type GroupsResult struct {
 	BackendName    string
 }
 
-// GroupsWithin finds all pairs of documents of x within the bound c, and groups documents with
-// [Deduplicator]. It takes at least [GroupsBytes] of memory. It stores only a limited number of
-// undecided pairs. If there are more undecided pairs, it finds all pairs again.
+// GroupsWithin finds all pairs of documents of x within the bound c, and groups the documents with
+// [Deduplicator]. It takes at least [GroupsBytes] of memory. The number of undecided pairs in
+// memory is limited. If there are more undecided pairs, GroupsWithin searches for the pairs again.
 func GroupsWithin(ctx context.Context, x *sparse.Embedded, c float64, opt Options) (*GroupsResult, error) {
 	kept, out := NewDeduplicator(x.Rows()), &GroupsResult{}
 	kept.maxPairs = pairsPerRow*x.Rows() + 1<<12

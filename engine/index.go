@@ -26,7 +26,7 @@ type Index struct {
 	rowPool sync.Pool // *[]float32, rows of c
 }
 
-// Match holds the index of a document that a query found, and c of the document and the query. C is
+// Match holds the index of a document found by a query, and c of the document and the query. C is
 // computed in float64 from the difference of the vectors, then rounded to float32. A c below 10⁻²⁴
 // is a rounding error and becomes 0.
 type Match struct {

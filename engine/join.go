@@ -176,7 +176,7 @@ type checker struct {
 	mu            sync.Mutex
 }
 
-// unitRow holds a worker's float64 values: a of document row, and b of the last column document.
+// unitRow holds unit vectors in float64: a of document row, and b of the last column document.
 type unitRow struct {
 	row  int
 	a, b []float64

@@ -111,7 +111,7 @@ func (s *search) sortedLists(ctx context.Context, l *nearest.Lists, first int) (
 		for at := range out[i] {
 			out[i][at].Document += uint32(first)
 			if !s.byC {
-				out[i][at].Value = 0 - out[i][at].Value // 0 - Value is never -0
+				out[i][at].Value = 0 - out[i][at].Value // unlike -Value, 0 - Value is never -0
 			}
 		}
 	}

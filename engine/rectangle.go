@@ -24,7 +24,7 @@ type CrossMatrix struct {
 	stride       int       // distance between stored rows
 	storedBlocks int       // number of stored blocks of rows
 	storedRows   []float32 // stored rows; nil before the first product
-	filled       []bool    // per stored block: true if the rows are computed
+	filled       []bool    // per stored block: true if its rows are computed
 	multiplied   bool      // true after the first product
 
 	prepared      []preparedRows // blocks after the stored rows, whose prepared documents are stored

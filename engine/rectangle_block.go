@@ -104,8 +104,8 @@ func (b *crossBlock) request(ctx context.Context) (r *device.Request, err error)
 	return r, nil
 }
 
-// multiply multiplies the tile c by the vectors, and adds the products to K V. at is the first row
-// of K V. Rows of the tile are columns of the matrix, of which column is the first.
+// multiply multiplies the tile c by the vectors, and adds the products to K V. The tile's rows are
+// columns of K, from index column on. Its products are added to K V from row at on.
 func (b *crossBlock) multiply(at, column int, c []float32, width, rows, cols int) {
 	if column == 0 {
 		for v := range b.by.Cols {
@@ -116,8 +116,8 @@ func (b *crossBlock) multiply(at, column int, c []float32, width, rows, cols int
 		b.by.Data[column*b.by.Stride:], b.by.Stride, b.by.Cols)
 }
 
-// complete calls b.transform with the complete rows first to first+count-1 of the block's part of
-// K V. It adds Kᵀ f(K V) of these rows to b.sum.
+// complete is called when rows first to first+count-1 of the block's part of K V are complete. It
+// applies b.transform to the rows, and adds Kᵀ f(K V) of the rows to b.sum.
 func (b *crossBlock) complete(first, count int) error {
 	p, at, n := b.by.Cols, first%b.height, b.r.e.Len()
 	b.rowSums = resize(b.rowSums, count*p)

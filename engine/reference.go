@@ -19,9 +19,9 @@ import (
 //
 //	c = ½ Σ (aᵢ - bᵢ)²
 //
-// has no negative terms, so nothing cancels. The relative error of c for these rows is at most
-// 2⁻⁵², equal rows have c = 0, and c is symmetric bit for bit. If rows are proportional but not
-// equal, c is about 10⁻³², the square of the rounding errors of the rows.
+// has no negative terms, so nothing cancels. The relative error of c for a and b is at most 2⁻⁵².
+// Equal rows have c = 0. c is symmetric bit for bit. If two documents are proportional but their
+// unit rows differ by rounding, c is about 10⁻³².
 //
 // For histograms, c is half the χ² distance, or the Jensen-Shannon divergence divided by ln 2.
 // These sums have no negative terms either, and their relative error is at most 2⁻⁴⁶.

@@ -39,8 +39,8 @@ type Request struct {
 	RowIndices []int
 
 	// OmitSymmetric leaves out values that follow by symmetry. If no ranges are set, each pair i <=
-	// j is in one tile, as row j and column i or vice versa. A block that ends on the diagonal
-	// leaves out some pairs with i < j.
+	// j is in one tile, as row j and column i or vice versa. If RowRange and ColumnRange have the
+	// same end, some pairs with i < j may be left out.
 	OmitSymmetric bool
 	Workers       int // number of goroutines that call visit; default Options.Workers
 }
@@ -132,8 +132,8 @@ func (e *Engine) resolve(k kernel.Kernel, q *Request) (_ kernel.Kernel, err erro
 }
 
 // deviceRequest returns the device request for the rows of q from index first on. If
-// q.OmitSymmetric is set, a block that ends on the diagonal is divided into strips. A strip has the
-// columns up to its last row.
+// q.OmitSymmetric is set, and the row and column ranges have the same end, the rows are divided
+// into strips. A strip has the columns up to its last row.
 func (e *Engine) deviceRequest(q *Request, first int) *device.Request {
 	r := &device.Request{RowDocuments: e.foreignDocuments(q.TestDocuments), RowIndices: q.RowIndices[first:],
 		Lo: q.ColumnRange[0], Hi: q.ColumnRange[1],
@@ -195,9 +195,9 @@ func (e *Engine) passTransposed(at int, visit func(t *Tile) error) func(t *devic
 }
 
 // EachTileBytes returns an upper bound on the memory of a call of [Engine.EachTile] in bytes, for
-// test documents with the given numbers of rows and values. It excludes these documents. If a
-// device is used, it includes transposed tiles and the previous call's test documents, which are
-// still in memory.
+// test documents with the given numbers of rows and values. The bound excludes the test documents.
+// If a device is used, it includes transposed tiles and the previous call's test documents, which
+// are still in memory.
 func (e *Engine) EachTileBytes(rows int, values int64) int64 {
 	embedded := sparse.EmbeddedBytes(rows, values)
 	bytes := MaxEngineBytes(rows, e.c.X.Cols, values) - embedded

@@ -30,10 +30,9 @@ func (x *Embedded) SourceRow(i int) int {
 }
 
 // Factors returns two numbers whose product is the weighted value of a raw value. v is the raw
-// value (in a scaled column minus the shift), the damped count, or NaN if the count can't be
-// damped. weight is 1 in vector views, or if columns have no weights. If column >= len(Terms), the
-// result is the raw value and 1. In a vector view with a power p, v has the sign of the raw value
-// x, and |v|^p = |x|.
+// value or the damped count, minus the shift of the column. If a count can't be damped, v is NaN.
+// weight is 1 if columns have no weights. If column >= len(Terms), v is the raw value x and weight
+// is 1. In vector views weight is 1, and v has the sign of x, with |v|^p = |x| for a power p.
 func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	v = float64(raw)
 	switch {
@@ -58,8 +57,8 @@ func (f *Embedder) Factors(column uint32, raw float32) (v, weight float64) {
 	return v, f.Weights[column]
 }
 
-// damp returns 1 + ln v for finite v >= 1. If there are views, this includes v > 1/e, because
-// counts are scaled. For other v it returns NaN.
+// damp returns 1 + ln v for finite v >= 1. If there are views, which scale counts, it returns 1 +
+// ln v for v > 1/e, too. For other v it returns NaN.
 func (f *Embedder) damp(v float64) float64 {
 	switch {
 	case v == 1:
@@ -100,9 +99,9 @@ func (f *Embedder) divisor(l1, l2 float64) float64 {
 //	(v/max v)^p / √Σ (v/max v)^2p   with another power p
 //	v/Σv                            for histograms
 //
-// A value has at most 2 roundings in addition to the roundings of the divisor, or an error of at
-// most 4+2p ulp for a power p. With a power, and for histograms, documents with proportional counts
-// have equal values, because correctly rounded quotients of proportional integers are equal.
+// A value has at most 2 roundings in addition to the roundings of the divisor. With another power
+// p, the error is at most 4+2p ulp. With a power, and for histograms, documents with proportional
+// counts have equal values, because correctly rounded quotients of proportional integers are equal.
 func (x *Embedded) UnitVector64(i int, dst []float64) []float64 {
 	d := x.Divisors[i]
 	if x.Embedder.hasGeneralPower() {
@@ -244,7 +243,7 @@ func (x *Embedded) IsEmptyRow(i int) bool {
 
 // Vector64 returns row i in float64 before normalisation to unit norm: the vector x of
 // [Embedder.Transform], parallel to the columns of Row(i). Other programs can compute the same
-// kernel values from these vectors. It writes to dst, which grows if necessary. Norms must not be
+// kernel values from the vectors. It writes to dst, which grows if necessary. Norms must not be
 // nil. A document without known terms has the value Norms[i] in the last column.
 //
 // If the norm is [NormNone], values are weighted values or their square roots, each rounded once.

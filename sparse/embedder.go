@@ -115,9 +115,9 @@ func (f *Embedder) Bytes() int64 {
 	return bytes
 }
 
-// RestoreEmbedder returns the embedder with the exported fields of from, which were stored earlier.
-// Its results are bit-identical to the original embedder's. It retains the slices, which must not
-// be changed. It fails if the fields are inconsistent.
+// RestoreEmbedder returns an embedder with the exported fields of from, such as fields read from a
+// file. Results are bit-identical to the original embedder's. RestoreEmbedder retains the slices,
+// which must not be changed. It fails if the fields are inconsistent.
 func RestoreEmbedder(from Embedder) (*Embedder, error) {
 	f := &from
 	f.termIndex, f.vectorColumns, f.filledTerms, f.err = nil, nil, nil, nil

@@ -26,8 +26,8 @@ func power(x, p float64) float64 {
 	return math.Ldexp(sum, int(k))
 }
 
-// logRatio returns log q for the float64 quotient q = a/b of a, b > 0, to within 2 ulp. Digests
-// include weights, so results are bit-identical on every platform, unlike results of math.Log.
+// logRatio returns log q for the float64 quotient q = a/b of a, b > 0, to within 2 ulp. Because
+// digests include weights, results are bit-identical on every platform, unlike results of math.Log.
 //
 // With q = 2ᵉ·m for m in [√½, √2), and f = (m-1)/(m+1), log m = 2(f + f³/3 + f⁵/5 + …). Because |f|
 // < 0.172, the omitted terms from f²⁵ on are below 10⁻²⁰.

@@ -24,7 +24,7 @@ func (e Embedding) Scales() bool {
 	return e.Weighting == StandardScaling || e.Weighting == MinMaxScaling
 }
 
-// HasColumnWeights reports whether the embedding has column weights: from idf, scaling or labels.
+// HasColumnWeights reports whether the embedding has column weights, from idf, scaling or labels.
 func (e Embedding) HasColumnWeights() bool {
 	return e.Weighting.UsesIDF() || e.Scales() || e.Supervised()
 }

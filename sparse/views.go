@@ -55,8 +55,8 @@ func (e Embedding) checkViews(views []View) error {
 }
 
 // balanceViews scales each view of a row so that the view's squared norm in the unit vector is
-// proportional to the view's weight. With damped counts, it scales the damped counts. A row that is
-// already scaled, such as a row of a model, is returned unchanged.
+// proportional to the view's weight. If counts are damped, it scales the damped counts. A row that
+// is already scaled, such as a row of a model, is returned unchanged.
 func (f *Embedder) balanceViews(terms []uint32, values []float32) []float32 {
 	exponent := 2.0 // squared elements of the unit vector are proportional to |v|^exponent
 	switch {

@@ -17,12 +17,12 @@ const hugePage = 2 << 20
 const maxValues = math.MaxInt / 4 >> (bits.UintSize / 64 * 15)
 
 // MakeFloats returns n zeros, like make. It panics if n is negative, or if n is at least 2⁴⁶ (2²⁹
-// on 32-bit platforms). If memory is exhausted, the program ends, as with make. Callers that take n
-// from data check run.AvailableBytes first.
+// on 32-bit platforms). If memory is exhausted, the program ends, as with make. Callers must check
+// run.AvailableBytes first if n depends on input data.
 //
-// If the operating system supports it, MakeFloats requests huge pages for 4 MiB or more. For 512
-// MiB, huge pages reduce page faults from 131,072 to 256, and the time to compute 11,314² values
-// from 0.53 s to 0.30 s.
+// If the operating system supports huge pages, MakeFloats requests huge pages for 4 MiB or more.
+// For 512 MiB, huge pages reduce page faults from 131,072 to 256, and the time to compute 11,314²
+// values from 0.53 s to 0.30 s.
 func MakeFloats(n int) []float32 {
 	if n < 0 || n > maxValues {
 		panic(fmt.Sprintf("tiles: MakeFloats: n must be between 0 and %d, got %d", maxValues, n))

@@ -27,7 +27,7 @@ type mapKernel struct {
 }
 
 // args holds the arguments of a map's body: a vec per input and a register per scalar. If fast is
-// set, the body may use fewer operations with bit-identical results.
+// set, the body may use fewer operations. Both bodies give bit-identical results.
 type args struct {
 	*gen
 	in   []vec
@@ -292,7 +292,7 @@ func (g *gen) exp(x vec, high bool) vec {
 	return g.mul(g.mul(p, b1), b)
 }
 
-// expNormal returns e^x, and overwrites x. Results must be normal numbers. It uses fewer operations
+// expNormal returns e^x, which must be a normal number, and overwrites x. It takes fewer operations
 // than exp. Results are bit-identical to exp.
 func (g *gen) expNormal(x vec) vec {
 	k, p := g.reduce(x, coeff.RoundPlain)

@@ -109,9 +109,8 @@ func (g *gen) panel(name string, documents int, to result, term func(m Mem, valu
 		addTerms(d, o)
 	}
 	// addFour adds the terms of the four values before index at. Loads are the bottleneck, because
-	// a core does two loads per cycle, and each multiply-add needs a load. So four values share a
-	// load, and four offsets share a load. Shuffles extract the values, and shifts extract the
-	// offsets.
+	// a core does two loads per cycle, and each multiply-add loads from the panel. So the four
+	// values are loaded at once and extracted by shuffles, and the four offsets by shifts.
 	addFour := func(d int, s stream, at Register) {
 		offsets := g.GP64()
 		g.MOVQ(element(s.offset, at, 2).Offset(-2*4), offsets)

@@ -68,7 +68,7 @@ func (g *gen) evaluate(l *lookup, c VecVirtual) VecVirtual {
 	g.VPAND(l.fold, above, above)
 	g.VPADDD(above, row, row)
 	g.VPMINUD(l.last, row, row)
-	g.VPSLLD(U8(5), row, row) // from a row index to an offset in bytes
+	g.VPSLLD(U8(5), row, row) // convert the row index to a byte offset
 
 	// t = mantissa - middle
 	t, mid := g.reg(), g.reg()

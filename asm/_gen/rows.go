@@ -123,8 +123,8 @@ func (g *gen) gather() {
 	g.RET()
 }
 
-// rowSums adds the kernels that sum multiples of rows. No operation is fused, so results are
-// bit-identical to the generic version.
+// rowSums generates the row-sum kernels. No operation is fused, so results are bit-identical to the
+// generic version.
 func rowSums(f file) {
 	for _, set := range isas {
 		f.gen(set).rowSums()

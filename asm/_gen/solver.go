@@ -42,7 +42,7 @@ func (g *gen) scanStart() scan {
 	return s
 }
 
-// scan generates a loop over all elements. Each run of body processes two registers.
+// scan generates a loop over all elements. Each iteration processes two registers per slice.
 func (g *gen) scan(s scan, body func()) {
 	g.loop(s.at, s.n, registers*g.doubles(), func() {
 		body()
@@ -50,12 +50,12 @@ func (g *gen) scan(s scan, body func()) {
 	})
 }
 
-// value returns the address of the float64 values that are loaded into register i.
+// value returns the address of the float64 values for register i.
 func (g *gen) value(s scan, i int) Mem {
 	return element(s.values, s.at, 8).Offset(8 * i * g.doubles())
 }
 
-// row returns the address of the float32 values of a row that are loaded into register i.
+// row returns the address of a row's float32 values for register i.
 func (g *gen) row(base GPVirtual, s scan, i int) Mem {
 	return element(base, s.at, 4).Offset(4 * i * g.doubles())
 }

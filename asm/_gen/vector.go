@@ -357,9 +357,9 @@ func (g *gen) store32s(v VecVirtual, m Mem, first Register) {
 	}
 }
 
-// blocks32 generates loops over n float32 elements. most is the maximum number of registers per run
-// of body. The argument at of body is the index of the first element. If fewer elements than a
-// register remain, body runs once more, and first is a mask of their lanes.
+// blocks32 generates loops over n float32 elements. most is the maximum number of registers per
+// iteration. at is the index of an iteration's first element. If the last elements don't fill a
+// register, body runs once more, and first is the mask of their lanes.
 func (g *gen) blocks32(n GPVirtual, most int, body func(at GPVirtual, first Register, wide int)) {
 	g.inBlocks(n, most, g.lanes, func(at GPVirtual, wide int) { body(at, nil, wide) },
 		func(at GPVirtual) { body(at, g.firstMask(n), 1) })

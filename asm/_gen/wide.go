@@ -23,7 +23,7 @@ func wideMaps(f file) {
 		g.narrow()
 		g.widenAll()
 		if set.lanes == 8 {
-			g.halfLine() // AVX-512 uses the same version, because looking up rows takes most of the time
+			g.halfLine() // AVX-512 uses the AVX2 version, because row lookups take most of the time
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (g *gen) halfLine() {
 		g.VPSRLQ(U8(step), v, row)
 		g.VPSUBQ(first, row, row)
 		g.VPMINUD(last, row, row)
-		g.VPSLLQ(U8(6), row, row) // from a row index to an offset in bytes
+		g.VPSLLQ(U8(6), row, row) // convert the row index to a byte offset
 		var place [4]GPVirtual
 		high := g.XMM()
 		g.VEXTRACTI128(U8(1), row, high)

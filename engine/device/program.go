@@ -53,7 +53,7 @@ const MaxPower = 1 << 20
 // maxTableBits is the maximum of Table.Bits. It ensures that row indices fit into 32 bits.
 const maxTableBits = 20
 
-// Instruction is an operation. Arg is the n in the description of Op.
+// Instruction is an operation and its argument, the n in the comments of the Op constants.
 type Instruction struct {
 	Op  Op
 	Arg int
@@ -74,11 +74,11 @@ type Program struct {
 	Instructions []Instruction
 	Consts       []float64
 	Tables       []Table
-	// attributes of a document as functions of its norm x; NaN if the program isn't applicable
+	// attributes as functions of a document's norm x; NaN if the program isn't applicable to x
 	Attributes []func(x float64) float64
 	LocalCount int
 
-	// NonNegativeOnly is true if documents must not have negative values, so that c <= 1.
+	// NonNegativeOnly is true if the program requires nonnegative documents, so that c <= 1.
 	NonNegativeOnly bool
 }
 

@@ -14,7 +14,7 @@ func ColumnsByFrequency(df []int32) []uint32 {
 	if len(df) == 0 {
 		return nil
 	}
-	next := make([]uint32, slices.Max(df)+2) // next[f] is the index in order for the next column with frequency f
+	next := make([]uint32, slices.Max(df)+2) // next[f] is the position in order of the next column with frequency f
 	for _, f := range df {
 		next[f]++
 	}

@@ -25,9 +25,9 @@ type Request struct {
 	// Columns are documents Lo <= j < Hi. Lo is a multiple of ColumnAlignment.
 	Lo, Hi int
 
-	// UpperOnly requests only columns from the diagonal on. A tile may omit columns before the
-	// document of its first row. RowIndices must then be indices of column documents in ascending
-	// order, and Lo must be 0.
+	// UpperOnly requests only the upper triangle. A tile may omit columns before the document of
+	// its first row. If UpperOnly is set, RowIndices must be ascending indices of column documents,
+	// and Lo must be 0.
 	UpperOnly bool
 
 	// LastFirst requests the last rows first. Neighbour lists then fill early, so that the
@@ -43,7 +43,7 @@ type Request struct {
 type Tile struct {
 	FirstRow, Rows int  // rows are RowIndices[FirstRow], RowIndices[FirstRow+1], …
 	Lo, Hi         int  // columns are documents Lo <= j < Hi
-	ProgramApplied bool // true if Values are results of the request's program, false if they are c
+	ProgramApplied bool // true if Values are results of the request's program, false if Values are c
 
 	// Values[r*RowStride+(j-Lo)*ColStride] is the value in row FirstRow+r and column j.
 	Values               []float32

@@ -61,10 +61,10 @@ func init() {
 
 const needsDiagonal = "a kernel with k(x, x) > 0 for all documents x"
 
-// product is the product of kernels, an inner product of tensor products of feature vectors. If two
-// factors have c = a and c = b, their product has the cosine (1-a)(1-b), so that its c is 1 -
-// (1-a)(1-b) = a + (1-a) b. The product of positive definite kernels is positive definite by
-// Schur's theorem. Source: Cho's thesis, ch. 4.
+// product returns the formula of the product of kernels, an inner product of tensor products of
+// feature vectors. If c is a for one factor and b for another, c of the product is 1 - (1-a)(1-b) =
+// a + (1-a) b. The product of positive definite kernels is positive definite by Schur's theorem.
+// Source: Cho's thesis, ch. 4.
 func product(k *kernel) formula {
 	known := combinedProperties(k.parts)
 	known.NonPositive = known.NonPositive && len(k.parts)%2 == 1

@@ -67,7 +67,7 @@ const (
 func arccos(n float64) formula {
 	of := arccosine.New(n)
 	g, deficit := func(c float64) float64 { return of.J(c) / math.Pi }, of.Deficit
-	if n == 0 { // these formulas are accurate to a few ulp
+	if n == 0 { // the formulas for n = 0 are accurate to a few ulp
 		g = func(c float64) float64 { return supplementaryAngle(c) / math.Pi }
 		deficit = func(c float64) float64 { return angle(c) / math.Pi }
 	}

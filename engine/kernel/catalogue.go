@@ -55,16 +55,16 @@ type family struct {
 	embedding sparse.Embedding // default embedding
 	params    []param
 
-	// build returns the formula of a kernel with the parameters v. Before build, checkParams
-	// returns the index of an invalid parameter and the allowed values, or "". resolve returns a
-	// copy of v in which the parameters that depend on the data are set, or nil if there are no
-	// such parameters.
+	// build returns the formula of a kernel with the parameters v. checkParams is called before
+	// build. It returns the index of an invalid parameter and the allowed values, or "" if v is
+	// valid. resolve returns a copy of v with the data-dependent parameters set, or nil if no
+	// parameter depends on the data.
 	build       func(v []float64) formula
 	checkParams func(v []float64) (param int, expected string)
 	resolve     func(v []float64, terms int) []float64
 
-	// combine returns the formula of a combination. Before combine, checkParts returns the index of
-	// an invalid part and the allowed parts, or "".
+	// combine returns the formula of a combination. checkParts is called before combine. It returns
+	// the index of an invalid part and the allowed parts, or "".
 	combine    func(k *kernel) formula
 	checkParts func(parts []*kernel, v []float64) (part int, expected string)
 	singlePart bool // true if the combination accepts only one part

@@ -46,7 +46,7 @@ type expr struct {
 	exact      bool // true if all kernels are computed by their formulas, not by tables
 	nodes      []node
 	index      map[node]ref // index of each node
-	attributes []norm       // functions of a single norm; opX and opY refer to them by index n
+	attributes []norm       // functions of a single norm; n of opX and opY is an index into attributes
 }
 
 func newExpr(exact bool, value func(a input) ref) *expr {
@@ -222,8 +222,8 @@ func arithmetic(o op, a, b float64) float64 {
 	return a / b
 }
 
-// squaredDistance returns (x-y)² + 2xyc. The conversions keep compilers from fusing a
-// multiplication and an addition, so that results are bit-identical on every platform.
+// squaredDistance returns (x-y)² + 2xyc. The conversions to float64 prevent fused multiply-adds, so
+// that results are bit-identical on every platform.
 func squaredDistance(c, x, y float64) float64 {
 	d := x - y
 	return float64(d*d) + float64(2*float64(x*y)*c)

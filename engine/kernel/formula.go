@@ -18,7 +18,8 @@ import (
 //
 //	c2 = 1 - k(x, y) / √(k(x, x) k(y, y)),   x2 = √k(x, x),   y2 = √k(y, y)
 //
-// are 1 - cosine and the norms of φ(x) and φ(y). They are the input of kernels on this space.
+// are 1 - cosine and the norms of φ(x) and φ(y). They are the input of kernels on the feature
+// space.
 type formula struct {
 	value func(a input) ref // adds the nodes of k to a.e
 
@@ -108,12 +109,12 @@ func (k *kernel) finish() *kernel {
 	return k
 }
 
-// maxDiagonal is the largest absolute diagonal value, at norms of 1, of tabulated kernels that
-// depend on norms. Tables hold float32, whose maximum is 3.4e38.
+// maxDiagonal limits |k(x, x)| at ‖x‖ = 1 for tabulated kernels that depend on norms. Tables hold
+// float32, whose maximum is 3.4e38.
 const maxDiagonal = 1e36
 
 // tabulate returns the expression e, with norms of 1, as a tabulated function of c. log is the
-// logarithm of this function, or nil.
+// logarithm of the function, or nil.
 func tabulate(e func() *expr, log func(c float64) float64) *function {
 	f := tabulatedFunction(func(c float64) float64 { return e().eval(c, 1, 1) })
 	f.table = sync.OnceValue(func() *table.Piecewise { return table.New(f.f, log) })

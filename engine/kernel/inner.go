@@ -102,8 +102,8 @@ func applyByRow(dst, c, x, y []float32, f func(dst, c []float32, x float32)) {
 // infinity times 0 is NaN.
 const maxProduct = math.MaxFloat32 * (1 - unitRoundoff)
 
-// affineFunction is f(gamma ⟨x, y⟩ + r). Its map computes the argument in float64. The norms are
-// multiplied first, so that the result is symmetric bit for bit.
+// affineFunction returns the formula of f(gamma ⟨x, y⟩ + r). Its map computes the argument of f in
+// float64. The norms are multiplied first, so that the result is symmetric bit for bit.
 func affineFunction(gamma, r float64, f *function, known Properties) formula {
 	gamma = gammaOrNaN(gamma)
 	apply := func(k *asm.Kernels, dst, c, x, y []float32) {

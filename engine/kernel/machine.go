@@ -22,7 +22,7 @@ func newPlan(e *expr) *plan {
 	n := len(e.nodes)
 	p := &plan{e: e, register: make([]int, n), column: make([]bool, n)}
 	last := make([]int, n)  // per node: last node that uses it
-	wide := make([]bool, n) // per node: true if a node that uses it needs float64
+	wide := make([]bool, n) // per node: true if a node that uses the value needs float64
 	for i := range e.nodes {
 		for _, of := range e.nodes[i].operands() {
 			last[of] = i
@@ -46,7 +46,7 @@ func newPlan(e *expr) *plan {
 			p.registerCount++
 		}
 		slices.Sort(of)
-		for _, r := range slices.Compact(of) { // only now, because no operation may overwrite its operands
+		for _, r := range slices.Compact(of) { // free registers last, because no operation may overwrite its operands
 			if last[r] == i && !p.column[r] && p.register[r] >= 0 {
 				free = append(free, p.register[r])
 			}

@@ -24,10 +24,10 @@ import (
 //	compose(arccos:n=1,arccos:n=0):layers=3
 //	2*(linear + power(exp(linear:embed=tf-l2)):p=3)
 //
-// [Catalogue] lists names, keys, defaults and ranges. A number is written in decimal, optionally
-// with an exponent, or is pi. Every kernel has the key embed, an embedding for
-// sparse.ParseEmbedding. All parts of a kernel share an embedding, by default the default embedding
-// of the first part. All parts that name an embedding must name the same.
+// [Catalogue] lists names, keys, defaults and ranges. A number is pi, or a decimal number with an
+// optional exponent. Every kernel has the key embed, whose value is read by sparse.ParseEmbedding.
+// All parts of a kernel share one embedding. If several parts name an embedding, the embeddings
+// must be equal. The default is the default embedding of the first part.
 //
 // If k contains no user-defined kernel, Parse(k.String()) returns a kernel equal to k. An invalid
 // specification is a [*SpecError]. A specification may name kernels of [New] that are passed as

@@ -27,7 +27,7 @@ func (d Definiteness) String() string {
 type Properties struct {
 	// definiteness in exact arithmetic; rounding changes eigenvalues by about 10⁻⁷ of the largest
 	Definiteness Definiteness `json:"definite"`
-	Unrefuted    bool         // true if nothing is proven, but no counterexample (beyond rounding errors) is known
+	Unrefuted    bool         // true if definiteness is unproven, but no counterexample beyond rounding errors is known
 	Condition    string       // condition under which Definiteness holds, or a remark; may be empty
 	Source       string       // source of the proof
 

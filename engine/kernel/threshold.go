@@ -43,9 +43,9 @@ func smoothedThreshold(sigma float64) formula {
 	}
 }
 
-// smoothDeficit writes c2 of smoothed thresholds without cancellation. Let θ_x be the angle of a
-// document of norm x to itself: cos θ_x = (x/A)². The norm of φ(x) is √p with p = 1 - θ_x/π, and
-// likewise √q for y. If θ is the angle of two documents and m = (θ_x+θ_y)/2, then
+// smoothDeficit adds c2 of smoothed thresholds without cancellation. Smoothing gives a document of
+// norm x the angle θ_x to itself, with cos θ_x = (x/A)². The norm of φ(x) is √p with p = 1 - θ_x/π,
+// and likewise √q for y. If θ is the angle of two documents and m = (θ_x+θ_y)/2, then
 //
 //	c2 = ((θ-m)/π - (√p-√q)²/2) / √(pq),   θ-m = 2 arctan(sin(θ-m)/(1+cos(θ-m)))
 //
@@ -89,8 +89,8 @@ func smoothDeficit(a input, sigma float64) ref {
 
 // biasedThreshold is the arc-cosine kernel of degree 0 with biased thresholds, so that norms
 // matter: documents with large norms exceed a threshold more often. arccosine.BiasedKernel
-// documents the formula, which is evaluated for each value. Smoothed and biased thresholds are
-// equivalent to biased thresholds on documents with an orthogonal component of norm σ.
+// documents the formula, which is evaluated for each value. Smoothing biased thresholds is
+// equivalent to adding an orthogonal component of norm σ to each document.
 //
 // Source: Cho's thesis, ch. 3, eq. 3.3-3.5 and 3.16.
 func biasedThreshold(bias, sigma float64) formula {

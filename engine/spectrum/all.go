@@ -55,7 +55,7 @@ func Eigenvalues(ctx context.Context, a mat.Symmetric, workers int) ([]float64, 
 	return values, nil
 }
 
-// flushThreshold is far below the rounding error of matrices whose largest value is near 1.
+// flushThreshold is far below the rounding error for values near 1. Smaller values become 0.
 const flushThreshold = 0x1p-200
 
 func pack(ctx context.Context, a mat.Symmetric) (*packedMatrix, error) {

@@ -102,7 +102,7 @@ func (s *krylovSpace) project(w *mat.Dense) (*mat.Dense, error) {
 	return products, nil
 }
 
-// extend adds s.residual as a new block. It ignores directions whose norm is below rounding errors.
+// extend adds s.residual as a new block. It ignores directions with norms below the rounding error.
 func (s *krylovSpace) extend() error {
 	w := s.residual
 	s.residual = nil
@@ -139,9 +139,9 @@ func (s *krylovSpace) add(w *mat.Dense, least float64) error {
 }
 
 // split returns up to most orthonormal directions in the span of the rows of w, in descending order
-// of their norms before scaling. Norms of at most least are omitted. Directions with norms below
-// 10⁻⁶ of the largest norm are inaccurate, so weak holds these directions unscaled. shortest is the
-// square of the smallest norm in strong before scaling.
+// of their norms before scaling. Directions with norms of at most least are omitted. Directions
+// with norms below 10⁻⁶ of the largest norm are inaccurate, and are returned unscaled in weak.
+// shortest is the square of the smallest norm in strong before scaling.
 func split(w *mat.Dense, least float64, most int) (strong, weak *mat.Dense, shortest float64) {
 	rows, n := w.Dims()
 	var e mat.EigenSym

@@ -17,8 +17,8 @@ import (
 type Operator interface {
 	// Dim returns the number of rows of A.
 	Dim() int
-	// Apply writes A·src to dst. Both have Dim rows and the same number of columns, and share no
-	// memory. Apply returns within a second after ctx is done.
+	// Apply writes A·src to dst. dst and src have Dim rows and the same number of columns, and
+	// share no memory. Apply returns within a second after ctx is done.
 	Apply(ctx context.Context, dst, src *mat.Dense) error
 }
 
@@ -32,8 +32,8 @@ type Options struct {
 	// MaxVectors is the maximum size of the basis, which limits the number of products and the
 	// memory. Default: 200 + 5 K + 10 BlockSize, or 600 if WithSmallest is set.
 	MaxVectors int
-	// Tolerance is the maximum relative residual of a converged value. It is relative to the
-	// eigenvalue (default 10⁻⁴) or, if WithSmallest is set, to the largest absolute value (default
+	// Tolerance is the maximum relative residual of a converged eigenvalue (default 10⁻⁴). If
+	// WithSmallest is set, residuals are relative to the largest absolute eigenvalue (default
 	// 2⁻²⁴). The error of an eigenvalue is about Tolerance². The error of an eigenvector is about
 	// Tolerance divided by the relative gap to the next eigenvalue.
 	Tolerance float64
@@ -114,14 +114,14 @@ type Eigenpairs struct {
 // the basis has MaxVectors vectors, or when the space is invariant.
 //
 // If Apply is deterministic, results are bit-identical for any number of CPUs. Vectors are
-// orthogonal to 10⁻¹³. The i-th largest value is at most the i-th largest eigenvalue, and the i-th
-// smallest value at least the i-th smallest eigenvalue. An eigenvalue of multiplicity above
-// BlockSize may be returned fewer times. Lanczos allocates LanczosBytes. It fails if Apply fails,
-// if ctx is done, if a product isn't finite, if a number in opt is negative, or if memory is too
-// small.
+// orthogonal to 10⁻¹³. The i-th largest result is at most the i-th largest eigenvalue of a. The
+// i-th smallest result is at least the i-th smallest eigenvalue of a. If the multiplicity of an
+// eigenvalue exceeds BlockSize, some of its copies may be missing. Lanczos allocates LanczosBytes.
+// It fails if Apply fails, if ctx is done, if a product isn't finite, if a number in opt is
+// negative, or if memory is too small.
 //
-// If BlockSize is 1 and a spectrum of width w has a gap g, about √(w/g) products divide the error
-// by e⁴.
+// If BlockSize is 1, w is the width of the spectrum, and g is the gap after the eigenvalue, about
+// √(w/g) products reduce the error by a factor of e⁴.
 //
 // Source: Golub and Underwood, The block Lanczos method (1977); Musco and Musco, Randomized block
 // Krylov methods, NIPS 2015.

@@ -20,8 +20,8 @@ func (p *packedMatrix) row(i int) []float64 {
 	return p.data[from : from+i+1 : from+i+1]
 }
 
-// Block sizes of the reduction. Other block sizes change rounding errors. Results are bit-identical
-// for any number of workers.
+// Block sizes of the reduction. Changing a block size changes rounding errors. Results are
+// bit-identical for any number of workers.
 const (
 	panelRows     = 32   // number of rows that are reduced before the remaining matrix is updated
 	productParts  = 16   // number of partial sums of a product of the matrix and a vector
@@ -109,7 +109,7 @@ func householder(x []float64) (beta, tau float64) {
 	last := len(x) - 1
 	alpha := x[last]
 	rest := floats.Dot(x[:last], x[:last])
-	if rest < minSquare { // rest is too small for an accurate reflection, so it is treated as 0
+	if rest < minSquare { // a rest this small is inaccurate, and is treated as 0
 		return alpha, 0
 	}
 	beta = -math.Copysign(math.Sqrt(alpha*alpha+rest), alpha)
@@ -125,7 +125,7 @@ func (p *packedMatrix) product(ctx context.Context, y, x []float64, parts [][]fl
 	if m <= undividedRows {
 		count, workers = 1, 1
 	}
-	bound := func(part int) int { // bound divides the rows into parts of equal area
+	bound := func(part int) int { // bound returns the first row of a part; all parts have the same area
 		return int(math.Round(float64(m) * math.Sqrt(float64(part)/float64(count))))
 	}
 	one := func(_ context.Context, _, part int) error {

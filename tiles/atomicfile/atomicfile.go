@@ -35,9 +35,8 @@ type File struct {
 // process may set them. If the group can't be set, the group keeps only permissions that others
 // have. Create fails if path exists and isn't a regular file, or after [AbortAll].
 //
-// pattern is the temporary name; its last "*" is replaced by a number. The default, for "", is
-// ".NAME.*.tmp". If pattern is "", Create also removes files with such names that killed processes
-// left behind.
+// pattern is the name of the temporary file. A number replaces the last "*". If pattern is "", the
+// name is ".NAME.*.tmp", and Create also removes temporary files that killed processes left behind.
 func Create(path, pattern string) (*File, error) {
 	made, perm := &File{path: path, pattern: pattern}, fs.FileMode(0o666)
 	before, err := os.Lstat(path)
@@ -178,7 +177,7 @@ func (f *File) Commit() error {
 	name, _ := filepath.Split(f.path)
 	folder, err := os.Open(cmp.Or(name, "."))
 	if err != nil {
-		return nil // for example, because the folder is writable but not readable
+		return nil // for example, if the folder is writable but not readable
 	}
 	defer folder.Close()
 	err = syncFile(folder)

@@ -31,7 +31,7 @@ const (
 )
 
 // Arc10 and following are the coefficients of R with (sin θ - θ cos θ)/π = c^(3/2)·R(c), θ =
-// arccos(1-c), c in [0, 1]. The relative error is 2^-24.4 (the rounding of Arc10).
+// arccos(1-c), c in [0, 1]. The relative error is 2^-24.4, from the rounding of Arc10.
 const (
 	Arc10 float32 = 0x1.334ed8p-2
 	Arc11 float32 = 0x1.eba976p-7
@@ -128,7 +128,7 @@ const (
 // Expm10 and following are the coefficients of P with exp(r)-1 = r·P(r) for |r| <= (ln 2)/2. P is
 // the power series up to r⁸/9!. The remainder is below 0.347⁹/10! = 2^-35.5 and P is above 0.84, so
 // the relative error is below 2^-35. Below Expm1Min, 1-exp(x) is 1 in float32. Log2EFloat64 is 1/ln
-// 2. Adding Round64 rounds to an integer, which is in the low bits of the sum.
+// 2. Adding Round64 to a number rounds it to an integer in the low bits of the sum.
 const (
 	Expm10 = 1.0
 	Expm11 = Expm10 / 2

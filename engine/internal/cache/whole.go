@@ -16,11 +16,11 @@ import (
 type fullMatrix struct {
 	n        int
 	c        []float32 // n×n; nil until first needed
-	computed []bool    // per panel: true if its c has been computed
+	computed []bool    // per panel: true if c of the panel has been computed
 
 	building     chan struct{} // holds a token, which is taken during a build
 	complete     atomic.Bool
-	bytes        atomic.Int64 // size of c, or of a matrix that Materialise made instead of c
+	bytes        atomic.Int64 // size of c, or of the matrix for which Reserve was called
 	hits, misses atomic.Int64
 }
 
@@ -119,8 +119,8 @@ func (c *Cache) computePanels(ctx context.Context, report *run.Reporter) error {
 	})
 }
 
-// CanReserve reports whether a matrix may use the cache's memory. It returns false if c of all
-// pairs doesn't fit, or is already computed.
+// CanReserve reports whether a matrix may use the cache's memory: c of all pairs must fit into the
+// memory limit and not be computed yet.
 func (c *Cache) CanReserve() bool { return c.full != nil && !c.full.complete.Load() }
 
 // Reserve reserves the cache's memory for a matrix until [Cache.Release] is called. CanReserve must

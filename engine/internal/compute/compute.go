@@ -60,7 +60,7 @@ func (c *Computer) Stats() device.Stats {
 // AddPairs counts pairs that a back end computed without ComputeRows.
 func (c *Computer) AddPairs(pairs int64) { c.pairs.Add(pairs) }
 
-// AddNeighbourCounts adds a neighbour search's numbers of candidates and list insertions to Stats.
+// AddNeighbourCounts adds the candidates and list insertions of a neighbour search to Stats.
 func (c *Computer) AddNeighbourCounts(found, entered int64) {
 	c.candidates.Add(found)
 	c.insertions.Add(entered)
@@ -201,8 +201,8 @@ func (c *Computer) ComputeRows(
 	return err
 }
 
-// BlockDocs is the number of columns that are mapped and stored together. A tile of a panel of rows
-// and these columns fits in the L2 cache.
+// BlockDocs is the number of columns that are mapped and stored together. A tile with a panel of
+// rows and BlockDocs columns fits in the L2 cache.
 const BlockDocs = 4 * sparse.BlockSize
 
 // divideTile divides a device's tile among workers. A part has up to a panel of rows, fewer if

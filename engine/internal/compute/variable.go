@@ -113,8 +113,8 @@ func (c *Computer) mapVariable(k kernel.Kernel, of kernel.Variable, r *device.Re
 // Adding and then subtracting magic rounds a number below 2⁵¹ to an integer, half to even.
 const magic = 0x1.8p52
 
-// substitute writes the variable for pairs of a document with norm x and documents with norms y, in
-// the form that [kernel.Apply] expects with norms of 1. dst and c may be the same slice.
+// substitute computes the variable of a document with norm x and documents with norms y, as the c
+// that [kernel.Apply] expects with norms of 1. dst and c may be the same slice.
 func substitute(of kernel.Variable, dst, c []float32, x float64, y []float64, whole bool) {
 	c, y = c[:len(dst)], y[:len(dst)]
 	switch {

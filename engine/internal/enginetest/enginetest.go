@@ -60,7 +60,7 @@ func Zipf(n, terms, length int, seed uint64) *sparse.CSR {
 	return m
 }
 
-// Fit fits e to m. Labels alternate between two classes. The first document has both labels.
+// Fit fits e to m. Labels alternate between two classes. The first document is in both classes.
 func Fit(e sparse.Embedding, m *sparse.CSR) *sparse.Embedder {
 	var labels sparse.Labels
 	for i := range m.Rows() {
@@ -188,9 +188,9 @@ var Kernels = []string{
 	"compose(arccos:n=1,rbf:gamma=0.1,arccos:n=1):layers=4", "compose(rbf:gamma=0.1,ngd)",
 }
 
-// ISAs returns the instruction sets to test. These are all sets that the CPU supports, or only the
-// fastest set with -short, because under the race detector the generic kernels are twenty times as
-// slow as the assembly.
+// ISAs returns all instruction sets that the CPU supports. With -short it returns only the fastest
+// set, because under the race detector the generic kernels are twenty times as slow as the
+// assembly.
 func ISAs() []asm.ISA {
 	all := asm.Available()
 	if testing.Short() {

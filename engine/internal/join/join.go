@@ -194,7 +194,7 @@ func (j *Join) Bytes(before int64) (forward, lists int64) {
 	return forward, 8*before + 24*columns*int64(len(sides))
 }
 
-// Build finds the prefix of each document and counts matches. Lists take up to listBytes at a time.
+// Build finds each document's prefix and counts matches. Posting lists take up to listBytes bytes.
 func (j *Join) Build(ctx context.Context, listBytes int64) error {
 	count := make([]int64, len(j.rank)) // per rank: number of values in prefixes
 	for _, s := range j.docSets() {
@@ -247,9 +247,9 @@ func (j *Join) Build(ctx context.Context, listBytes int64) error {
 }
 
 // Run calls check once for each pair of row document i and column document k that may be within the
-// bound, concurrently from up to workers goroutines. w is the goroutine's index. A document
-// represents itself and its copies. For a single set, i and k differ. After each task, Run calls
-// done with the task's number of matches. Run returns within a second after ctx is done.
+// bound, concurrently from up to workers goroutines. w is the goroutine's index. Each document also
+// represents its copies. In a self-join i and k differ. After each task, Run calls done with the
+// task's number of matches. Run returns within a second after ctx is done.
 func (j *Join) Run(ctx context.Context, done func(matches int64), check func(w, i, k int) error) error {
 	return j.eachStripe(ctx, func(l *lists) error {
 		l.divideTasks()

@@ -68,8 +68,9 @@ type tilePart struct {
 	first, lo int  // row and column of the first value
 }
 
-// find selects keys that are at most the limit of their row or column, and returns their positions
-// within the part. rows[0] is the limit of row first, and columns[0] the limit of column lo.
+// find selects keys that are at most the limit of their row or column. It returns the positions of
+// the keys in the returned tilePart. rows[0] is the limit of row first, and columns[0] the limit of
+// column lo.
 func (s *Search) find(w *scratch, t *device.Tile, first, lo int, rows, columns []float32) ([]uint32, tilePart) {
 	p := tilePart{t.Values[(first-t.FirstRow)*t.RowStride+(lo-t.Lo)*t.ColStride:], t.RowStride, t.RowStride == 1, first,
 		lo}

@@ -13,9 +13,9 @@ import (
 )
 
 // A panel with a single document, such as a text to classify, would be nearly empty, but all
-// columns would be multiplied by the whole panel. So for single documents the roles are swapped.
-// The columns are stored as dense panels from the second request with few documents on, and the
-// document is multiplied by these panels. Only the panel rows for terms of the document are read.
+// columns would be multiplied by the whole panel. So for few documents rows and columns swap roles.
+// From the second request with few documents on, the columns are stored as dense panels, and each
+// document is multiplied by the dense panels. Only panel rows for the document's terms are read.
 // Sums have the same terms in the same order, so results are bit-identical to panel.run.
 
 // maxSingleRows is the maximum number of documents for which a request is computed document by
@@ -45,8 +45,8 @@ func (k *denseCopy) bytes() int64 {
 }
 
 // densePanels returns the columns as dense panels. It returns nil if the request has more than
-// maxSingleRows rows, omits columns, or has column documents as rows. Unless columns are always
-// dense, it also returns nil for the first such request, or if the panels exceed the limit.
+// maxSingleRows rows, omits columns, or has column documents as rows. Unless b.denseColumns is set,
+// it also returns nil for the first request with few rows, or if the panels exceed the limit.
 func (b *Backend) densePanels(r *device.Request) [][]float32 {
 	own := b.columns.x
 	if r.RowDocuments == nil || r.RowDocuments == own || len(r.RowIndices) > maxSingleRows || r.Lo != 0 ||
@@ -66,7 +66,7 @@ func (b *Backend) denseCopyBytes() int64 {
 }
 
 // MakeDenseCopy makes the dense panels if their size is within Options.DenseCopyBytes and fits
-// returns true for this size. Otherwise no request makes the panels.
+// returns true for this size. Otherwise later requests don't make the panels either.
 func (b *Backend) MakeDenseCopy(fits func(bytes int64) bool) {
 	if bytes := b.denseCopyBytes(); !b.denseColumns && (bytes > b.denseCopy.limit || !fits(bytes)) {
 		b.denseCopy.limit = -1

@@ -117,7 +117,7 @@ func planHead(k *asm.Kernels, pair pairing, byRank *sparse.CSR, most int, roles 
 			next *= 1.25
 			add(r+1, segments, values, far)
 			if last := heads[len(heads)-1]; most == 0 && last.PredictedTime > 2*fastestHead(heads).PredictedTime {
-				break // larger heads only take more time
+				break // larger heads are slower
 			}
 		}
 	}

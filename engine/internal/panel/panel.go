@@ -154,7 +154,7 @@ func (p *panel) findVisits(b int, half bool, from, to int) {
 	for _, d := range p.docs {
 		most += tail.Offsets[d+1] - tail.Offsets[d]
 	}
-	if int64(cap(p.visits)) <= most { // visits never grows beyond most, because panelBytes assumes this limit
+	if int64(cap(p.visits)) <= most { // panelBytes assumes this limit, so visits doesn't grow beyond it
 		p.visits = make([]asm.Visit, most+1)
 	}
 	visits, n := p.visits[:most+1], 0 // one extra, because a visit is written before its list is known to be empty
@@ -251,7 +251,7 @@ func (p *panel) run(ctx context.Context, half bool, j0, n int, visit func(t *dev
 		b, end := at/block, min(at-at%block+block, n)
 		from, to := at-b*block, end-b*block
 		if half {
-			from = 0 // findVisits begins at each panel document itself, so never before j0
+			from = 0 // findVisits begins at the panel document itself, which isn't before j0
 		}
 		if end == p.b.columns.x.Rows() {
 			to = block

@@ -8,9 +8,9 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// For short documents the roles are swapped. All column documents are stored as dense panels, and
-// each document of a panel of rows is multiplied by the dense panels. The tail sums of a document
-// are already in its row, so nothing is transposed. Short documents have a small head, so the dense
+// For short documents rows and columns swap roles. All column documents are stored as dense panels,
+// and each document of a panel of rows is multiplied by the dense panels. Tail sums are already
+// stored row by row, so nothing is transposed. Short documents have a small head, so the dense
 // panels are small. Sums have the same terms in the same order, so results are bit-identical to
 // panel.computeDots.
 

@@ -2,8 +2,8 @@ package panel
 
 import "github.com/gramengine/gram/sparse"
 
-// zeroThreshold is an upper bound on the computed c of two proportional rows. For n values c is at
-// most (n·2⁻⁵³)²/2.
+// zeroThreshold is an upper bound on the computed c of two proportional rows. For rows with n
+// values the computed c is at most (n·2⁻⁵³)²/2.
 const zeroThreshold = 1e-24
 
 // ExactC returns c of row i of x and row j of y in float64. x and y must have the same embedder. A
@@ -22,6 +22,6 @@ func RoundNoiseToZero(c float64) float64 {
 	return c
 }
 
-// InclusiveBound returns bound·(1 + 10⁻⁹), the largest c that is treated as within bound, so that
-// rounding errors don't exclude a pair whose exact c equals bound.
+// InclusiveBound returns bound·(1 + 10⁻⁹), so that rounding errors don't exclude a pair whose exact
+// c equals bound.
 func InclusiveBound(bound float64) float64 { return bound * (1 + 1e-9) }

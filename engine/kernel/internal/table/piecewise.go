@@ -59,7 +59,7 @@ func New(g, log func(c float64) float64) *Piecewise {
 		}
 	}
 	t := &Piecewise{}
-	if g(0.5) != g(0.5) { // g is NaN while a parameter isn't resolved
+	if g(0.5) != g(0.5) { // g returns NaN if a parameter isn't resolved yet
 		t.Fallback = g
 		return t
 	}
