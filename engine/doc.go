@@ -14,8 +14,8 @@
 // vectors in a Hilbert space. The χ² and Jensen-Shannon similarities compare histograms term by
 // term. The embedding selects the similarity (sparse.Pairing), for example tf-l1-chi2 or tf-l1-js.
 // For all similarities c is 1 - similarity, which is half a squared distance, and c has the same
-// accuracy. Package asm has one set of inner loops per similarity. The kernels chi2 and js are
-// meant for their own similarities. Every kernel can be applied to every similarity:
+// accuracy. Package asm has one set of inner loops per similarity. By default the kernels chi2 and
+// js use the similarities of the same name. Every kernel can use every similarity:
 // linear:embed=tf-l1-js is the Jensen-Shannon similarity itself.
 //
 // # Accuracy

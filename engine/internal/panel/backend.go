@@ -27,7 +27,7 @@ type Options struct {
 	Workers        int          // number of goroutines
 	DenseCopyBytes int64        // memory limit of a dense copy of the columns, for repeated requests with few documents
 	HeadTerms      int          // number of terms in the dense head; negative for none, 0 for the cost model's choice
-	DenseOperand   DenseOperand // whether rows or columns are dense; DenseRows replaces DenseColumns for long documents
+	DenseOperand   DenseOperand // dense documents: rows or columns; DenseRows replaces DenseColumns for long documents
 }
 
 // Backend computes c by panels. It implements [device.Backend], [device.Preparer] and
