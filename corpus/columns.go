@@ -113,7 +113,7 @@ func parseColumns(s string) (columns []TableColumn, err error) {
 	return columns, nil
 }
 
-// Usual names of columns and keys, in lower case. Earlier names in a list take precedence.
+// Usual names of columns and JSON keys, in lower case. Earlier names in a list take precedence.
 var (
 	labelNames = []string{"label", "labels", "class", "category", "target", "sentiment", "topic"}
 	textNames  = []string{"text", "content", "body", "message", "document", "review", "sentence", "comment", "tweet"}

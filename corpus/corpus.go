@@ -29,7 +29,7 @@ type Corpus struct {
 	Table         []TableColumn // columns of a table, in file order; nil for other sources
 	ViewsInferred bool          // true if the views of the table's columns were inferred with the default tokenizer
 
-	minDF, maxDF int // Options.MinDF and Options.MaxDF when Raw.Rows were read
+	minDF, maxDF int // values of Options.MinDF and Options.MaxDF with which Raw.Rows were read
 }
 
 // Warning describes a problem of a source that isn't an error.
@@ -106,7 +106,7 @@ func (c *Corpus) Validate() error {
 }
 
 // Fit fits the embedding e to the documents of c, and to their labels if e is supervised. The
-// embedder holds the error of [sparse.Embedding.Fit] or [sparse.Embedding.FitLabels].
+// embedder holds any error, see [sparse.Embedding.Fit] and [sparse.Embedding.FitLabels].
 func Fit(e sparse.Embedding, c *Corpus) *sparse.Embedder {
 	if c == nil {
 		return e.Fit(nil)

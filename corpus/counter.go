@@ -23,13 +23,13 @@ type Counter struct {
 type countState struct {
 	scanner token.Scanner
 	count   map[uint32]float32
-	unknown map[string]bool // keys are the unknown words so far
+	unknown map[string]bool // set of the unknown words found so far
 	text    []byte
 	sorter  sparse.RowSorter
 }
 
 // NewCounter returns a counter of the vocabulary's terms in texts or rows tokenised by t. It fails
-// if t is invalid or if a term is repeated.
+// if t is invalid or if the vocabulary repeats a term.
 func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("corpus: Tokenizer: %w", err)
@@ -50,9 +50,9 @@ func NewCounter(t Tokenizer, vocabulary []string) (*Counter, error) {
 	return c, nil
 }
 
-// Count counts the terms of texts. Row i of the matrix has the counts of text i. Terms outside the
-// vocabulary are dropped. Invalid UTF-8 separates terms. Count returns within a second after ctx is
-// done.
+// Count counts the terms of texts. Row i of the matrix holds the term counts of text i. Terms
+// outside the vocabulary are dropped. Invalid UTF-8 separates terms. Count returns within a second
+// after ctx is done.
 func (c *Counter) Count(ctx context.Context, texts []string) (*sparse.CSR, error) {
 	m, _, err := c.CountUnknown(ctx, Raw{Texts: texts})
 	return m, err

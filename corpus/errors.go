@@ -32,7 +32,8 @@ func (e *SyntaxError) Error() string {
 	return e.Describe(func(field string) string { return "Options." + field })
 }
 
-// Describe is like Error, but displays a field of Options as option(field), for example as a flag.
+// Describe is like Error, but formats the name of an Options field by option, for example as a
+// flag.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	s := fmt.Sprintf("corpus: %s: %s, expected %s", position(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
@@ -45,7 +46,7 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 }
 
 // Describe returns the message, followed by the option and the remedy in parentheses, if any. It
-// displays a field of Options as option(field).
+// formats the name of an Options field by option.
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message
@@ -73,7 +74,8 @@ func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	return e
 }
 
-// withPosition sets File to file, and increases Line by line, so that Line is relative to the file.
+// withPosition sets File to file and adds line to Line. Line then counts from the start of the
+// file.
 func (e *SyntaxError) withPosition(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e
@@ -172,7 +174,8 @@ func (c *Corpus) DocumentName(i int) string {
 }
 
 // TermName returns the name of a term in messages, such as term "text". If there is no vocabulary,
-// it returns the index in an svmlight file, or else the column, counted from 0.
+// the name is the index in an svmlight file. In other formats, the name is the column, counted from
+// 0.
 func (c *Corpus) TermName(t uint32) string {
 	switch {
 	case int(t) < len(c.Vocabulary):

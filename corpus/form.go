@@ -28,7 +28,7 @@ type FormatOptions struct {
 	// numbers (from 1) of CSV or TSV columns. By default, the label column has a usual name (label,
 	// class, ...), or is the first of two columns. If TextColumn is set, all other columns are
 	// ignored. Otherwise, all columns are read according to their kinds. A TSV file has a header
-	// only if an option names a column, or if it has over two columns, including usual names for
+	// only if an option names a column, or if it has more than two columns with usual names for
 	// label and text.
 	LabelColumn string `json:"label_column,omitempty"`
 	TextColumn  string `json:"text_column,omitempty"`
@@ -90,7 +90,7 @@ func (o *Options) formatFor(extension string) FormatOptions {
 // given extension of the source.
 func (o *Options) applyTrainingFormat(extension string) {
 	f := o.TrainingFormat
-	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // for any extension, because the model fixes the columns
+	o.ZeroBased = cmp.Or(o.ZeroBased, f.ZeroBased) // independent of extension, because indices must match the model
 	if f.Extension != extension {
 		return
 	}

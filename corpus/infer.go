@@ -105,7 +105,7 @@ func (t *table) inferKinds(opt *Options) {
 	}
 }
 
-// inferID finds an id column: it has a usual name and distinct values.
+// inferID sets the id column: the first column with a usual id name and distinct values.
 func (t *table) inferID() {
 	for i := range t.columns {
 		if t.idColumn >= 0 || t.columns[i].Kind != "" || !isID(t.names[i]) ||
@@ -230,9 +230,9 @@ func vectorSize(values []string) (size int, ok bool) {
 const maxColumnsWeight = 1000
 
 // inferViews sets t.tokenizer to views. All categories share one view, all numbers share one view,
-// and each vector column has its own view. textTokenizer tokenises texts. Each text column has its
-// own view, unless there would be too many views. If there are no texts, columns have equal
-// weights.
+// and each vector column has its own view. Each view of textTokenizer becomes one view per text
+// column, or a single view for all text columns if there would be too many views. If there are no
+// texts, columns have equal weights.
 func (t *table) inferViews(textTokenizer Tokenizer, texts, others []int) {
 	var out []token.View
 	name := func(i int) string {
@@ -314,8 +314,8 @@ func (t *table) hasDecimalCommas() bool {
 	return comma || either && !point && t.separator == ';'
 }
 
-// countNumbers returns the number of values that are numbers with a decimal comma, or with a
-// decimal point if comma is false. all is true if each value is such a number or missing.
+// countNumbers counts the values that are numbers. Numbers have a decimal comma if comma is true,
+// else a decimal point. all is true if each value is a number or missing.
 func countNumbers(values []string, comma bool) (numbers int, all bool) {
 	all = true
 	for _, v := range values {
@@ -331,8 +331,8 @@ func countNumbers(values []string, comma bool) (numbers int, all bool) {
 	return numbers, all
 }
 
-// normalizeNumber returns a number with a decimal point and without thousands separators. The
-// number has the form 1.234,5 if comma is true, else 1,234.5. Text that isn't a number may change.
+// normalizeNumber converts s to a number with a decimal point and without thousands separators. s
+// has the form 1.234,5 if comma is true, else 1,234.5. If s isn't a number, it may also change.
 func normalizeNumber(s string, comma bool) string {
 	thousands, decimal := ",", "."
 	if comma {

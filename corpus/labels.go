@@ -42,7 +42,7 @@ type parsedLabels struct {
 	numeric bool // true if numbers are compared by value, as in svm-train: "+1" and "1.0" equal "1"
 
 	separator    string // separator of labels; "" for a comma
-	multiLabel   bool   // true if a field has several labels
+	multiLabel   bool   // true if at least one field has several labels
 	commaExample string // first field with a comma and a space, which may be part of a name
 	memory       *allowance
 
@@ -64,7 +64,7 @@ func (p *parsedLabels) add(field []byte) *SyntaxError {
 		return nil
 	}
 	if !p.memory.canAllocate(nameBytes * int64(1+bytes.Count(field, separator))) {
-		p.addUnlabelled() // the block is discarded, because the memory limit is exceeded
+		p.addUnlabelled() // the memory limit is exceeded, so the block will be discarded
 		return nil
 	}
 	if s := bytes.TrimSpace(field); string(s) != noLabel {
@@ -172,11 +172,11 @@ func canonicalNumber(name string) string {
 
 func (p *parsedLabels) addUnlabelled() { p.endDocument(len(p.ids)) }
 
-// nameBytes is the size in bytes of a name without its text, if slices and maps have just grown.
+// nameBytes is the maximum memory per name in bytes, without its text. It includes spare capacity.
 const nameBytes = 192
 
-// bytes returns the size in bytes that the block's labels have in p and, once added, in the corpus.
-// It includes the spare capacity of growing slices.
+// bytes returns the memory in bytes for the block's labels, in p and later in the corpus. It
+// includes the spare capacity of slices.
 func (p *parsedLabels) bytes() int64 {
 	bytes := 4*int64(cap(p.ids)+cap(p.counts)) + 9*int64(len(p.ids)) + 18*int64(len(p.counts))
 	for _, name := range p.list {
@@ -189,7 +189,7 @@ func (p *parsedLabels) bytes() int64 {
 type classTable struct {
 	nameTable
 	labels       sparse.Labels
-	multiLabel   bool // true if a field has several labels
+	multiLabel   bool // true if at least one field has several labels
 	commaExample string
 }
 

@@ -33,7 +33,7 @@ func (r Raw) Select(documents []int) Raw {
 // fieldBytes is the size of a field without its text, and rowBytes is the size of an empty row.
 const fieldBytes, rowBytes = 16, 24
 
-// Bytes returns the size of the documents in bytes. For texts, it counts only their contents.
+// Bytes returns the size of the documents in bytes. It excludes the string headers of texts.
 func (r Raw) Bytes() (n int64) {
 	for _, text := range r.Texts {
 		n += int64(len(text))
@@ -112,8 +112,8 @@ func (r Raw) arrangeFor(t Tokenizer) (Raw, error) {
 }
 
 // normalizeNumbers applies normalizeNumber to numeric columns whose values contain commas. A column
-// changes only if exactly one reading is possible: all its values are numbers with a decimal comma,
-// or all are numbers with a decimal point.
+// changes only if all its values are numbers with a decimal comma, or all are numbers with a
+// decimal point, but not both.
 func (r Raw) normalizeNumbers(columns Columns) Raw {
 	cloned := false
 	for k, c := range columns {

@@ -43,7 +43,7 @@ type Options struct {
 	Tokenizer      Tokenizer
 	ModelTokenizer *Tokenizer
 
-	Strict bool // true if bytes invalid in the encoding, and binary files in a folder, are errors
+	Strict bool // true if invalid bytes in texts, and binary files in folders, are errors
 
 	// Labels, if not empty, is a file with the labels of one document per line, as in the label
 	// field of a TSV file. These labels replace the labels of the source. Text after a TAB is
@@ -55,9 +55,9 @@ type Options struct {
 	// key from TrainingFormat may be missing in the source.
 	TrainingFormat FormatOptions
 
-	// KeepTextBytes is the maximum total size in bytes of the texts that Corpus.Raw keeps. Texts
-	// are also dropped if reading uses more than half of MemoryBytes. If it is math.MaxInt64, texts
-	// are always kept, and exceeding MemoryBytes is an error.
+	// KeepTextBytes is the maximum total size in bytes of the texts in Corpus.Raw. All texts are
+	// dropped if they are larger, or if reading uses more than half of MemoryBytes. If
+	// KeepTextBytes is math.MaxInt64, texts are always kept, and exceeding MemoryBytes is an error.
 	KeepTextBytes int64
 
 	// KeepRowBytes is the maximum total size in bytes of the rows that are kept if views of numbers
@@ -66,16 +66,16 @@ type Options struct {
 
 	// GroupColumn, if not empty, names a column whose values become Corpus.Groups. It is the name
 	// or number of a CSV or TSV column, the name of a Parquet column, or a key of JSON lines. "qid"
-	// uses the qids of an svmlight file; every line must have a qid.
+	// uses the qids of an svmlight file; every line must then have a qid.
 	GroupColumn string
 
 	Signed       bool  // true if negative values are accepted
 	MaxLineBytes int   // maximum line length; default 64 MiB; reduced to an eighth of MemoryBytes if that is less
 	MemoryBytes  int64 // memory limit of reading, including the corpus; default none; see [MemoryError]
 
-	// EstimateMemory, if not nil, returns the memory of the planned computation on a corpus,
-	// including the corpus. A [MemoryError] reports the maximum of this memory and the memory of
-	// reading. Both are estimated from the fraction of the source that was read.
+	// EstimateMemory, if not nil, returns the memory in bytes for the planned computation,
+	// including the corpus. A [MemoryError] reports the maximum of EstimateMemory and the memory
+	// for reading. Both are extrapolated from the part of the source that was read.
 	EstimateMemory func(Size) int64
 
 	// Progress, if not nil, is called at most every 100 ms and once at the end, never concurrently.

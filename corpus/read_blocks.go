@@ -187,7 +187,7 @@ func lineTooLong(most int) *SyntaxError {
 }
 
 // eachLine calls parse for each line of data, numbered from 0, up to the first invalid line. It
-// returns this line's error. Lines longer than maxBytes are invalid.
+// returns the error of the first invalid line. Lines longer than maxBytes are invalid.
 func eachLine(data []byte, maxBytes int, parse func(l []byte, line int32) *SyntaxError) *SyntaxError {
 	for line := int32(0); len(data) > 0; line++ {
 		var l []byte

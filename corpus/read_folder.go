@@ -52,11 +52,11 @@ func (w *warnings) addLooseFiles(loose []fileDocument) {
 	}
 }
 
-// listFiles lists the files in the folders of root, and separately the loose files in root, sorted
-// by name. If suffix isn't empty, it lists only names with this suffix, otherwise all files that
-// aren't hidden.
+// listFiles returns the files in the folders of root, and the loose files directly in root. Both
+// lists are sorted by name. If suffix is empty, hidden files are omitted. Otherwise, only names
+// with the suffix are listed.
 func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDocument, warn warnings, err error) {
-	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow root if root is a link, as in Debian's Go packages
+	real, err := filepath.EvalSymlinks(root) // WalkDir doesn't follow root if root is a symbolic link
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("corpus: %w", err)
 	}
@@ -107,7 +107,7 @@ func listFiles(ctx context.Context, root, suffix string) (files, loose []fileDoc
 	return files, loose, warn, err
 }
 
-// fileEntryBytes is the size in bytes of a file in lists of files, without its path and name.
+// fileEntryBytes is the size in bytes of an entry in a list of files, without its path and name.
 const fileEntryBytes = 128
 
 // readFiles reads one document per file. Binary files are skipped unless all or Options.Strict is
@@ -173,7 +173,7 @@ type fileReader struct {
 	counter    *termCounter
 	meter      *progressMeter
 	opt        *Options
-	readBinary bool // true if binary files are read, too
+	readBinary bool // true if binary files are read, false if they are skipped
 	buf        []byte
 	bufReader  *bufio.Reader
 }

@@ -118,7 +118,8 @@ func (p *producer) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// replaceText replaces the unread part of the file by the lines that next returns until next fails.
+// replaceText replaces the unread part of the file by the lines that next returns before its first
+// error.
 func (in *input) replaceText(next func() ([]byte, error)) {
 	in.r, in.line = bufio.NewReaderSize(&producer{next: next}, 64<<10), 1
 }
@@ -186,7 +187,7 @@ func (in *input) detect(opt *Options) (format Format, guessed string, err error)
 }
 
 // isHeader reports whether a line is the header of a CSV file, that is, whether applyColumns
-// accepts its names. If unnamed is set, a line without spaces is also a header if one of its names
+// accepts its names. If unnamed is true, a line without spaces is also a header if one of its names
 // is in textNames.
 func isHeader(line string, opt *Options, unnamed bool) bool {
 	names := normalizeNames(strings.FieldsFunc(line, func(c rune) bool { return c == ',' || c == ';' }))
@@ -198,7 +199,7 @@ func isHeader(line string, opt *Options, unnamed bool) bool {
 type progressMeter struct {
 	bytesRead, totalBytes, documents atomic.Int64
 	divided, parsed                  atomic.Int64 // bytes divided into blocks, and bytes parsed
-	isCompressed                     atomic.Bool  // true if a file is compressed
+	isCompressed                     atomic.Bool  // true if at least one file is compressed
 }
 
 // parsedFraction returns the parsed fraction of the source, or 0 if it is unknown.

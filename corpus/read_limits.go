@@ -12,13 +12,12 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// MemoryError reports that a computation exceeds a memory limit. Computation names the part of the
-// computation that needs memory. NeedBytes is the memory that this part needs, and LimitBytes is
-// the limit. LimitSource describes the limit, such as "-m allows 60 MiB", or is empty.
-// IsSystemLimit is true if the limit is the free memory of the computer, its container or ulimit.
-// IsTotalNeed is true if NeedBytes suffice for the whole computation. For reading, Source is the
-// file, or file:line. Reading fails before it starts if the size is known, otherwise when it
-// exceeds the limit.
+// MemoryError reports that a computation exceeds a memory limit. Computation names the computation.
+// NeedBytes is the required memory, and LimitBytes is the limit. LimitSource describes the limit,
+// such as "-m allows 60 MiB", or is empty. IsSystemLimit is true if the computer, its container or
+// ulimit leaves LimitBytes. IsTotalNeed is true if NeedBytes suffices for the whole computation.
+// For reading, Source is the file, or file:line. If the size of the corpus is known, reading fails
+// before it starts. Otherwise, it fails when it exceeds the limit.
 type MemoryError = run.MemoryError
 
 func (a *allowance) newMemoryError(source, what string, need int64) error {
@@ -44,7 +43,7 @@ func (a *allowance) add(bytes int64) {
 	}
 }
 
-// count adds numbers of documents, new terms and values that were read from text.
+// count adds the numbers of documents, new terms and values that were read from text.
 func (a *allowance) count(documents, terms, values int) {
 	if a != nil {
 		a.documents.Add(int64(documents))
@@ -86,9 +85,9 @@ const (
 	documentBytes = 40 // size of a vector in bytes without its values
 )
 
-// estimateTotal estimates the memory of reading the whole source, and the size of the corpus, from
-// share, the fraction that was read. If the fraction is unknown, share is 0, and bytes is the
-// memory counted so far.
+// estimateTotal estimates the memory for reading the whole source, and the size of the corpus.
+// share is the fraction of the source that was read. If it is unknown, share is 0, and bytes is the
+// memory used so far.
 func (a *allowance) estimateTotal() (bytes int64, size Size, share float64) {
 	if share = a.meter.parsedFraction(); share == 0 {
 		return a.used.Load(), Size{}, 0
@@ -164,7 +163,7 @@ func (a *allowance) checkFits(source string, bytes int64, size Size) error {
 	return a.limitError(source, "the whole", a.used.Load()+bytes, size)
 }
 
-// limitError returns a MemoryError. Its need is safetyFactor times the maximum of bytes and the
+// limitError returns a MemoryError. NeedBytes is safetyFactor times the maximum of bytes and the
 // memory of the planned computation.
 func (a *allowance) limitError(source, what string, bytes int64, size Size) error {
 	if a.need != nil {
@@ -220,9 +219,8 @@ func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, rounded to float32", rounded.count, at(int(rounded.first)))
 }
 
-// newVectorCorpus makes a corpus of vectors without labels. In messages, what denotes the columns,
-// such as pixels, and row denotes a row, such as image. first is the number of the first row in
-// messages.
+// newVectorCorpus makes a corpus of vectors without labels. Messages call columns what (such as
+// pixels) and a row row (such as image). They number rows from first.
 func newVectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {
@@ -236,8 +234,9 @@ func newVectorCorpus(
 	return c, nil
 }
 
-// limitVectors sets the vocabulary to Options.Vocabulary. If the option is nil, it removes values
-// of columns whose document frequency is outside [MinDF, MaxDF]; column indices don't change.
+// limitVectors sets the vocabulary to Options.Vocabulary. If Options.Vocabulary is nil, it removes
+// values of columns whose document frequency is outside [MinDF, MaxDF]; column indices don't
+// change.
 func limitVectors(c *Corpus, opt *Options) {
 	m := c.Documents
 	if opt.Vocabulary != nil {

@@ -33,7 +33,7 @@ func (r *arrayReader) readCSR() (*sparse.CSR, error) {
 			if len(shape) != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > float64(rows) {
 				return nil, r.syntaxError(fmt.Sprintf("a matrix of shape %v", shape), "rows and columns")
 			}
-			rows, cols = int64(shape[0]), int64(shape[1])-1 // cols becomes the index of the last column
+			rows, cols = int64(shape[0]), int64(shape[1])-1 // cols is the maximum column index
 		}
 	}
 	offsets, columns, values := lists["indptr"], lists["indices"], lists["data"]
@@ -69,8 +69,8 @@ func (r *arrayReader) readCSR() (*sparse.CSR, error) {
 	return out, nil
 }
 
-// readMember reads the one-dimensional array called name. If what isn't empty, its numbers must be
-// integers from 0 to most. For the array called format, it only checks that the text is csr.
+// readMember reads the one-dimensional array called name. If what isn't empty, the numbers must be
+// integers from 0 to most. If name is format, readMember only checks that the text is csr.
 func (r *arrayReader) readMember(archive *zip.Reader, name, what string, most int64) (list []float64, err error) {
 	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return strings.TrimSuffix(f.Name, ".npy") == name })
 	if at < 0 {

@@ -143,7 +143,7 @@ func readTSV(ctx context.Context, in *input, opt *Options, m *progressMeter) (*C
 	return c, err
 }
 
-// readTextLines reads a file of texts. It calls add for each line.
+// readTextLines reads a file of texts. It calls add to add each line to a piece.
 func readTextLines(
 	ctx context.Context, in *input, opt *Options, m *progressMeter, expected string,
 	add func(p *parsedTexts, l []byte, line int32) *SyntaxError,

@@ -15,7 +15,7 @@ import (
 // textStore keeps the texts of documents up to a limit. It may be used concurrently. A nil
 // textStore keeps nothing.
 type textStore struct {
-	keepAll   bool // true if all texts are kept, whatever their size
+	keepAll   bool // true if all texts are kept, regardless of size
 	remaining atomic.Int64
 	memory    *allowance
 }
@@ -29,8 +29,8 @@ func newTextStore(opt *Options) *textStore {
 	return k
 }
 
-// reserve reserves memory for more text and reports whether this memory is available. After a
-// failure, all texts are dropped.
+// reserve reserves memory for more text and reports whether this memory is available. If it returns
+// false, all texts are dropped.
 func (k *textStore) reserve(bytes int64) bool {
 	if k == nil {
 		return false

@@ -17,9 +17,9 @@ import (
 // fractional knot index of a number, by linear interpolation. The term for knot k has a value
 // proportional to exp(-2(u-k)²/w²), where w is the view's width, 1 by default. The Bhattacharyya
 // product of two numbers is approximately exp(-(u-u')²/2w²), a Gaussian kernel (rbf) of scaled
-// numbers. The error is at most 0.11 with seven or nine knots, and 0.21 with fewer. If w = 1, the
-// product of numbers three or more knots apart is 0. Source: Jebara, Kondor and Howard, JMLR 5
-// (2004), §3.1.
+// numbers. The approximation error is at most 0.11 with seven or nine knots, and 0.21 with fewer.
+// If w = 1, the Bhattacharyya product of numbers three or more knots apart is 0. Source: Jebara,
+// Kondor and Howard, JMLR 5 (2004), §3.1.
 const AnalyzerNumbers Analyzer = "numbers"
 
 // AnalyzerValues is the analyzer of numeric columns whose values form vectors, as rbf needs them.

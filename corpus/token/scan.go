@@ -43,7 +43,7 @@ type Scanner struct {
 	matched   []byte  // line in which the pattern is matched
 	grams     grams
 	chars     charState
-	unspaced  characterFinder // search for characters in the line
+	unspaced  characterFinder // finds characters of scripts without spaces in the line
 }
 
 // charState is the state of the character analyzers after the text so far.
@@ -333,13 +333,13 @@ var oneSpace = []byte{' '}
 type grams struct {
 	minN, maxN int
 	separate   bool // true if a space is inserted between units that aren't joined
-	pairs      bool // true if joined units form pairs, because maxN is 1
+	pairs      bool // true if n-grams are units and pairs of joined units, see Tokenizer.Pairs
 
 	buf      []byte // text of the last units
 	starts   []int  // start of each unit in buf
 	n        int    // number of units of the next n-gram; 0 for none
 	joined   bool   // true if the last two units are adjacent
-	returned bool   // true if next has returned an n-gram of these units
+	returned bool   // true if next has returned an n-gram since reset
 }
 
 func (g *grams) add(unit []byte, joined bool) {

@@ -48,10 +48,11 @@ type Tokenizer struct {
 	KeepCase bool // true if text isn't converted to lower case
 
 	// Pairs, if true, divides runs in scripts without spaces into characters and pairs of adjacent
-	// characters: Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and Hangul in runs
-	// of more than 12 syllables. A character is a letter with its combining marks. N-grams treat a
-	// character as a word, and join adjacent characters without a space. Pairs are used only if
-	// MaxN is 1. Readers set Pairs, and keep it if the text contains such scripts.
+	// characters. The scripts are Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and
+	// Hangul in runs of more than 12 syllables. A character is a letter with its combining marks.
+	// N-grams treat a character as a word, and join adjacent characters without a space. Pairs are
+	// used only if MaxN is 1. Readers set Pairs, and clear it if the text contains no script
+	// without spaces.
 	Pairs bool `json:",omitempty"`
 
 	// Pattern is a regular expression in Go's syntax (RE2) that matches words (token_pattern). If

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// AnalyzerVector is the analyzer of a view of one vector column, such as an encoder's embedding of
-// a text. It occurs only in views, with the number of coordinates, as in "embedding=vector:384".
+// AnalyzerVector is the analyzer for a column of vectors, such as text embeddings from an encoder.
+// It occurs only in views, with the number of coordinates, as in "embedding=vector:384".
 //
 // Each coordinate is a term. The similarity of two vectors is their cosine. A missing vector has a
 // single term.

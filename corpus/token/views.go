@@ -220,7 +220,7 @@ func (t Tokenizer) FormatTerm(term string) string {
 
 // WordFunc returns a function that reports whether a term is a word of its document. Words are the
 // shortest word n-grams, the longest character n-grams, whole words of char_wb, and category terms.
-// If there are several views, the view of a term determines the rule. Terms of vectors aren't
+// If there are several views, the rule for a term is its view's rule. Terms of vectors aren't
 // words. Terms of numbers are words only if no view has text or categories. For [AnalyzerValues],
 // the term of a number is a word, and the term of a missing number isn't.
 func (t Tokenizer) WordFunc() func(term []byte) bool {

@@ -68,8 +68,8 @@ type gpu struct {
 	columns []cuda.Columns // documents on the device; closed by their engine or by close
 }
 
-// Declare declares the flags for the back end. The command restarts on the CPU if FallsBack allows
-// this after a failure of the GPU.
+// Declare declares the flags for the back end. If the GPU fails and FallsBack returns true, the
+// command restarts on the CPU.
 func (c *ComputeFlags) Declare(f *cli.Flags) {
 	c.DeclareWorkers(f)
 	c.DeclareBackend(f)
@@ -133,7 +133,7 @@ func (c *ComputeFlags) run(ctx context.Context, e *cli.Env, work cli.RunFunc) er
 	e.Warnf("restarting on the CPU, because the GPU failed: %v", err)
 	_ = c.close() // the error is ignored, because the device isn't used again
 	c.Backend, c.gpu.reason = "cpu", "the GPU failed"
-	debug.FreeOSMemory() // this frees the memory of the first attempt
+	debug.FreeOSMemory() // frees the memory of the first attempt
 	return c.ExplainMemoryError(work(ctx, e))
 }
 
@@ -195,7 +195,7 @@ func (c *ComputeFlags) LoadDocuments(ctx context.Context, x *sparse.Embedded) (e
 	return columns, nil
 }
 
-// DeviceName returns the device's name, or an error that says why there is no device.
+// DeviceName returns the device's name, or the reason why there is no device as an error.
 func (c *ComputeFlags) DeviceName() (name string, err error) {
 	d, err := c.open()
 	if err != nil {

@@ -122,10 +122,9 @@ func (l *Limits) memoryLimit() (int64, string) {
 	return limit, what + " (use -m to override)"
 }
 
-// Budget returns the command's memory limit in bytes. It is -m, reduced to the limits of the
-// process, or by default three quarters of the memory that the host, the control groups and the
-// process limits leave at the first call. If -m isn't set and this memory is unknown, the limit is
-// 0.
+// Budget returns the command's memory limit in bytes. If -m is set, it is the minimum of -m and the
+// process limits. Otherwise, it is three quarters of the memory that the host, the control groups
+// and the process limits leave at the first call, or 0 if this amount is unknown.
 func (l *Limits) Budget() int64 {
 	limit, _ := l.memoryLimit()
 	return limit
@@ -182,8 +181,8 @@ func (l *Limits) ExplainMemoryError(err error) error {
 	return rewordedError{text + memory.Error(), err}
 }
 
-// marginDivisor divides the need to give the margin that ExplainMemoryError adds. Later steps may
-// need more memory, such as training on all documents after the first fold.
+// marginDivisor is the divisor of the margin NeedBytes/marginDivisor in ExplainMemoryError. Later
+// steps may need more memory than the failed step, such as training on all documents after a fold.
 const marginDivisor = 20
 
 type rewordedError struct {
@@ -194,8 +193,8 @@ type rewordedError struct {
 func (r rewordedError) Error() string { return r.text }
 func (r rewordedError) Unwrap() error { return r.err }
 
-// ProcBytes returns the size in bytes from a line such as "MemTotal: 8000 kB" of a file in /proc.
-// The line starts with key. If there is no such line, the result is 0.
+// ProcBytes returns the size in bytes on the line of a /proc file that starts with key, such as
+// "MemTotal: 8000 kB". If no line starts with key, the result is 0.
 func ProcBytes(file, key string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -215,8 +214,8 @@ func ProcBytes(file, key string) int64 {
 // ResetPeak resets [PeakBytes] if the system supports this.
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// PeakBytes returns the peak resident memory of the process in bytes since [ResetPeak] on Linux,
-// and elsewhere the current memory of the Go runtime.
+// PeakBytes returns the peak resident memory of the process in bytes since [ResetPeak]. On systems
+// other than Linux, it returns the current memory of the Go runtime.
 func PeakBytes() int64 {
 	if n := ProcBytes("/proc/self/status", "VmHWM:"); n > 0 {
 		return n

@@ -116,8 +116,8 @@ type existingFile struct {
 	info os.FileInfo
 }
 
-// existingFiles omits paths of missing files, and follows links. It also omits devices, because
-// output to a terminal overwrites nothing.
+// existingFiles returns the paths of existing files, and follows links. It omits character devices,
+// because output to a terminal overwrites nothing.
 func existingFiles(paths ...string) []existingFile {
 	var out []existingFile
 	for _, path := range paths {

@@ -27,7 +27,7 @@ type Flags struct {
 
 	ReportPath string // value of -report, see DeclareReport
 
-	PrintsResult bool // true to print the result, rather than only a report, if -o is unset
+	PrintsResult bool // true if the command prints its result, not only a report, when -o is unset
 
 	MaxArgs     int                                   // maximum number of arguments besides flags
 	Args        []string                              // arguments besides flags
@@ -74,7 +74,7 @@ func (f *Flags) AddCheck(check func() error) { f.checks = append(f.checks, check
 // WrapWork wraps the command's work in run, which calls the work once or several times.
 func (f *Flags) WrapWork(run func(context.Context, *Env, RunFunc) error) { f.wrapper = run }
 
-// Cleanup adds a function to call when the command has ended, even with an error.
+// Cleanup adds a function that is called when the command has ended, even after an error.
 func (f *Flags) Cleanup(end func() error) { f.cleanups = append(f.cleanups, end) }
 
 // IsSet reports whether at least one of the named flags was set.

@@ -78,10 +78,11 @@ type Median struct {
 	High   float64 `json:"high"`
 }
 
-// medianOf computes the confidence interval from order statistics: the number of values below the
-// true median is binomial, so the k-th smallest and the k-th largest value enclose the true median
-// except with probability 2 P(B(n, ½) < k). For fewer than 6 values, the interval is from minimum
-// to maximum and has a lower confidence level (David and Nagaraja, Order Statistics, 2003, §7.1).
+// medianOf computes the confidence interval from order statistics. The number of values below the
+// true median is binomial. So the true median is between the k-th smallest and the k-th largest
+// value with probability 1 - 2 P(B(n, ½) < k). For fewer than 6 values, the interval is from
+// minimum to maximum and has a lower confidence level (David and Nagaraja, Order Statistics, 2003,
+// §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

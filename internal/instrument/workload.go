@@ -1,6 +1,6 @@
-// Package instrument measures hardware with workloads of Gram. Workloads have names and versions.
+// Package instrument measures computers with Gram's workloads. Workloads have names and versions.
 // Results are checked before and after the timed rounds. Rounds are repeated until the medians are
-// precise. Results are written in Go's benchmark format, which benchstat compares.
+// precise. Results are written in Go's benchmark format, which benchstat reads.
 //
 // [Run] measures the workloads, and [Probe] the computer's peak rates.
 package instrument
@@ -46,10 +46,10 @@ type job struct {
 // SampleError is the largest error in a sample of values, relative to the tolerance.
 type SampleError struct {
 	ValueCount     int     `json:"values"`
-	ToleranceRatio float64 `json:"part"` // error divided by the tolerance; the result is wrong if it exceeds 1
+	ToleranceRatio float64 `json:"part"` // largest error divided by its tolerance; above 1, the result is wrong
 }
 
-// add counts a value whose error is off.
+// add adds a value with the error off to the sample.
 func (e *SampleError) add(off, tolerance float64) {
 	e.ValueCount++
 	part := 0.0

@@ -15,8 +15,8 @@ type npyWriter struct {
 	buf []byte
 }
 
-// NPYHeader returns the header of an array. of is the element type and shape the shape, both in
-// NumPy's notation.
+// NPYHeader returns the header of an array. of is the element type. of and shape are in NumPy's
+// notation.
 func NPYHeader(of, shape string) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", of, shape)
 	const before = 6 + 2 + 2 // magic, version, length

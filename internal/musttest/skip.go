@@ -14,8 +14,8 @@ func SkipRace(t testing.TB) {
 	}
 }
 
-// SkipIfEmulated skips a slow test of code without floating-point arithmetic on arm64 with -short,
-// because this processor is emulated.
+// SkipIfEmulated skips a slow test on arm64 with -short, because arm64 is emulated. It is for tests
+// of code without floating-point arithmetic.
 func SkipIfEmulated(t testing.TB) {
 	t.Helper()
 	if testing.Short() && runtime.GOARCH == "arm64" {

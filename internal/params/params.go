@@ -132,7 +132,7 @@ func Get(of any, name string) any {
 }
 
 // Visit calls visit for each parameter, with the names of field and parameter, and values that
-// [Set] accepts: none for the zero value, one per entry of a map.
+// [Set] accepts. The zero value has no values. A map has one value per entry.
 func Visit(of any, visit func(field, name string, values []string) error) error {
 	for _, f := range fieldsOf(of) {
 		var values []string

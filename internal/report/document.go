@@ -64,7 +64,7 @@ func (d *Document) AddFact(name, format string, args ...any) {
 	d.elements = append(d.elements, element{name: name, text: fmt.Sprintf(format, args...)})
 }
 
-// AddMetric adds a metric, which only pages show.
+// AddMetric adds a metric, which only HTML pages show.
 func (d *Document) AddMetric(name, value, note string) {
 	d.Metrics = append(d.Metrics, Metric{name, value, note})
 }

@@ -62,7 +62,7 @@ func (t *Table) Titles() []string { return t.rows[0] }
 // IsRightAligned reports whether a column is aligned to the right.
 func (t *Table) IsRightAligned(column int) bool { return t.rightAligned[column] }
 
-// Rows returns the cells of all rows below the titles, row by row.
+// Rows returns the cells of all rows, without the row of titles.
 func (t *Table) Rows() [][]string { return t.rows[1:] }
 
 func (t *Table) columnWidths() []int {

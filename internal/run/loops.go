@@ -6,7 +6,8 @@ import (
 )
 
 // ForEach calls f(worker, i) for 0 <= i < n, as [Tasks] does. ctx doesn't interrupt calls. If ctx
-// is done or a call panics, it returns the error of Tasks, otherwise the error with the smallest i.
+// is done or a call panics, ForEach returns the error of Tasks. Otherwise, it returns the error
+// with the smallest i.
 func ForEach(ctx context.Context, workers, n int, f func(worker, i int) error) error {
 	var mu sync.Mutex
 	bad, first := n, error(nil)

@@ -30,8 +30,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs %s%s of memory, but %s", e.Computation, more, FormatBytesCeil(e.NeedBytes), limit)
 }
 
-// CheckMemory returns a MemoryError if need, the bytes that suffice for the whole work, exceeds
-// limit. A limit of 0 means no limit. what names the work and begins with the package name.
+// CheckMemory returns a MemoryError if need exceeds limit. need is the memory in bytes for the
+// whole computation. A limit of 0 means no limit. what names the package and the computation.
 func CheckMemory(need, limit int64, what string, args ...any) error {
 	if limit == 0 || need <= limit {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// PanicError reports that a caller's function or a task panicked, on any goroutine. If panics
-// weren't recovered, a panic on a worker's goroutine would end the program.
+// PanicError reports that a caller's function or a task panicked. Panics are recovered, because a
+// panic on a worker's goroutine would end the program.
 type PanicError struct {
 	Function string // function that panicked, such as "engine: kernel mine"
 	Value    any    // result of recover, or an error that names runtime.Goexit

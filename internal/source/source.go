@@ -356,7 +356,7 @@ func (l Summary) String() string {
 	return s
 }
 
-// DocumentName returns document i's file name or its id in a table, or "" if there is none.
+// DocumentName returns the file name or table id of document i, or "" if it has no name.
 func DocumentName(c *corpus.Corpus, i int) string {
 	if c.Names == nil {
 		return ""

@@ -17,7 +17,7 @@ type NeighbourPair struct {
 }
 
 // NeighbourColumns returns the columns of a table of neighbours: the names of both documents, the
-// value and, if texts is true, the starts of both texts.
+// value and, if texts is true, the beginnings of both texts.
 func NeighbourColumns(rows, columns *corpus.Corpus, value string, texts bool) []table.Column[NeighbourPair] {
 	all := []table.Column[NeighbourPair]{
 		table.TextColumn("document", func(r *NeighbourPair) string { return DisplayName(rows, r.Document) }),
@@ -52,7 +52,7 @@ type GroupMember struct {
 }
 
 // GroupMemberColumns returns the columns of a table of groups: group number, document, keep or drop
-// and, if texts is true, the start of the text.
+// and, if texts is true, the beginning of the text.
 func GroupMemberColumns(c *corpus.Corpus, texts bool) []table.Column[GroupMember] {
 	all := []table.Column[GroupMember]{
 		table.IntColumn("group", func(r *GroupMember) int { return r.Group }),

@@ -11,7 +11,7 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// MaxValues is the maximum number of values in a list. More values probably mean a wrong step.
+// MaxValues is the maximum number of values in a list. A longer list probably has a wrong step.
 const MaxValues = 1000
 
 // ParseValues parses NAME=LIST, where LIST contains values and ranges, separated by commas. The

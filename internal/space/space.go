@@ -17,18 +17,18 @@ import (
 type Space struct {
 	Embedder   *sparse.Embedder
 	Columns    *sparse.CSR // documents to which the embedding is fitted
-	Rows       *sparse.CSR // documents to compare with Columns; nil to compare pairs of Columns
+	Rows       *sparse.CSR // documents to compare with Columns; nil to compare pairs of documents in Columns
 	TermCount  int         // number of fitted columns
 	BlankCount int         // number of texts without any term of nonzero weight
 }
 
 // New fits an embedding to the documents of columns, for comparison with the documents of rows. If
-// rows is nil, pairs of documents of columns are compared. A term that occurs only in rows is
-// treated like a term of one document of columns: its idf weight is log D, where D is the number of
-// documents, and its weight from labels is almost 0. Embeddings that scale columns drop the term.
-// Both corpora must be text with the same tokenizer, or vectors with the same number of columns.
-// Files in LIBSVM's format may have fewer columns, because the format doesn't store the number of
-// columns. Neither corpus is changed.
+// rows is nil, pairs of documents of columns are compared. A term that occurs only in rows gets the
+// weight of a term of one document of columns. Its idf weight is log D, where D is the number of
+// documents in columns. Its weight from labels is almost 0. Embeddings that scale columns drop the
+// term. Both corpora must be text with the same tokenizer, or vectors with the same number of
+// columns. Files in LIBSVM's format may have fewer columns, because the format doesn't store the
+// number of columns. Neither corpus is changed.
 //
 // If apart is true, texts without terms have equal vectors if the texts are equal, and orthogonal
 // vectors otherwise. If apart is false, texts without terms are zero vectors, as kernels that

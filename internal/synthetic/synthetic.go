@@ -103,7 +103,7 @@ type Generator struct {
 // TermBytes returns the size of a generator in bytes per term.
 func (s Spec) TermBytes() int64 { return 12 + 4*int64(s.ClassCount) }
 
-// NewGenerator returns a generator, made by up to workers goroutines. It fails if ctx is done.
+// NewGenerator builds a generator on up to workers goroutines. It fails if ctx is done.
 func (s Spec) NewGenerator(ctx context.Context, workers int) (*Generator, error) {
 	g := &Generator{spec: s, zipf: newZipfTable(s.TermCount), orders: make([][]uint32, s.ClassCount)}
 	return g, run.Parallel(ctx, workers, s.ClassCount, func(c int) {

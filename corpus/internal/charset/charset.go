@@ -18,7 +18,7 @@ import (
 // Charset is the encoding of a text. The zero value is auto.
 type Charset struct {
 	codec  encoding.Encoding // nil for UTF-8 and auto
-	isUTF8 bool              // true if text is always UTF-8, even if it begins with UTF-16's byte order mark
+	isUTF8 bool              // true if text is read as UTF-8, even if it begins with a UTF-16 byte order mark
 }
 
 // overrides holds encodings that package htmlindex lacks or defines differently. htmlindex maps
@@ -44,7 +44,7 @@ func Lookup(name string) (Charset, error) {
 }
 
 // Decode returns a reader that converts r to UTF-8 without a byte order mark. decoded reports
-// whether r isn't UTF-8. If it is true, U+FFFD replaces bytes that can't be decoded.
+// whether r has another encoding. If decoded is true, U+FFFD replaces bytes that can't be decoded.
 func (c Charset) Decode(r *bufio.Reader) (text io.Reader, decoded bool) {
 	if c.codec != nil {
 		return transform.NewReader(r, c.codec.NewDecoder()), true

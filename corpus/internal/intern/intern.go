@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Table assigns IDs to terms, from 0. It has few pointers, so that garbage collections are fast.
-// The zero value is an empty table. A Table must not be used concurrently.
+// Table assigns consecutive IDs to terms, from 0. It has few pointers, so that garbage collections
+// are fast. The zero value is an empty table. A Table must not be used concurrently.
 type Table struct {
 	slots []slot // open addressing with linear probing; the length is a power of two
 	shift uint   // 64 - log₂ of the length

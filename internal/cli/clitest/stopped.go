@@ -11,8 +11,8 @@ import (
 	"github.com/gramengine/gram/internal/cli"
 )
 
-// Commands returns the commands that scripts can run. The command name runs the program. The
-// commands "heeds" and "stopped" run the program and send a signal while it works. The command
+// Commands returns the commands that scripts can run. The command with the given name runs the
+// program. The commands "heeds" and "stopped" run the program and send it a signal. The command
 // "eager" calls change and then runs the program.
 func Commands(name string, main, change func()) map[string]func() {
 	return map[string]func(){

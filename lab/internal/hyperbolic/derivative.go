@@ -2,7 +2,7 @@ package hyperbolic
 
 import "math"
 
-// derivatives holds the buffers of its method log. It must not be used concurrently.
+// derivatives holds the buffers of the method log. It must not be used concurrently.
 type derivatives struct{ p, g []float64 }
 
 // log returns the logarithm of

@@ -14,7 +14,7 @@ const MaxDimension = 2000
 // concurrently.
 type Kernel struct {
 	n, m        int     // n = 2m+1 or 2m+2
-	t           float64 // time, in squared units of r for curvature -1
+	t           float64 // time, in units of r²
 	logConstant float64 // logarithm of the factors before exp(-r²/4t)
 }
 

@@ -53,8 +53,8 @@ func squaredDistance(a, b []float64) float64 {
 	return sum[0] + sum[1] + (sum[2] + sum[3])
 }
 
-// FitNormal returns the maximum-likelihood estimate of a normal distribution from the listed N rows
-// of points, restricted to the listed P columns,
+// FitNormal returns the maximum-likelihood estimate of a normal distribution from N rows of points,
+// restricted to P columns,
 //
 //	μ = 1/N Σ x,   σ² = 1/(NP) Σ ‖x-μ‖²
 //

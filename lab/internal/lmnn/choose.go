@@ -19,8 +19,8 @@ type IterationChoice struct {
 func (c *IterationChoice) maxIterations() int { return 3*c.Iterations + 20 }
 
 // ChooseIterations returns the number of iterations of [Train] with the fewest errors on test. Ties
-// go to the smallest number. With few documents and many columns, a fully trained metric overfits,
-// and may have more errors than the Euclidean metric.
+// go to the smallest number. With few documents and many columns, a fully trained metric may
+// overfit and have more errors than the Euclidean metric.
 //
 // ChooseIterations evaluates 1, 2, 3, 4, 5, 6, 8, 10, 13, … iterations. It stops if there are no
 // errors, or after 3n + 20 iterations, where n is the best number so far. It needs the memory of

@@ -63,10 +63,10 @@ func predictValueCount(rows, tests, columns int) int64 { return 2 * int64(rows+t
 type energyClassifier struct {
 	m          *Model
 	s          Settings
-	margins    []float64 // 1 + distance to each target; -Inf if the target is missing
+	margins    []float64 // 1 + squared distance to each target neighbour; -Inf if the target is missing
 	distances  []float64
 	neighbours []*neighbourList // nearest documents, by class
-	pushLosses []float64        // increase in the loss of each class's documents if the new document is added
+	pushLosses []float64        // increase in the push loss of each class's documents due to the new document
 }
 
 func newEnergyClassifier(m *Model, s Settings, margins []float64) *energyClassifier {

@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Products with L can take minutes and are computed in pieces, because gonum lacks cancellation.
-// Gonum multiplies in blocks of blasBlock rows and columns, unless the result has fewer than four
-// blocks. Pieces are chosen so that sums are bit-identical to sums of the whole product.
+// blasBlock is the number of rows and columns of a block in gonum's products. Products with fewer
+// than four blocks aren't divided. Products with L can take minutes and are computed in pieces,
+// because gonum lacks cancellation. Pieces are chosen so that sums are bit-identical to sums of the
+// whole product.
 const blasBlock = 64
 
 // forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the

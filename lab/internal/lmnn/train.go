@@ -13,19 +13,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// These are the initial and the maximum number of iterations per round. After each round, the list
-// of pairs within reach (see findImpostors) is updated. The first rounds are short, because the
-// metric changes most in the first rounds.
+// Initial and maximum number of iterations per round. Each round ends with an update of the list of
+// pairs within reach, see findImpostors. The first rounds are short, because the metric changes
+// most in the first rounds.
 const (
 	initialRoundIterations = 2
 	maxRoundIterations     = 30
 )
 
 // Train learns a metric from a corpus of vectors. Documents that don't have exactly one class are
-// ignored. Results are bit-identical for any number of workers. Training takes about ten rounds,
-// each with a time quadratic in the number of documents. Training uses the memory of 21 dense
-// float64 copies of the documents and 22 of L, plus 4 bytes per pair that violates a margin or
-// nearly does.
+// ignored. Results are bit-identical for any number of workers. Training takes about ten rounds.
+// The time per round is quadratic in the number of documents. Training needs memory for 21 dense
+// float64 copies of the documents and 22 copies of L, plus 4 bytes per pair that violates a margin
+// or nearly does.
 //
 // Train fails if settings are out of range. It fails if there are more than MaxColumns columns or
 // fewer than two classes, or if no class has two documents. It also fails if memory is
@@ -232,7 +232,7 @@ func (p *problem) runRounds(ctx context.Context, m *Model, o Options) error {
 		case gained > m.Settings.Tolerance*m.Loss:
 			most = min(2*most, maxRoundIterations)
 		case value == found.Value || most == 1:
-			return nil // ε has no terms from other pairs, or rounds can't be shorter
+			return nil // the loss has no terms from unlisted pairs, or rounds can't be shorter
 		default:
 			most, slack = max(most/2, 1), 2*slack
 			if near, err = p.findImpostors(ctx, m.Transform, slack); err != nil {

@@ -128,8 +128,8 @@ func (t *training) chooseC(ctx context.Context, lv *level) (best float64, err er
 	return best, err
 }
 
-// withSVMProblem prepares an SVM problem, and calls train with the problem, settings without C, and
-// the number 1 / mean k(x, x).
+// withSVMProblem prepares an SVM problem, and calls train with the problem, settings in which C is
+// unset, and 1 / mean k(x, x).
 func (t *training) withSVMProblem(
 	ctx context.Context, lv *level, c *corpus.Corpus, train func(*svm.Problem, svm.Settings, float64) error,
 ) error {

@@ -33,7 +33,8 @@ func (t *training) heldBytes(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.maxTriedWidth()) + models
 }
 
-// remainingBytes returns the memory in bytes that remains for a stage. 0 means no limit.
+// remainingBytes returns the unused memory in bytes. stage is the memory that a stage already uses.
+// The result is 0 if there is no limit.
 func (t *training) remainingBytes(stage int64) int64 {
 	if t.o.MemoryBytes == 0 {
 		return 0

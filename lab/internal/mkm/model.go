@@ -202,11 +202,11 @@ func (l *Layer) validate(below int) error {
 	return nil
 }
 
-// Predict classifies documents. The predicted class has the largest decision value: the negated
-// energy for a metric, the decision value of an SVM, or 1 for the class with the most votes of
-// neighbours. Columns must be numbered as in the training corpus. Results are bit-identical for any
-// number of workers. Predict fails if an embedding doesn't support a value, if memory is
-// insufficient, and soon after ctx is done.
+// Predict classifies documents. The predicted class has the largest decision value. A metric's
+// decision values are negated energies. Nearest neighbours give 1 to the class with the most votes.
+// Columns must be numbered as in the training corpus. Results are bit-identical for any number of
+// workers. Predict fails if an embedding doesn't support a value, if memory is insufficient, and
+// soon after ctx is done.
 func (m *Model) Predict(ctx context.Context, docs *sparse.CSR, o Options) (*model.Prediction, error) {
 	found, err := PredictAll(ctx, []*Model{m}, docs, o)
 	if err != nil {

@@ -56,7 +56,7 @@ type Settings struct {
 
 	Classifier FinalClassifier `param:"final" max:"2" help:"final classifier; svm uses -kernel (default: arccos:n=1)"`
 	// Steps is the number of iterations of FinalLMNN. If Steps is 0, [lmnn.ChooseIterations]
-	// selects the number.
+	// selects the number of iterations.
 	Steps  int     `param:"steps" min:"1" auto:"0" help:"number of iterations of final=lmnn"`
 	K      int     `param:"k" min:"1" max:"1024" auto:"0" help:"number of neighbours of final=knn"`
 	Kernel string  `param:"kernel" default:"arccos:n=1" flag:""` // kernel of FinalSVM
@@ -151,7 +151,7 @@ type LevelChoice struct {
 	StepsWrong int `json:",omitempty"` // number of held-out documents misclassified by the metric
 }
 
-// String describes the choice in a line for progress messages.
+// String formats the choice as a line for progress messages.
 func (c LevelChoice) String() string {
 	text := fmt.Sprintf("%d of %d features", c.Width, c.Features)
 	if c.Level == 0 {

@@ -34,9 +34,10 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 	return models[0], nil
 }
 
-// TrainPath trains a model for each number of layers that is at least from, and for each
-// classifier in finals, in this order. Each model equals the result of [Train], but layers are
-// fitted only once. TrainPath fails if from is out of range, if finals is empty, or if Train fails.
+// TrainPath trains models with from to len(s.Layers) layers, one per classifier in finals. Models
+// are ordered by number of layers, then by classifier. Each model equals the result of [Train], but
+// layers are fitted only once. TrainPath fails if from is out of range, if finals is empty, or if
+// Train fails.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {
@@ -53,7 +54,7 @@ type training struct {
 	o          Options
 	c          *corpus.Corpus // documents with exactly one class
 	y          []int32
-	rows       []int // corpus indices of these documents, in the corpus passed to Train
+	rows       []int // index of each document of c in the corpus passed to Train
 	digest     [32]byte
 	finals     []FinalClassifier
 	firstLevel int // first level for which a classifier is trained
@@ -141,7 +142,7 @@ func (t *training) needsHoldout() bool {
 		t.s.C == 0 && slices.Contains(t.finals, FinalSVM) || t.s.Steps == 0 && slices.Contains(t.finals, FinalLMNN)
 }
 
-// holdOut holds out 1/Folds of the documents of each class, in the list valid.
+// holdOut returns about 1/Folds of each class's documents in valid, and the others in fit.
 func (t *training) holdOut() (fit, valid []int) {
 	classes := make([]int, len(t.y))
 	for i, class := range t.y {

@@ -143,8 +143,8 @@ func Hash(name string) uint64 {
 	return h.Sum64()
 }
 
-// SplitByClass divides docs into the documents for which positive is true, and the others. seed and
-// name determine the order of both lists.
+// SplitByClass returns the documents docs[i] with positive[i] in own, and the other documents in
+// others. seed and name determine the order of both lists.
 func SplitByClass(seed uint64, name string, docs []int, positive []bool) (own, others []int) {
 	for i, d := range docs {
 		if positive[i] {

@@ -27,7 +27,7 @@ type Env struct {
 	OnWarning  func(message string)                  // warning callback; may be nil
 }
 
-// NumWorkers returns Workers, or the number of CPUs if Workers is 0.
+// NumWorkers returns Workers, or GOMAXPROCS if Workers is 0.
 func (r *Env) NumWorkers() int {
 	if r.Workers > 0 {
 		return r.Workers
@@ -50,8 +50,8 @@ func (r *Env) ReportProgress(stage string, done, total int64) {
 	}
 }
 
-// ProgressCounter returns a function that reports the progress of a stage of total steps. This
-// function must be called after each step.
+// ProgressCounter returns a function to call after each of the total steps of a stage. The function
+// reports the progress.
 func (r *Env) ProgressCounter(stage string, total int) func() {
 	var steps atomic.Int64
 	r.ReportProgress(stage, 0, int64(total))
@@ -61,8 +61,8 @@ func (r *Env) ProgressCounter(stage string, total int) func() {
 // programBytes is the memory of a run in bytes, excluding corpora, SVM problems and matrices.
 const programBytes = 32 << 20
 
-// CheckMemory returns an error unless the memory limit suffices for the program, for engines on
-// docs, and for matrices. matrices is a size in bytes. what names the computation in the error.
+// CheckMemory fails if the program, an engine for each of docs, and matrices (in bytes) together
+// exceed the memory limit. what names the computation in the error.
 func (r *Env) CheckMemory(what string, matrices int64, docs ...*sparse.CSR) error {
 	need := matrices + programBytes
 	for _, m := range docs {

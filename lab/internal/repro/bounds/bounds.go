@@ -1,7 +1,7 @@
 // Package bounds computes covering numbers and Rademacher averages of kernels on documents, as
 // defined in §4 of Lafferty and Lebanon, JMLR 6 (2005). It estimates the eigenvalues of the
 // kernel's integral operator by the eigenvalues λ of K/n, where K is the Gram matrix of n
-// documents. The eigenfunctions are √n times the eigenvectors.
+// documents. It estimates the eigenfunctions by √n times the eigenvectors.
 package bounds
 
 import (

@@ -15,7 +15,7 @@ import (
 
 type dataset struct {
 	name   string
-	source *repro.Source // corpus that the set is made from; nil if the set needs no files
+	source *repro.Source // source corpus of the data set; nil if the data set needs no files
 	// Numbers of documents; trainCount includes validCount. 0 means all documents or, for
 	// validCount, a fifth of the training documents.
 	trainCount, validCount, testCount int
@@ -84,7 +84,7 @@ func minNonzero(sizes ...int) int {
 	return slices.Min(slices.DeleteFunc(sizes, func(n int) bool { return n == 0 }))
 }
 
-// read reads or draws s, up to train and test documents. If train or test is 0, there is no limit.
+// read reads or draws s. train and test limit the number of documents; 0 means no limit.
 func (s *dataset) read(
 	ctx context.Context, r *repro.Env, text repro.TermSettings, train, test int,
 ) (*trainTestSplit, error) {
@@ -136,8 +136,8 @@ func (s *dataset) read(
 	return d, nil
 }
 
-// lastOfEachClass returns the last documents of each class, in proportion to class size and about k
-// in total. The list others contains all other documents. Both lists are ascending.
+// lastOfEachClass returns about k documents: the last of each class, in proportion to class size.
+// The list others contains all other documents. Both lists are ascending.
 func lastOfEachClass(c *corpus.Corpus, k int) (last, others []int) {
 	n := c.Documents.Rows()
 	left := make([]int, len(c.Classes)) // number of unvisited documents per class
@@ -187,8 +187,8 @@ func sampleIndices(seed uint64, what string, n, k int) (chosen, others []int) {
 	return chosen, others
 }
 
-// subsample draws a random sample of c. The sample size is the minimum of the nonzero sizes and of
-// the size of c.
+// subsample draws a random sample of c. The sample size is the minimum of the nonzero sizes and the
+// number of documents in c.
 func subsample(r *repro.Env, what string, c *corpus.Corpus, sizes ...int) *corpus.Corpus {
 	have := c.Documents.Rows()
 	n := minNonzero(append(sizes, have)...)

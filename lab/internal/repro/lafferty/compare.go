@@ -21,8 +21,8 @@ type comparison struct {
 
 func (c *comparison) logRatio(k int) float64 { return math.Abs(math.Log(c.measured[k] / c.printed[k])) }
 
-// order returns the initials of the kernels, best first, such as "DG=L". Figures count as equal if
-// they agree in the printed decimals.
+// order returns the initials of the kernels, best first, such as "DG=L". Figures are tied if they
+// are equal after rounding to the paper's decimals.
 func (c *comparison) order(figures [len(kernels)]float64) string {
 	if math.IsNaN(figures[0]) {
 		return ""

@@ -59,8 +59,8 @@ type curveWorker struct {
 	classifierCount int64
 }
 
-// measureSplit measures the random split of task t with the given number. It returns the numbers of
-// test errors and of cross-validation errors for each size and C.
+// measureSplit measures random split number of task t. It returns the numbers of test errors and of
+// cross-validation errors for each size and C.
 func (w *curveWorker) measureSplit(ctx context.Context, t *task, number int) (test, folds [][]int, err error) {
 	s := newSplit(t, w.plan.seed, number)
 	for _, size := range t.sizes {

@@ -82,7 +82,7 @@ const linear, gaussian, diffusion = 0, 1, 2
 var embeddingSuffixes = []string{"-l2", "-l1-sqrt"}
 
 // scalesOf returns the scales to try for kernel k. For a kernel without a scale, it returns a
-// single value, which isn't used.
+// single unused value.
 func (p *settings) scalesOf(k int) []float64 {
 	if kernels[k].scaled {
 		return p.Scales

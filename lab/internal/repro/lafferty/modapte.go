@@ -109,8 +109,9 @@ func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embe
 // rowBytes returns the size of the solver's row cache in bytes: half the matrix, at least 1 MiB.
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
-// measure trains classifiers with one kernel for each C. It trains on all training stories to
-// classify the test stories, and without the held-out stories to classify the held-out stories.
+// measure trains classifiers with kernel k for each C. Classifiers for the test stories are trained
+// on all training stories. Classifiers for the held-out stories are trained on the other training
+// stories.
 func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool,
 	workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
@@ -154,7 +155,7 @@ func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kerne
 }
 
 // decideTopics classifies stories with the classifiers of all topics. m has one column of kernel
-// values per story. If only isn't nil, decideTopics classifies only stories whose element is true.
+// values per story. If only isn't nil, decideTopics classifies only stories s with only[s].
 func decideTopics(ctx context.Context, c *solver.Classifier, m matrix, labels [][]int, only []bool, workers int,
 	loops *asm.Kernels) []topicResult {
 	out := make([]topicResult, len(c.Functions))
@@ -256,8 +257,8 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 			">held out: Gau", ">held out: dif", "held out: best", ">held out: p lin", ">held out: p Gau"}, comparisonColumns,
 			[]string{"printed ±", "±"})...)
 	var rows []comparison
-	// Topics for which diffusion is among the best kernels, with C and scale selected on test
-	// stories (0) or on held-out stories (1).
+	// first lists the topics for which diffusion is among the best kernels, with C and scale
+	// selected on test stories (first[0]) or on held-out stories (first[1]).
 	var first [2][]string
 	for topic, name := range topTen {
 		cells := []string{name}
@@ -296,9 +297,9 @@ func (p *settings) modApteTable(number, what string, better float64, figure func
 	}
 }
 
-// signOf returns the sign in Table 6 for a measured F1: + if this F1 exceeds the F1 of Zhang and
-// Oles (2001). The paper prints only its own F1 and the sign of the difference. If the sign for the
-// measured F1 can't be inferred from these two, signOf returns "?".
+// signOf returns the sign in Table 6 for a measured F1: + if it exceeds the F1 of Zhang and Oles
+// (2001). The paper prints its own F1 and sign, but not the F1 of Zhang and Oles. If the sign of
+// the measured F1 can't be inferred, signOf returns "?".
 func signOf(sign string, measured, printed float64) string {
 	if sign == "+" && measured >= printed || sign == "-" && measured <= printed || sign == "" {
 		return sign

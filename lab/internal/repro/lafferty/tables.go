@@ -87,7 +87,7 @@ func (p *settings) measure(ctx context.Context, r *repro.Env, docs *sparse.CSR, 
 	})
 }
 
-// choice holds a kernel's scale and C, as selected for a task, features and size.
+// choice holds the scale and C selected for a kernel, task, feature set and size.
 type choice struct {
 	scale, c float64
 	errors   []float64 // test errors, one per split

@@ -136,8 +136,8 @@ func (s *split) testDocuments(size int) (positive, negative []int) {
 	return positive, negative
 }
 
-// check returns an error unless training and test sets have at least two documents of each class,
-// for training sets of the given size.
+// check fails if, for training sets of the given size, a training set or test set has fewer than
+// two documents of a class.
 func (t *task) check(size int) error {
 	s := newSplit(t, 0, 0)
 	p, n := len(s.positive), len(s.negative)

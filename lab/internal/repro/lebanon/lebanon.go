@@ -65,7 +65,7 @@ type method struct {
 
 const tolerance = 1e-3
 
-// methods lists Figure 4's methods and two controls. The others are compared with the first.
+// methods lists Figure 4's methods and two controls. All other methods are compared with the first.
 var methods = []method{
 	{"spherical", "tf-l1-sqrt", true, false},
 	{"L1", "tf-l1", false, false},

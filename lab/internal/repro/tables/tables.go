@@ -1,5 +1,5 @@
 // Package tables measures models that gram trains with default options on tables of numbers and
-// categories. Rows of a table without categories are also used as vectors, as from an .npy file.
+// categories. Rows of a table without categories are also read as vectors, as from an .npy file.
 package tables
 
 import (
