@@ -32,8 +32,7 @@ func (e *SyntaxError) Error() string {
 	return e.Describe(func(field string) string { return "Options." + field })
 }
 
-// Describe is like Error, but formats the name of an Options field by option, for example as a
-// flag.
+// Describe is like Error, but formats names of Options fields by option, for example as flags.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	s := fmt.Sprintf("corpus: %s: %s, expected %s", position(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
@@ -74,8 +73,7 @@ func (e *SyntaxError) withOption(field, does string) *SyntaxError {
 	return e
 }
 
-// withPosition sets File to file and adds line to Line. Line then counts from the start of the
-// file.
+// withPosition sets File, and adds line to Line, so that Line counts from the start of the file.
 func (e *SyntaxError) withPosition(file string, line int64) *SyntaxError {
 	e.File, e.Line = file, e.Line+line
 	return e

@@ -118,8 +118,7 @@ func (p *producer) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// replaceText replaces the unread part of the file by the lines that next returns before its first
-// error.
+// replaceText replaces the rest of the file by the lines that next returns before its first error.
 func (in *input) replaceText(next func() ([]byte, error)) {
 	in.r, in.line = bufio.NewReaderSize(&producer{next: next}, 64<<10), 1
 }

@@ -112,8 +112,7 @@ func (c Columns) indicesIn(names []string) ([]int, error) {
 }
 
 // Arrange converts rows with one field per name to rows with one field per column of c. Fields of
-// missing columns are empty. It fails if all columns are missing, or if a required column is
-// missing.
+// missing columns are empty. It fails if a required column or all columns are missing.
 func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	from, err := c.indicesIn(names)
 	if err != nil {

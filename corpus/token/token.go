@@ -51,8 +51,7 @@ type Tokenizer struct {
 	// characters. The scripts are Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan, and
 	// Hangul in runs of more than 12 syllables. A character is a letter with its combining marks.
 	// N-grams treat a character as a word, and join adjacent characters without a space. Pairs are
-	// used only if MaxN is 1. Readers set Pairs, and clear it if the text contains no script
-	// without spaces.
+	// used only if MaxN is 1. Readers clear Pairs if the text contains none of the scripts.
 	Pairs bool `json:",omitempty"`
 
 	// Pattern is a regular expression in Go's syntax (RE2) that matches words (token_pattern). If

@@ -109,8 +109,7 @@ func ComputeDigest(ctx context.Context, w *Workload, isa asm.ISA, workers int) (
 	return formatDigest(digest), err
 }
 
-// prepare prepares the workloads, checks their results, and adds a row per workload and worker
-// count.
+// prepare prepares workloads, checks their results, and adds a row per workload and worker count.
 func (m *measurement) prepare(ctx context.Context, o *Options) error {
 	d := newDocumentCache(slices.Max(o.WorkerCounts))
 	for _, w := range o.Workloads {

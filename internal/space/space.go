@@ -32,7 +32,7 @@ type Space struct {
 //
 // If apart is true, texts without terms have equal vectors if the texts are equal, and orthogonal
 // vectors otherwise. If apart is false, texts without terms are zero vectors, as kernels that
-// depend on norms require. Vectors of zeros are always zero vectors.
+// depend on norms require. apart has no effect on corpora of vectors.
 func New(e sparse.Embedding, columns, rows *corpus.Corpus, apart bool) (*Space, error) {
 	all := []*corpus.Corpus{columns}
 	if rows != nil {

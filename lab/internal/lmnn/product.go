@@ -9,9 +9,8 @@ import (
 )
 
 // blasBlock is the number of rows and columns of a block in gonum's products. Products with fewer
-// than four blocks aren't divided. Products with L can take minutes and are computed in pieces,
-// because gonum lacks cancellation. Pieces are chosen so that sums are bit-identical to sums of the
-// whole product.
+// than four blocks aren't divided. Products with L can take minutes. They are computed in pieces to
+// check ctx. Pieces are chosen so that sums are bit-identical to sums of the whole product.
 const blasBlock = 64
 
 // forEachPiece divides n documents of d columns at multiples of blasBlock, and calls f with the

@@ -33,8 +33,7 @@ func (t *training) heldBytes(models int64) int64 {
 	return 2*t.c.Documents.Bytes() + 20*int64(len(t.y))*int64(t.s.maxTriedWidth()) + models
 }
 
-// remainingBytes returns the unused memory in bytes. stage is the memory that a stage already uses.
-// The result is 0 if there is no limit.
+// remainingBytes returns the unused memory if a stage uses stage bytes, or 0 if there is no limit.
 func (t *training) remainingBytes(stage int64) int64 {
 	if t.o.MemoryBytes == 0 {
 		return 0

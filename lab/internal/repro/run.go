@@ -15,7 +15,7 @@ import (
 // Env is the environment of an experiment. All fields except DataDir may be zero.
 type Env struct {
 	DataDir     string // data folder, with a sub-folder for each corpus
-	Workers     int    // number of goroutines; 0 for the number of CPUs
+	Workers     int    // number of goroutines; 0 for GOMAXPROCS
 	ISA         string // instruction set; empty for the best available
 	MemoryBytes int64  // memory limit in bytes; 0 for no limit
 	Seed        uint64 // seed for all random choices

@@ -4,9 +4,9 @@ package sphere
 // the derivative of the loss with respect to the margin. Lambda is Projection.Lambda.
 type Contribution struct{ Slope, Lambda float64 }
 
-// LambdaSums holds sums of Slope·Lambda over documents, by the sign of Lambda. At a term that a
-// document lacks, the document contributes Slope·Lambda·û to the gradient if Lambda·û > 0. So
-// Negative applies to terms with û < 0, and Positive to terms with û > 0.
+// LambdaSums holds sums of Slope·Lambda over documents, by the sign of Lambda. If Lambda·û > 0 at a
+// term, a document with or without the term contributes Slope·Lambda·û to the gradient. So Negative
+// applies to terms with û < 0, and Positive to terms with û > 0.
 type LambdaSums struct{ Negative, Positive float64 }
 
 // Add adds the contribution w of a document to b.
