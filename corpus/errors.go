@@ -32,7 +32,7 @@ func (e *SyntaxError) Error() string {
 	return e.Describe(func(field string) string { return "Options." + field })
 }
 
-// Describe is like Error, but formats names of Options fields by option, for example as flags.
+// Describe is like Error, but calls option to format names of Options fields, such as flags.
 func (e *SyntaxError) Describe(option func(field string) string) string {
 	s := fmt.Sprintf("corpus: %s: %s, expected %s", position(e.File, e.Line), e.Found, e.Expected)
 	if e.Option != "" {
@@ -45,7 +45,7 @@ func (e *SyntaxError) Describe(option func(field string) string) string {
 }
 
 // Describe returns the message, followed by the option and the remedy in parentheses, if any. It
-// formats the name of an Options field by option.
+// calls option to format the name of an Options field.
 func (w Warning) Describe(option func(field string) string) string {
 	if w.Option == "" {
 		return w.Message
@@ -172,8 +172,7 @@ func (c *Corpus) DocumentName(i int) string {
 }
 
 // TermName returns the name of a term in messages, such as term "text". If there is no vocabulary,
-// the name is the index in an svmlight file. In other formats, the name is the column, counted from
-// 0.
+// the name is the index in an svmlight file. In other formats, it is the column, from 0.
 func (c *Corpus) TermName(t uint32) string {
 	switch {
 	case int(t) < len(c.Vocabulary):

@@ -219,8 +219,8 @@ func (w *warnings) addRowWarnings(m *sparse.CSR, at func(row int) string) {
 	w.add("value beyond ±16,777,215, rounded to float32", rounded.count, at(int(rounded.first)))
 }
 
-// newVectorCorpus makes a corpus of vectors without labels. Messages call columns what (such as
-// pixels) and a row row (such as image). They number rows from first.
+// newVectorCorpus makes a corpus of vectors without labels. what and row are the nouns for columns
+// and a row in messages, such as pixels and image. first is the number of the first row.
 func newVectorCorpus(
 	file string, m *sparse.CSR, opt *Options, what, row string, first int,
 ) (*Corpus, error) {

@@ -181,7 +181,7 @@ func (l *Limits) ExplainMemoryError(err error) error {
 	return rewordedError{text + memory.Error(), err}
 }
 
-// marginDivisor is the divisor of the margin NeedBytes/marginDivisor in ExplainMemoryError. Later
+// marginDivisor determines the margin NeedBytes/marginDivisor that ExplainMemoryError adds. Later
 // steps may need more memory than the failed step, such as training on all documents after a fold.
 const marginDivisor = 20
 

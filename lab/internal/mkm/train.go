@@ -36,8 +36,7 @@ func Train(ctx context.Context, c *corpus.Corpus, s Settings, o Options) (*Model
 
 // TrainPath trains models with from to len(s.Layers) layers, one per classifier in finals. Models
 // are ordered by number of layers, then by classifier. Each model equals the result of [Train], but
-// layers are fitted only once. TrainPath fails if from is out of range, if finals is empty, or if
-// Train fails.
+// layers are fitted only once. It fails if from is out of range, finals is empty, or Train fails.
 func TrainPath(
 	ctx context.Context, c *corpus.Corpus, s Settings, finals []FinalClassifier, from int, o Options,
 ) ([]*Model, error) {

@@ -2,8 +2,7 @@
 // kernel's feature map. It uses finite differences of the kernel.
 //
 // For k(⟨x,y⟩, ‖x‖, ‖y‖) = ⟨φ(x), φ(y)⟩, the metric of the points φ(x) is g = ∂²k/∂x∂yᵀ at y = x. g
-// is invariant under rotations. With u = ln ‖x‖ and dΩ² the metric of the unit sphere, the line
-// element is
+// is invariant under rotations. With u = ln ‖x‖ and the unit sphere metric dΩ², the line element is
 //
 //	ds² = G du² + T dΩ² = dρ² + w(ρ)² dΩ²,   dρ = √G du,   w = √T
 //

@@ -110,7 +110,7 @@ func newModApteBase(ctx context.Context, r *repro.Env, s *modApte, e sparse.Embe
 func rowBytes(stories int64) int64 { return max(2*stories*stories, 1<<20) }
 
 // measure trains classifiers with kernel k for each C. Classifiers for the test stories are trained
-// on all training stories. Classifiers for held-out stories are trained on the others.
+// on all training stories. Classifiers for held-out stories are trained on the other stories.
 func (b modApteProducts) measure(ctx context.Context, s *modApte, k kernel.Kernel, cs []float64, held []bool,
 	workers int,
 	loops *asm.Kernels, report *repro.Report) (out modApteResult, err error) {
