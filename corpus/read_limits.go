@@ -17,7 +17,7 @@ import (
 // such as "-m allows 60 MiB", or is empty. IsSystemLimit is true if the computer, its container or
 // ulimit leaves LimitBytes. IsTotalNeed is true if NeedBytes suffices for the whole computation.
 // For reading, Source is the file, or file:line. If the size of the corpus is known, reading fails
-// before it starts. Otherwise, it fails when it exceeds the limit.
+// before it starts. Otherwise, reading fails when it exceeds the limit.
 type MemoryError = run.MemoryError
 
 func (a *allowance) newMemoryError(source, what string, need int64) error {
@@ -86,8 +86,8 @@ const (
 )
 
 // estimateTotal estimates the memory for reading the whole source, and the size of the corpus.
-// share is the fraction of the source that was read. If it is unknown, share is 0, and bytes is the
-// memory used so far.
+// share is the fraction of the source that was read. If the fraction is unknown, share is 0, and
+// bytes is the memory used so far.
 func (a *allowance) estimateTotal() (bytes int64, size Size, share float64) {
 	if share = a.meter.parsedFraction(); share == 0 {
 		return a.used.Load(), Size{}, 0

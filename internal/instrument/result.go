@@ -79,8 +79,8 @@ type Median struct {
 }
 
 // medianOf computes the confidence interval from order statistics. The number of values below the
-// true median is binomial. So the k-th smallest and the k-th largest value enclose it with
-// probability 1 - 2 P(B(n, ½) < k). For fewer than 6 values, the interval is from minimum to
+// true median is binomial. So the true median is between the k-th smallest and k-th largest value
+// with probability 1 - 2 P(B(n, ½) < k). For fewer than 6 values, the interval is from minimum to
 // maximum and has a lower confidence level (David and Nagaraja, Order Statistics, 2003, §7.1).
 func medianOf(values []float64) Median {
 	sorted := slices.Sorted(slices.Values(values))
