@@ -22,7 +22,7 @@ type columns struct {
 	columnSet documentSet
 	head      uint64 // address of Head in kernels/shape.h
 	tiles     tiles
-	otherRows rowSet // most recent row documents that differ from the columns
+	otherRows rowSet // most recent row documents other than the column documents
 }
 
 // documentSet is a set of documents in device memory.
@@ -170,9 +170,9 @@ func (c *columns) Name() string {
 	return name
 }
 
-// batchRows is the maximum number of rows per request if row and column documents differ. A request
-// needs about a millisecond for copies and kernel launches. In this time, the device can compute
-// ten million kernel values. If a result has more than 64 rows, its size is at most batchBytes.
+// batchRows is the maximum number of rows per request if row and column documents differ. Copies
+// and kernel launches of a request take about 1 ms, in which the device can compute ten million
+// kernel values. If a result has more than 64 rows, its size is at most batchBytes.
 const (
 	batchRows  = 4096
 	batchBytes = 128 << 20

@@ -40,7 +40,7 @@
 // common terms in the tail, and let the head have h chunks. Encoding a value causes an absolute
 // error of at most 2^-32, or 2^-31 near 1. The errors of a change Σ a b by at most √p 2^-32, and
 // the errors of b by at most √q 2^-32. Each product in the tail is rounded with an error of 2^-31.
-// If a and b both have more than 1,024 values in the tail, only the sum of these products is
+// If a and b both have more than 1,024 values in the tail, only the sum of the tail products is
 // rounded. The sum of each chunk is rounded with an error of 2^-31. So the error of c is at most
 // 2^-31 (min(m, 1024) + h) + 2^-32 (√p + √q) < 5·10^-7, plus rounding of values and c to float32.
 //

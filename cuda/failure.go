@@ -1,8 +1,8 @@
 package cuda
 
 // DeviceError reports that a device or its driver failed, or that device memory was insufficient.
-// The request is valid and may succeed on the CPU or another device. Because returned errors may
-// wrap a DeviceError, use [errors.As].
+// The request is valid and may succeed on the CPU or another device. Use [errors.As], because
+// returned errors may wrap a DeviceError.
 type DeviceError struct{ Err error }
 
 func (f *DeviceError) Error() string { return "cuda: " + f.Err.Error() }

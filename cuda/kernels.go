@@ -26,7 +26,7 @@ type kernels struct {
 	applyProgram   cu.Function
 	closePairs     cu.Function
 	reduce         reduceKernels
-	panelTerms     int // maximum number of terms whose panel fits into shared memory
+	panelTerms     int // maximum number of terms per panel, as limited by shared memory
 }
 
 // pairingKernels holds the names of the tail kernel and the panel kernel for each pairing.
@@ -66,7 +66,7 @@ func (d *Device) load() (*kernels, error) {
 	return k, nil
 }
 
-// functions maps each kernel's name to its field in k. A module must contain all these kernels.
+// functions maps kernel names to fields of k. A module must contain all kernels of the map.
 func (k *kernels) functions() map[string]*cu.Function {
 	all := map[string]*cu.Function{"panelTensor": &k.panelTensor, "applyProgram": &k.applyProgram,
 		"closePairs": &k.closePairs,

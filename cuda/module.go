@@ -33,8 +33,8 @@ func readModule(file string) (string, error) {
 	return string(image), nil
 }
 
-// checkModule checks that a kernel file has all kernels. A cubin must also support the
-// compute capability and be complete, because the driver would read past a truncated file's end.
+// checkModule checks that a kernel file has all kernels. A cubin must also support the compute
+// capability and be complete, because the driver would read past the end of a truncated file.
 func checkModule(file, image, capability string) error {
 	problem := checkPTX
 	if !strings.Contains(image[:min(len(image), 4096)], ".version") {

@@ -27,8 +27,8 @@ func uploadProgram(to allocator, r *device.Request, rows, columns *sparse.Embedd
 	return fields, at, u.err
 }
 
-// attributes computes the program's attributes of the listed documents, or of all documents if docs
-// is nil, from norms. The results are in the order [attribute][document].
+// attributes computes the program's attributes from norms, for the listed documents, or for all
+// documents if docs is nil. The order is [attribute][document].
 func attributes(p *device.Program, norms []float64, docs []int) []float64 {
 	if len(p.Attributes) == 0 {
 		return nil

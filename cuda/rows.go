@@ -152,7 +152,7 @@ func (j *job) plan() error {
 }
 
 // appendOrder appends the indices into docs to order, sorted by descending number of tail values.
-// For sorting, these numbers are rounded down to a power of two.
+// The sort rounds the numbers of tail values down to powers of two.
 func (s *documentSet) appendOrder(order []uint32, docs []int) []uint32 {
 	var at [64]int
 	class := func(d int) int { return 63 - bits.Len64(uint64(s.tail[d+1]-s.tail[d])) }

@@ -35,7 +35,7 @@ func (l *layout) chunks() int { return len(l.chunkTerms) }
 // newLayout creates a layout for documents whose columns have the given ranks. perChunk is the
 // maximum number of terms per chunk. For the cosine, timemodel.Costs.DenseTerms chooses the dense
 // terms from share. The head has the other terms that occur in at least 1/tail of the documents, up
-// to maxChunks chunks. If tail is 0, newLayout minimises the predicted time.
+// to maxChunks chunks. If tail is 0, newLayout chooses the head with the minimum predicted time.
 func newLayout(rank []uint32, byRank *sparse.CSR, perChunk int, pairing sparse.Pairing, share, tail int64) *layout {
 	n := byRank.Cols
 	l := &layout{pairing: pairing, rank: rank, cutList: max(32, n/tailColumns)}

@@ -25,7 +25,7 @@ func FloatBytes(v []float32) []byte {
 	return b
 }
 
-// Floats returns the little-endian values in b. The result shares the memory of b if possible.
+// Floats decodes b as little-endian float32 values. The result shares the memory of b if possible.
 // Bytes after the last complete value are ignored.
 func Floats(b []byte) []float32 {
 	n := len(b) / 4

@@ -20,7 +20,7 @@ import (
 // methods may be called concurrently.
 type Host struct {
 	Store       *store.Store
-	Cache       *store.Cache // local cache for inputs; nil for none
+	Cache       *store.Cache // local cache for inputs, or nil
 	Workers     int          // number of goroutines per task, at least 1
 	MemoryLimit int64        // memory limit of the process in bytes; 0 if unlimited
 
@@ -37,7 +37,7 @@ func (h *Host) Corpus(ctx context.Context, digest string) (*corpus.Corpus, error
 	if h.corpus != nil && h.digest == digest {
 		return h.corpus, nil
 	}
-	h.corpus = nil // freed before other documents are read
+	h.corpus = nil // lets the old documents be freed before new documents are read
 	c, err := shards.Read(ctx, h.readInput, digest, h.FreeMemory(nil))
 	if memory := (*run.MemoryError)(nil); errors.As(err, &memory) {
 		return nil, h.CheckMemory(nil, memory.NeedBytes, "reading the documents of %s", memory.Source)
@@ -67,8 +67,8 @@ type readError struct{ error }
 
 func (u *readError) Unwrap() error { return u.error }
 
-// IsReadError reports whether err means that an input couldn't be read from the store. After such
-// an error, a retry may succeed.
+// IsReadError reports whether err is a failure to read an input from the store. A retry may succeed
+// after a read error.
 func IsReadError(err error) bool {
 	u := (*readError)(nil)
 	return errors.As(err, &u)

@@ -74,7 +74,7 @@ func (d *Description) validate() error {
 	return nil
 }
 
-// CheckRange returns an error unless lower <= v <= upper. what is the value's name in the error.
+// CheckRange returns an error unless lower <= v <= upper. what is the name of v in the error.
 func CheckRange(what string, v, lower, upper int) error {
 	if v < lower || v > upper {
 		return fmt.Errorf("%s must be between %d and %d, got %d", what, lower, upper, v)
@@ -82,7 +82,7 @@ func CheckRange(what string, v, lower, upper int) error {
 	return nil
 }
 
-// ParseDescription parses a description. It fails if Encode would return bytes other than b.
+// ParseDescription parses b, which must have the canonical form that Encode writes.
 func ParseDescription(b []byte) (*Description, error) {
 	d := &Description{}
 	if err := Decode(b, d); err != nil {
@@ -98,7 +98,7 @@ func ParseDescription(b []byte) (*Description, error) {
 	return d, nil
 }
 
-// Decode decodes b into to. b must be a single JSON value without unknown fields.
+// Decode unmarshals b into to. b must be a single JSON value without unknown fields.
 func Decode(b []byte, to any) error {
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
@@ -139,10 +139,10 @@ func IsDigest(s string) bool {
 	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }
 
-// Job is a job on a [Host]. The host's store contains the job's results.
+// Job is a planned job. The job's description and results are in the store of Host.
 type Job struct {
 	Description
-	Digest string // SHA-256 of the description, which is the name of the job
+	Digest string // SHA-256 of the encoded description; identifies the job
 	Host   *Host
 }
 
@@ -165,8 +165,8 @@ func (h *Host) Save(ctx context.Context, d Description) (*Job, error) {
 	return &Job{*saved, digest, h}, nil
 }
 
-// Load returns the job with the given digest. Because results depend on cache sizes, Load sets the
-// cache sizes of the process to the cache sizes of the planning computer.
+// Load returns the job with the given digest. Load passes the description's cache sizes to
+// asm.SetCaches, because results depend on cache sizes.
 func (h *Host) Load(ctx context.Context, digest string) (*Job, error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("job: digest of a job must have 64 hexadecimal digits, got %q", digest)

@@ -44,8 +44,8 @@ type ReadConfigurer interface {
 }
 
 // DocumentSplitter is implemented by a [Planner] that stores each task's documents separately, such
-// as the planner of predict. In this case, PlanArgs.Corpus isn't stored, and the description has no
-// corpus.
+// as the planner of predict. For a DocumentSplitter, PlanArgs.Corpus isn't stored, and
+// Description.CorpusDigest is empty.
 type DocumentSplitter interface{ SplitsDocuments() }
 
 // Driver is implemented by a [Planner] that runs a sequence of jobs, such as the planner of
@@ -61,8 +61,8 @@ type DriveArgs struct {
 	ISA    string
 	Output *Output
 
-	// RunJob runs all tasks without a result. If the previous call was for the same job, RunJob
-	// reads all results and runs the tasks of damaged results again.
+	// RunJob runs the tasks that have no result. If the previous call was for the same job, RunJob
+	// also reads all results and repeats the tasks with damaged results.
 	RunJob func(ctx context.Context, j *Job) error
 }
 
@@ -77,23 +77,23 @@ type PlanArgs struct {
 
 // Worker runs tasks of one job. It must not be used concurrently.
 type Worker interface {
-	// Run returns the result of a task, as slices to concatenate. The slices are valid until the
-	// next call. The result depends only on the description and the task.
+	// Run returns a task's result, which is the concatenation of the slices. The slices are valid
+	// until the next call. The result depends only on the description and the task.
 	Run(ctx context.Context, task int) ([][]byte, error)
 	Close() error
 }
 
-// Output holds path, format and callbacks for the output of Kind.Gather or a [Driver].
+// Output holds the output path, the output format and the callbacks of Kind.Gather or a [Driver].
 type Output struct {
 	Path   string // path of the output file
-	Format string // output format; if empty, the file name determines the format, or the kind's default applies
+	Format string // output format; if empty, the file extension or the kind's default determines the format
 	Logf   func(format string, args ...any)
 
 	// Progress is called with the completed and the total amount of work.
 	Progress func(done, total int64)
 }
 
-// WriteFile creates or replaces the file at Path atomically with the output of write.
+// WriteFile atomically creates or replaces the file at Path. write writes the contents.
 func (o *Output) WriteFile(write func(w io.Writer) error) error {
 	f, err := atomicfile.Create(o.Path, "")
 	if err != nil {

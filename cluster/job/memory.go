@@ -8,8 +8,8 @@ import (
 	"github.com/gramengine/gram/internal/run"
 )
 
-// ProgramBytes is the size in bytes of a process without documents, engines, models and results. It
-// includes up to 46 MiB for the program file, which contains the libraries of all stores.
+// ProgramBytes is the memory of a process in bytes, excluding documents, engines, models and
+// results. It includes up to 46 MiB for the executable, which contains the libraries of all stores.
 const ProgramBytes = 64 << 20
 
 // FreeMemory returns the memory left for a task in bytes: the limit minus [ProgramBytes] and the

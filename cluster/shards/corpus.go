@@ -130,7 +130,7 @@ func CorpusBytes(c *corpus.Corpus) int64 {
 	return m.corpusBytes()
 }
 
-// readBytes returns the approximate memory for reading in bytes: the corpus plus one shard.
+// readBytes estimates the memory for reading a corpus in bytes: the corpus plus one shard.
 func (m *metadata) readBytes() int64 { return m.corpusBytes() + min(m.Bytes, ShardBytes) }
 
 func (m *metadata) corpusBytes() int64 {

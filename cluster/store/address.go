@@ -99,7 +99,7 @@ func folderLocation(path string) (location, error) {
 	_, scheme := allowedParameters[strings.ToLower(before)]
 	switch {
 	case colon && strings.Contains(after, "@"):
-		return location{}, errCredentials // the text between colon and @ may be a password, even with slashes
+		return location{}, errCredentials // text between : and @ may be a password, even if it contains slashes
 	case colon && (scheme || strings.EqualFold(before, "file")), strings.Contains(path, "?"):
 		return location{}, errors.New("store: the address looks like a URL without ://; use a folder or a URL such as " +
 			"s3://bucket/prefix")
@@ -146,8 +146,8 @@ func holdsCredentials(text string) bool {
 	return false
 }
 
-// Redact returns a text, such as a service's error message, without credentials. It replaces parts
-// of URLs that look like credentials by an ellipsis.
+// Redact removes credentials from a text, such as a service's error message. It replaces parts of
+// URLs that look like credentials with an ellipsis.
 func Redact(text string) string {
 	text = userPattern.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "//") {

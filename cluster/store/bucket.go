@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Bucket holds objects. After Create has returned nil, all readers see the object. A Bucket may be
-// used concurrently, by goroutines and by processes.
+// Bucket holds objects. After Create has returned nil, all readers see the object. Goroutines and
+// processes may use a bucket concurrently.
 type Bucket interface {
 	// Create creates an object whose contents are the concatenated parts. If the key exists, it
 	// leaves the object unchanged and returns an error that wraps ErrExists. After any other error

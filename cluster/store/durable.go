@@ -23,7 +23,7 @@ func (s *syncedFolders) syncParents(store, path string) error {
 		return nil
 	}
 	if dir == store {
-		_ = syncFolder(filepath.Dir(dir)) // an error is ignored, because the user may lack access to the parent
+		_ = syncFolder(filepath.Dir(dir)) // errors are ignored, because the user may lack access to the parent
 	} else if err := s.syncParents(store, dir); err != nil {
 		return err
 	}

@@ -113,8 +113,8 @@ func readHeader(r io.Reader, size int64, key string) (f frame, err error) {
 	return frame{size - int64(payload), int64(payload), sums[:own]}, nil
 }
 
-// read fills b from r and compares checksums. b must consist of whole blocks of the payload,
-// beginning at offset begin of the payload.
+// read fills b with whole blocks of the payload from r, and verifies the checksum of each block.
+// The first block begins at offset begin of the payload.
 func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 	for lo := 0; lo < len(b); lo += blockBytes {
 		block, in := b[lo:min(lo+blockBytes, len(b))], begin+int64(lo)
@@ -130,7 +130,7 @@ func (f *frame) read(r io.Reader, begin int64, b []byte) error {
 }
 
 // readFrame reads an object of size bytes and returns its payload. It uses the memory of buf if buf
-// is large enough. Errors are the same as the errors of readHeader.
+// is large enough. If the object is damaged, the error is a *damagedError.
 func readFrame(r io.Reader, size int64, key string, buf []byte) ([]byte, error) {
 	f, err := readHeader(r, size, key)
 	if err != nil {

@@ -30,14 +30,14 @@ type copyingBucket struct {
 	removeOnClose bool
 
 	mu     sync.Mutex
-	end    int64 // offset of the end of the file
+	end    int64 // file size in bytes
 	copies map[string]*localCopy
 }
 
 type localCopy struct {
 	mu   sync.Mutex
 	file *io.SectionReader // contents; nil until copied
-	size int64             // size of the object according to the bucket
+	size int64             // object size reported by the bucket
 }
 
 // Open implements Bucket.

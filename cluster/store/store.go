@@ -17,7 +17,7 @@ type Store struct {
 	name   string
 }
 
-// New returns a store whose objects are in b. Closing the store closes b.
+// New returns a store in the bucket b. Closing the store closes b.
 func New(b Bucket) *Store { return &Store{bucket: b, name: "a bucket"} }
 
 // String returns the store's address without parameters, for messages.
@@ -29,7 +29,7 @@ func (s *Store) Close() error { return s.bucket.Close() }
 // MaxAttempts is the maximum number of attempts to write an object.
 const MaxAttempts = 100
 
-// ErrMissing means that no attempt of an object is intact. Errors of [Store.Get] may wrap it.
+// ErrMissing means that an object has no intact attempt. Errors of [Store.Get] may wrap it.
 var ErrMissing = errors.New("missing")
 
 // DamagedError reports that an attempt differs from the bytes written by Put.
@@ -248,8 +248,8 @@ func (s *Store) Delete(ctx context.Context, prefix string) (attempts int, bytes 
 	return len(keys), bytes, nil
 }
 
-// Sweep removes the incomplete files that killed processes left in a folder. For other buckets it
-// does nothing. No other process may write at the same time.
+// Sweep removes the incomplete files that killed processes left in a folder. It does nothing for
+// other buckets. No other process may write at the same time.
 func (s *Store) Sweep() error {
 	if b, ok := s.bucket.(folderBucket); ok {
 		return b.sweep()

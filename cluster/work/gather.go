@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	return text
 }
 
-// TaskLines returns task lines for the missing tasks, up to maxLines.
+// TaskLines returns up to maxLines task lines, one per missing task.
 func (e *MissingError) TaskLines(maxLines int) (lines []job.TaskLine) {
 	for _, t := range e.Tasks[:min(maxLines, len(e.Tasks))] {
 		lines = append(lines, job.TaskLine{Job: e.Job, Task: t})

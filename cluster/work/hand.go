@@ -63,8 +63,8 @@ func (h *Dispatcher) Run(ctx context.Context, j *job.Job) error {
 	}
 }
 
-// RunLocal runs the tasks in this process, as a Dispatcher.RunTasks may do. say receives the
-// reports of failed tasks.
+// RunLocal runs the tasks in this process, for use in Dispatcher.RunTasks. say is called with a
+// report of each failed task.
 func RunLocal(
 	ctx context.Context, kinds []job.Kind, j *job.Job, tasks []int, say func(format string, args ...any),
 ) error {

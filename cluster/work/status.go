@@ -11,14 +11,14 @@ import (
 	"github.com/gramengine/gram/cluster/store"
 )
 
-// Status is a job's progress, as counted in the store.
+// Status is the progress of a job, as recorded in the store.
 type Status struct {
 	Job          string `json:"job"`
 	Kind         string `json:"kind"`
 	NumTasks     int    `json:"tasks"`
-	NumStored    int    `json:"stored"`            // number of tasks with a result, even if damaged
+	NumStored    int    `json:"stored"`            // number of tasks with a result, including damaged results
 	Bytes        int64  `json:"bytes"`             // total size of all results
-	NumRewritten int    `json:"again"`             // number of results written again because of damage
+	NumRewritten int    `json:"again"`             // number of rewrites of damaged results
 	NumDamaged   int    `json:"damaged,omitempty"` // number of stored results without an intact attempt, if checked
 	missing      []int
 }
@@ -26,12 +26,12 @@ type Status struct {
 // Missing returns the tasks without a result, in ascending order.
 func (s *Status) Missing() []int { return s.missing }
 
-// StatusOf counts the results of a job by name. If check is set, it also reads the results, calls
+// StatusOf counts the names of a job's results. If check is set, it also reads the results, calls
 // damaged for each damaged object, and counts tasks without an intact result as missing.
 func StatusOf(ctx context.Context, j *job.Job, check bool, damaged func(err error)) (*Status, error) {
 	s := &Status{Job: j.Digest, Kind: j.Kind, NumTasks: j.NumTasks}
 	var buf []byte
-	next := 0 // smallest task that isn't checked yet
+	next := 0 // first task after the tasks counted so far
 	upTo := func(task int) {
 		for ; next < task; next++ {
 			s.missing = append(s.missing, next)

@@ -124,7 +124,7 @@ func run(in *request, f function, a *arguments) code {
 	return in.setError(err)
 }
 
-// panicError is the error that a panic in the library causes.
+// panicError is the error for a panic in the library.
 type panicError struct {
 	value any
 	stack []byte

@@ -24,7 +24,7 @@ func (x *index) arrays() map[string]arrayMaker {
 	return map[string]arrayMaker{"bytes": bytesMaker(func(_ *call, w io.Writer) error { return x.Write(w) })}
 }
 
-// bytesMaker returns an arrayMaker for the bytes that write writes.
+// bytesMaker returns an arrayMaker for the output of write.
 func bytesMaker(write func(c *call, w io.Writer) error) arrayMaker {
 	return func(c *call) (*array, error) {
 		var b bytes.Buffer

@@ -103,12 +103,12 @@ func (m *model) arrays() map[string]arrayMaker {
 // otherwise during training.
 func (c *call) trainingCorpus(x *documents, o *gram.TrainOptions) (*corpus.Corpus, error) {
 	read, fixed := gram.ReadOptions{Options: o.Options}, x != nil && x.texts != nil && o.Terms != nil
-	if fixed { // texts are tokenised now, so that warnings refer to these terms
+	if fixed { // tokenises texts now, so that warnings refer to the terms of o.Terms
 		read.Tokenizer, read.MinDF, o.Terms = o.Terms.Tokenizer, o.Terms.MinDF, nil
 	}
 	in, err := c.corpusOf(x, "x", read)
 	if err == nil && fixed {
-		in.Raw = corpus.Raw{} // dropped, because training would select other terms
+		in.Raw = corpus.Raw{} // dropped, because training would select terms from raw texts
 	}
 	if l, _, unknown := learn.Parse(o.Type); err == nil && unknown == nil && l.KeepsDocuments && x.matrix != nil {
 		in.Documents = cloneCSR(in.Documents)

@@ -73,7 +73,7 @@ func (d *driveFlags) run(ctx context.Context, e *cli.Env) error {
 	if planning.CorpusDigest, err = shards.Write(ctx, h.Store, planning.Corpus); err != nil {
 		return err
 	}
-	// Use the host's copy of the documents, because tasks in this process read the same copy.
+	// Use the host's copy of the documents, which the tasks in this process share.
 	if planning.Corpus, err = h.Corpus(ctx, planning.CorpusDigest); err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (s *statusFlags) run(ctx context.Context, e *cli.Env) error {
 	// formatRemaining needs the time and the number of results at the first check.
 	begin, before := time.Now(), -1
 	for {
-		found, err := work.JobDigests(ctx, h.Store, s.job) // repeated in the loop, because drive may add jobs
+		found, err := work.JobDigests(ctx, h.Store, s.job) // inside the loop, because gramcluster drive may add jobs
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 // Package blocks divides the pairs of documents into blocks, one per task. With block size b, block
-// (I, J), I >= J, has rows I·b to (I+1)·b - 1 and columns J·b to (J+1)·b - 1. The task of this
-// block is I(I+1)/2 + J.
+// (I, J), I >= J, has rows I·b to (I+1)·b - 1 and columns J·b to (J+1)·b - 1. Block (I, J) is task
+// I(I+1)/2 + J.
 package blocks
 
 import (

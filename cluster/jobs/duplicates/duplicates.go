@@ -1,6 +1,6 @@
 // Package duplicates implements jobs that find the exact groups of near-duplicate documents. A task
-// finds the copies and near-duplicate pairs among the documents of two ranges. Each pair of
-// documents is compared by some task, so all results together determine which documents are kept.
+// compares two ranges of documents and returns copies and near-duplicate pairs. Each pair of
+// documents is compared by a task, so the results of all tasks determine which documents are kept.
 package duplicates
 
 import (

@@ -1,7 +1,7 @@
 package gram
 
-// maxTileSize is the maximum side length of a tile. A tile of 512 x 512 values has 1 MiB, the size
-// of the parts of an object that a store reads and checks separately.
+// maxTileSize is the maximum side length of a tile. A tile of 512 x 512 values takes 1 MiB, the
+// size of the checksummed blocks of a stored object.
 const maxTileSize = 512
 
 // tileSize returns the side length of a tile. It is a power of 2 that divides StripHeight, so that
@@ -44,7 +44,7 @@ func (s *spec) firstColumn(end, b, blocks int) int {
 	return b * end / blocks / s.tileSize() * s.tileSize()
 }
 
-// taskOf returns the task whose block contains the given row and column. column <= row is required.
+// taskOf returns the task whose block contains the given row and column. It requires column <= row.
 func (s *spec) taskOf(row, column int) (task int) {
 	for i := range row / s.StripHeight {
 		_, blocks := s.strip(i)

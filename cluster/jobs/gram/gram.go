@@ -164,7 +164,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 func (w *worker) Run(ctx context.Context, task int) ([][]byte, error) {
 	b := w.block(task)
 	values := w.values[:b.numValues()]
-	transpose := asm.BestKernels().Transpose // only copies values, so all instruction sets give bit-identical results
+	transpose := asm.BestKernels().Transpose // bit-identical on all instruction sets, because it only copies values
 	q := engine.Request{RowRange: b.rows, ColumnRange: b.columns, OmitSymmetric: true}
 	err := w.engine.EachTile(ctx, w.kernel, q, func(t *engine.Tile) error {
 		b.eachTile(t.FirstColumn, t.Cols, t.FirstRow, t.Rows, func(row, rows, column, columns int) {

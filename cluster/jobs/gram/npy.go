@@ -85,7 +85,7 @@ func (s *spec) stripWidth(h *job.Host) (workers, columns int) {
 	return workers, max(int(room/s.tileBytes()), 1) * s.tileSize()
 }
 
-// strip is a row of adjacent tiles of the matrix. A worker holds one strip in memory.
+// strip holds a row of adjacent tiles of the matrix in memory. Each worker has one strip.
 type strip struct {
 	*spec
 	job           *job.Job
@@ -105,7 +105,7 @@ func (p *strip) fill(ctx context.Context) error {
 		p.values = tiles.MakeFloats(height * width)
 		p.buf = make([]byte, 4*p.tileSize()*p.tileSize())
 	}
-	transpose := asm.BestKernels().Transpose // only copies values, so all instruction sets give bit-identical results
+	transpose := asm.BestKernels().Transpose // bit-identical on all instruction sets, because it only copies values
 	for column := p.columns[0]; column < p.columns[1]; column += p.tileSize() {
 		dst, columns := p.values[column-p.columns[0]:], min(p.tileSize(), p.columns[1]-column)
 		if column > p.rows[0] {
@@ -127,8 +127,8 @@ func (p *strip) fill(ctx context.Context) error {
 	return nil
 }
 
-// tile returns the values of the tile that begins at row and column. The values are valid until the
-// next call.
+// tile reads the tile whose first element is (row, column). The values are valid until the next
+// call.
 func (p *strip) tile(ctx context.Context, row, rows, column, columns int) (values []float32, err error) {
 	task := p.taskOf(row, column)
 	b := p.block(task)

@@ -89,8 +89,8 @@ func newOutput(t testing.TB, name string) *job.Output {
 	return &job.Output{Path: path, Logf: t.Logf, Progress: func(int64, int64) {}}
 }
 
-// CheckRejected checks that jobs fail. Each key of says holds the flags of a job, and the value is
-// a text that the job's error must contain.
+// CheckRejected checks that jobs fail. says maps each job's flags to a substring of the expected
+// error.
 func CheckRejected(t testing.TB, k job.Kind, source, name string, says map[string]string) {
 	t.Helper()
 	for flags, want := range says {
@@ -203,8 +203,8 @@ func buildOnce(module, name string) func() (string, error) {
 	})
 }
 
-// RunGram runs gram and returns its output. If name isn't empty, RunGram sets -o to a file of this
-// name and returns the file's contents.
+// RunGram runs gram and returns its output. If name isn't empty, RunGram sets -o to a file called
+// name and returns the contents of the file.
 func RunGram(t testing.TB, name string, args ...string) []byte {
 	t.Helper()
 	program := musttest.Get(BuildGram())(t)

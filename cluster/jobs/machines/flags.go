@@ -43,7 +43,7 @@ var parameterFlags = []struct {
 	{"thresholds", "tune the threshold of each label by cross-validation, `0|1`", false},
 }
 
-// Declare declares the flags. If several is set, some flags accept lists, as in a search.
+// Declare declares the flags. If several is set, -kernel and the flags with list set accept lists.
 func (f *Flags) Declare(to *flag.FlagSet, several bool) {
 	f.allowLists, f.Values = several, map[string][]string{}
 	kernel := "train with the kernel `SPEC` (default " + svm.DefaultKernel + "); see gram kernels"
@@ -137,7 +137,7 @@ func (f *Flags) Resolve(c *corpus.Corpus) error {
 			return fmt.Errorf("-%s does not apply to -type %s; valid parameters are %s", name, l.Name,
 				strings.Join(params.Names(t), ", "))
 		}
-		for _, text := range slices.Backward(values) { // the first value is set last, so that it remains
+		for _, text := range slices.Backward(values) { // backward, so that the first value takes effect
 			var wrong *params.ValueError
 			if err := params.Set(t, name, text); errors.As(err, &wrong) {
 				return fmt.Errorf("-%s must be %s, got %s", name, wrong.Allowed, text)

@@ -22,7 +22,7 @@ func NewProblem(
 	if free := run.AvailableMemory(); memory == 0 && free.Source != "" {
 		memory = max(free.FreeBytes/4*3, 1)
 	}
-	held := job.ProgramBytes + shards.CorpusBytes(c) // size of the memory in use during the job
+	held := job.ProgramBytes + shards.CorpusBytes(c) // memory in use during the job, in bytes
 	return svm.NewProblem(ctx, c, e, svm.Options{
 		ISA: isa, Workers: h.Workers, MemoryBytes: memory, HeldBytes: held, SingleUse: once, PlannedRuns: tasks,
 	})

@@ -193,7 +193,7 @@ func open(ctx context.Context, j *job.Job) (job.Worker, error) {
 		return nil, err
 	}
 	const lines = 16 << 20                     // memory for output lines in bytes, including uncollected garbage
-	held := job.ProgramBytes + 2*bytes + lines // twice bytes, for the encoded and the decoded model
+	held := job.ProgramBytes + 2*bytes + lines // 2*bytes covers the encoded and the decoded model
 	p, err := learn.NewPredictor(ctx, m, learn.Options{
 		ISA: j.ISA, Workers: j.Host.Workers, MemoryBytes: j.Host.MemoryLimit, HeldBytes: held,
 	})

@@ -123,7 +123,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 		return nil, 0, err
 	}
 	o := &worker{host: from.Host, corpus: from.Corpus}
-	_, e := tasks.ProblemOf(0) // any embedding will do, because labels and folds are the same for all embeddings
+	_, e := tasks.ProblemOf(0) // any embedding, because labels and folds don't depend on the embedding
 	problem, err := o.problem(ctx, e)
 	if err == nil {
 		err = tasks.Validate(problem)

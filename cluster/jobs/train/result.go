@@ -25,7 +25,7 @@ type indexedFunction struct {
 	Function *solver.DecisionFunction `json:"machine"`
 }
 
-// encodeFunctions encodes the decision functions of c that this task has trained; others are nil.
+// encodeFunctions encodes the decision functions of c that aren't nil.
 func encodeFunctions(c *solver.Classifier) ([]byte, error) {
 	r := result{Scheme: c.Scheme, Classes: c.Classes, NumFunctions: len(c.Functions), Thresholds: c.Thresholds,
 		Temperature: c.Temperature, AtLeastOneLabel: c.AtLeastOneLabel}
@@ -37,8 +37,8 @@ func encodeFunctions(c *solver.Classifier) ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// decodeFunctions decodes a result of encodeFunctions for a classifier with numFunctions decision
-// functions. The functions are checked when results are merged.
+// decodeFunctions decodes the output of encodeFunctions. The classifier must have numFunctions
+// decision functions, which are validated when results are merged.
 func decodeFunctions(b []byte, numFunctions int) (*solver.Classifier, error) {
 	var r result
 	if err := job.Decode(b, &r); err != nil {

@@ -87,7 +87,7 @@ func (p *planner) Plan(ctx context.Context, from *job.PlanArgs) (any, int, error
 }
 
 // settingsOf returns the solver's settings. With scheme labels, binary classifiers are trained
-// independently, so that workers with less memory compute bit-identical results. gram trains them
+// independently, so that results don't depend on the worker's memory. gram trains classifiers
 // independently only if the matrix fits into memory.
 func settingsOf(s *machines.Settings) (svm.Settings, error) {
 	out, err := s.SolverSettings()

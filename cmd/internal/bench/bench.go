@@ -82,7 +82,7 @@ type bench struct {
 	corpus    *corpus.Corpus
 	embedded  map[sparse.Embedding]*sparse.Embedded
 	engines   map[engineConfig]*engine.Engine
-	heldBytes int64 // estimated size of the memory in use, in bytes
+	heldBytes int64 // estimated memory in use, in bytes
 }
 
 type engineConfig struct {
@@ -115,7 +115,7 @@ type header struct {
 	environment
 }
 
-// Describe sets the title of d and adds the first lines.
+// Describe sets the title of d and adds the header lines.
 func (h header) Describe(d *report.Document) {
 	d.Title = "Benchmark on " + filepath.Base(h.Corpus.Source)
 	d.AddLine(h.Corpus)
@@ -240,7 +240,7 @@ func (b *bench) fastestISA() asm.ISA {
 	return asm.BestKernels().ISA
 }
 
-// engine returns the engine and the embedded documents for s. The first call for s creates them.
+// engine returns the engine for s and the embedded documents. It creates the engine if necessary.
 func (b *bench) engine(ctx context.Context, s engineConfig) (e *engine.Engine, x *sparse.Embedded, err error) {
 	if x = b.embedded[s.embedding]; x == nil {
 		if x, err = source.Embed(ctx, b.corpus, s.embedding, 0); err != nil {
@@ -301,7 +301,7 @@ func (l *workerList) Set(s string) error {
 			n = runtime.GOMAXPROCS(0)
 		}
 		if named := strings.Contains(s, "all"); slices.Contains(list, n) && named {
-			continue // "all" may stand for a number that is already in the list
+			continue // "all" may equal a listed number
 		} else if slices.Contains(list, n) {
 			return fmt.Errorf("%q contains %d twice", s, n)
 		}

@@ -77,7 +77,7 @@ func (b *bench) measureHeads(ctx context.Context, head header) (report.Report, e
 		if row.Chosen = h.TermCount == r.ChosenTerms; !row.Chosen {
 			terms := h.TermCount
 			if terms == 0 {
-				terms = -1 // no head; for 0, the engine would choose a head
+				terms = -1 // -1 disables the head; 0 lets the engine choose a head
 			}
 			if row.engine, _, err = b.engine(ctx, engineConfig{embedding, b.fastestISA(), 1, terms}); err != nil {
 				return nil, err

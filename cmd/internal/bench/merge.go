@@ -8,7 +8,7 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// mergeDot returns the inner product of two documents by a merge of the sorted term lists, as in
+// mergeDot returns the inner product of two documents by merging the sorted term lists, as in
 // LIBSVM's Kernel::dot. It is the baseline of the benchmarks.
 func mergeDot(at []uint32, av []float32, bt []uint32, bv []float32) (sum float64) {
 	i, j := 0, 0

@@ -48,7 +48,7 @@ type pairsRow struct {
 	HeadTerms int `json:"head_terms"`
 	PanelSize int `json:"panel_documents"`
 	instrument.OperationCounts
-	HeadShare     float64 `json:"head_peak_share"` // head's fraction of the peak rate
+	HeadShare     float64 `json:"head_peak_share"` // rate of the head as a fraction of the peak rate
 	UsefulShare   float64 `json:"head_useful_peak_share"`
 	ReadShare     float64 `json:"read_bandwidth_share"`
 	CopyShare     float64 `json:"copy_bandwidth_share"`
@@ -64,7 +64,7 @@ type pairsRow struct {
 	numValues   int64          // number of stored values
 	mapped      bool           // true if a kernel function is applied to c
 
-	fewestWorkers, merge *pairsRow // rows to compare with: the row with the first number of workers, and the baseline
+	fewestWorkers, merge *pairsRow // reference rows: the row with the first number of workers, and the baseline
 	memory               *memoryRow
 	rounds               []pairsRound
 }
@@ -136,7 +136,7 @@ func (b *bench) prepare(ctx context.Context, r *pairsReport) (*instrument.Probe,
 	if err != nil {
 		return nil, err
 	}
-	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows use this memory, one after another
+	matrix := &engine.Symmetric{N: n, Data: buffer[:min(n*n, floats)]} // all rows use this buffer in turn
 	for _, s := range b.specs {
 		for _, isa := range b.Backends() {
 			for i, workers := range b.workers {
@@ -222,7 +222,7 @@ func (row *pairsRow) measure(ctx context.Context, m *instrument.Probe) error {
 	return nil
 }
 
-// pairsPerSecondTitle is the title of a table and of the chart of the table's values.
+// pairsPerSecondTitle is the title of a table and of its chart.
 const pairsPerSecondTitle = "Pairs per second"
 
 func (row *pairsRow) summarise() {

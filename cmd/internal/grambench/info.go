@@ -60,7 +60,7 @@ type computerReport struct {
 	Rows            []infoRow  `json:"rows"`
 }
 
-// infoRow describes an instruction set and whether it is available.
+// infoRow describes an instruction set and its availability.
 type infoRow struct {
 	ISA              string `json:"isa"`
 	RequiredFeatures string `json:"needs"`

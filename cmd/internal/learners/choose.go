@@ -86,8 +86,8 @@ func vocabularyFlags(found *learn.SearchResult) []string {
 	return flags
 }
 
-// addLinearHint adds a hint that recommends a linear SVM. v is the validation of the linear SVM; if
-// v is nil, there is no hint. termFlags are the flags that set the terms.
+// addLinearHint adds a hint that recommends a linear SVM. v is the validation of the linear SVM. If
+// v is nil, addLinearHint adds no hint. termFlags are the flags that set the terms.
 func (r *choiceReport) addLinearHint(v *learn.Validation, termFlags []string) {
 	if v == nil {
 		return
@@ -121,7 +121,7 @@ func (m *trainingFlags) newChoiceReport(found *learn.SearchResult, ngrams []stri
 			row.IsBest, row.comparedSettings = k == round.BestIndex, round.Parameter
 			r.Rows = append(r.Rows, row)
 		}
-		r.Hint = m.constantHint(round.Points[round.BestIndex].Score) // the hint of the last round remains
+		r.Hint = m.constantHint(round.Points[round.BestIndex].Score) // the last round's hint overwrites earlier hints
 	}
 	return r
 }
@@ -153,8 +153,8 @@ type choiceReport struct {
 	TrainCommand string       `json:"train,omitempty"`  // command that repeats the training with the chosen settings
 }
 
-// maxShownPoints limits the number of points in the text report, and maxShownPerRound the number of
-// points per round.
+// maxShownPoints limits the points in the text report. maxShownPerRound limits the points per
+// round.
 const maxShownPoints, maxShownPerRound = 10, 5
 
 // Describe adds the best points of each round and the train command.

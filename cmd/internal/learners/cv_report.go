@@ -24,7 +24,7 @@ type cvReport struct {
 	NumCorrect     int               `json:"documents_correct"`
 	source.Metrics                   // scores over all documents
 	Regression     *score.Regression `json:"regression,omitempty"` // errors over all documents
-	Measure        tune.Measure      `json:"measure"`              // measure that Mean, SD and Rows refer to
+	Measure        tune.Measure      `json:"measure"`              // measure of Mean, SD and Rows
 	Mean           float64           `json:"mean"`                 // mean of the measure over the folds
 	SD             float64           `json:"standard_deviation"`
 
@@ -48,7 +48,7 @@ type cvReport struct {
 }
 
 type foldRow struct {
-	Fold         int  `json:"fold"` // number of the fold, from 1
+	Fold         int  `json:"fold"` // fold number, from 1
 	NumDocuments int  `json:"documents"`
 	NumSupport   *int `json:"support_vectors,omitempty"` // number of support vectors; nil for learners other than SVMs
 	NumCorrect   int  `json:"documents_correct"`
@@ -155,7 +155,7 @@ func (r *cvReport) writeLines(d *report.Document) {
 }
 
 func meanTitle(m tune.Measure) string {
-	if m == tune.MeanSquaredError { // the measure itself is a mean over documents
+	if m == tune.MeanSquaredError { // its name already contains "mean"
 		return m.String()
 	}
 	return "mean " + m.String()

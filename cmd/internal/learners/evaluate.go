@@ -110,7 +110,7 @@ func (r *evaluate) run(ctx context.Context, e *cli.Env) error {
 	}
 	out := &evaluateReport{predictReport: x.report, corpus: x.corpus, Command: strings.Join(append(
 		appendFlags([]string{r.f.ProgramName, "evaluate"}, r.f, "in", "model"), quote(r.Source), quote(r.model)), " ")}
-	out.fill(&x.about, &r.predict, x.predictor) // filled now, so that dot products of explanations aren't counted
+	out.fill(&x.about, &r.predict, x.predictor) // before explanations, whose dot products must not be counted
 	held := heldBytes(x)
 	var training *sparse.CSR
 	if r.training != "" {

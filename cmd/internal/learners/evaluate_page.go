@@ -18,7 +18,7 @@ import (
 
 // These are the maximum sizes of a page's sections.
 const (
-	maxText   = 4000 // bytes of a mistake's text that the page shows
+	maxText   = 4000 // bytes shown of the text of a misclassified document
 	maxCopies = 200
 	maxNovel  = 50
 	maxCurves = 4 // number of classes with curves
@@ -340,7 +340,7 @@ func markedParts(m *learn.Mistake) (out []report.Span) {
 }
 
 // trainingTexts returns the text of each -training document. It returns nil unless the model has
-// support vectors and was trained on these documents.
+// support vectors and was trained on the -training documents.
 func (r *evaluateReport) trainingTexts() []string {
 	a := r.predictions.model.About()
 	if c := r.training; a.SupportVectorCount > 0 && c != nil && a.NumDocuments == c.Documents.Rows() &&

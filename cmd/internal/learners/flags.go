@@ -104,7 +104,7 @@ func (m *trainingFlags) requireSource() error {
 	return nil
 }
 
-// kernelsOf returns the kernels that flags set, or a default kernel. If -t is set, the default
+// kernelsOf returns the kernels set by flags, or the default kernel. If -t is set, the default
 // gamma for vectors is 1 divided by the number of columns of c, as in svm-train. c may be nil
 // during flag checks.
 func (m *trainingFlags) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
@@ -123,7 +123,7 @@ func (m *trainingFlags) kernelsOf(c *corpus.Corpus) ([]kernel.Kernel, error) {
 	return m.Parse(svm.DefaultKernel)
 }
 
-// kernelOf returns the kernel that flags set, or a default kernel. It fails if flags set several
+// kernelOf returns the kernel set by flags, or the default kernel. It fails if flags set several
 // kernels.
 func (m *trainingFlags) kernelOf(c *corpus.Corpus) (kernel.Kernel, error) {
 	kernels, err := m.kernelsOf(c)

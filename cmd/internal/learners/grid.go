@@ -61,7 +61,7 @@ type grid struct {
 	lists           gridLists
 	plot, modelPath string
 	oneSE           bool
-	samples         bool // true if the search runs on samples instead of all combinations
+	samples         bool // true if the search compares candidates on samples; false if it evaluates the full grid
 	numCs           int  // number of values of C
 }
 
@@ -163,7 +163,7 @@ func (g *grid) points(c *corpus.Corpus) (*learn.Grid, error) {
 	return out, nil
 }
 
-// run searches and writes the report. If ctx is done, it reports the completed points.
+// run runs the search and writes the report. If ctx is done, run reports the completed points.
 func (g *grid) run(ctx context.Context, e *cli.Env) error {
 	p := e.NewProgress(true)
 	defer p.Clear()

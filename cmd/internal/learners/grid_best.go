@@ -13,7 +13,7 @@ import (
 	"github.com/gramengine/gram/internal/report"
 )
 
-// search runs the search. If -o is set, it also returns the corpus, for training.
+// search runs the search. If -o is set, it also returns the corpus, to train the final model.
 func (g *grid) search(
 	ctx context.Context, j *trainingJob, points *learn.Grid,
 ) (_ *learn.SearchResult, kept *corpus.Corpus, err error) {

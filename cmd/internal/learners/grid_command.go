@@ -52,11 +52,11 @@ func (g *grid) trainCommand(samples bool, settings []string) string {
 	return g.commandLine(searched, settings)
 }
 
-// commandLine returns a train command, quoted for a shell. The user's flags come first, except the
-// kernel, C and the flags in others. -set flags for other parameters follow, and then settings.
+// commandLine returns a train command, quoted for a shell: the user's flags, -set flags for other
+// parameters, and settings. It omits the user's kernel and C, and the flags in others.
 func (m *trainingFlags) commandLine(others, settings []string) string {
 	others = append(others, "kernel", "embed", "c")
-	kind, shown := m.learner.Name, m.learner.New() // shown has the parameters that -type sets in settings
+	kind, shown := m.learner.Name, m.learner.New() // shown holds the parameters set by -type in settings
 	// settings alternates flags and values, which replace the user's values
 	for i := 0; i < len(settings); i += 2 {
 		others = append(others, settings[i][1:])
@@ -83,7 +83,7 @@ func (m *trainingFlags) commandLine(others, settings []string) string {
 			words = append(words, "-set", quote(a.name+"="+a.text))
 		}
 	}
-	if m.Signed && !m.f.IsSet("signed") { // if -t is set, it implies -signed
+	if m.Signed && !m.f.IsSet("signed") { // -t, which the command omits, implies -signed
 		words = append(words, "-signed")
 	}
 	for _, w := range settings {

@@ -63,7 +63,7 @@ func (r *gridReport) charts() []*chart.Chart {
 	return []*chart.Chart{best, took}
 }
 
-// trimCommonPrefix removes the common prefix of all names, up to its last comma.
+// trimCommonPrefix removes the comma-separated settings with which all names begin.
 func trimCommonPrefix(names []string) []string {
 	for len(names) > 1 {
 		first, _, more := strings.Cut(names[0], ", ")
@@ -78,8 +78,8 @@ func trimCommonPrefix(names []string) []string {
 	return names
 }
 
-// curveOf returns the row's value of the parameter over, which is on the x axis, and the name of
-// the row's curve. The name lists the other settings.
+// curveOf returns the x value and the curve name of a row. x is the value of the parameter over.
+// The name lists the other settings.
 func (r *gridReport) curveOf(row *gridRow, over string) (x float64, name string) {
 	name = strings.TrimSpace(row.Type + " " + row.Kernel)
 	c, nu, epsilon := row.C, row.Nu, row.Epsilon

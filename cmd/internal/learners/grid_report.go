@@ -62,7 +62,7 @@ type searchLine struct {
 }
 
 type gridRow struct {
-	Round            int    `json:"round,omitempty"`     // number of the round in a search on samples, from 1
+	Round            int    `json:"round,omitempty"`     // round number in a search on samples, from 1
 	NumDocuments     int    `json:"documents,omitempty"` // size of the round's sample
 	NumFolds         int    `json:"folds,omitempty"`
 	Type             string `json:"type,omitempty"` // name of the learner; empty for support vector machines
@@ -112,7 +112,7 @@ func newGridRow(v *learn.Validation) gridRow {
 	return row
 }
 
-// newGridReport returns a report in which only fields that don't depend on the search are set.
+// newGridReport sets the fields of the report that don't depend on the search.
 func newGridReport(run *grid, j *trainingJob, g *learn.Grid, ngrams []string) *gridReport {
 	r := &gridReport{
 		Corpus: source.NewSummary(j.corpus), NumFolds: g.Folds, GroupColumn: run.GroupColumn,

@@ -13,8 +13,8 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// prepareModel prepares a model for predictions. held is the size in bytes of the memory in use,
-// excluding the engine.
+// prepareModel prepares a model for predictions. held is the memory in use in bytes, excluding the
+// engine.
 func (r *predict) prepareModel(
 	ctx context.Context, p *cli.Progress, m learn.Model, documents *pendingCount, held int64,
 ) (learn.Predictor, error) {
@@ -45,13 +45,12 @@ func (r *predictReport) setComputation(run *predict, p learn.Predictor) {
 		}
 		return
 	}
-	r.ISA = string(asm.Generic) // remains if the model needs no engine
+	r.ISA = string(asm.Generic) // default for a model that needs no engine
 	if e := own.Engine(); e != nil {
 		r.ISA, r.Workers, r.BackendReason = e.Info().Backend, e.Info().Workers, run.Reason()
 		r.DotProducts = e.Stats().Pairs
 	}
 }
 
-// predictionBytes returns the size in bytes of the memory that a prediction needs besides the
-// documents and the engine.
+// predictionBytes returns the memory for predictions in bytes, excluding documents and engine.
 func predictionBytes(a *learn.About) int64 { return backend.RuntimeBytes + a.Bytes }

@@ -14,7 +14,7 @@ import (
 func warnLabels(e *cli.Env, c *corpus.Corpus) {
 	const (
 		most  = 5  // maximum number of warnings
-		times = 10 // minimum ratio of the frequent label's document count to the rare label's
+		times = 10 // minimum ratio of the two labels' document counts
 		least = 4  // minimum length of the frequent label in letters
 	)
 	count := make([]int, len(c.Classes))

@@ -34,10 +34,10 @@ type learner struct {
 type parameterFlag struct {
 	flags      *trainingFlags
 	flag, name string
-	text       string // value of the flag; before the flag is set, the default
+	text       string // value of the flag; initially the default
 }
 
-// assigned is a parameter that a flag or -type sets. origin is the flag as on the command line.
+// assigned is a parameter that a flag or -type sets. origin is the flag as written by the user.
 type assigned struct{ flag, name, text, origin string }
 
 func (p *parameterFlag) String() string { return p.text }

@@ -42,7 +42,7 @@ func (r *predict) load(ctx context.Context, e *cli.Env, p *cli.Progress) (*loade
 	// later.
 	r.Signed = true
 	if info, err := os.Stat(r.model); err == nil {
-		r.OtherBytes = info.Size() // an estimate, because a model needs about as much memory as its file
+		r.OtherBytes = info.Size() // estimate: a model takes about as much memory as its file
 		r.Need = func(s corpus.Size) int64 {
 			need := s.Bytes() + engineMemoryFactor*r.OtherBytes
 			if r.KeepTexts > 0 {
@@ -128,7 +128,7 @@ type pendingCount struct {
 }
 
 // device copies the support vectors to the GPU. It returns nil if kernel values are computed on the
-// CPU. If the back end depends on the number of documents, it waits for this number.
+// CPU. If the back end depends on the number of documents, it waits until the number is known.
 func (r *predict) device(
 	ctx context.Context, support *sparse.Embedded, documents *pendingCount,
 ) (engine.Device, error) {

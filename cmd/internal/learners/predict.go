@@ -79,7 +79,7 @@ type predict struct {
 }
 
 // declare declares the flags for documents and the model. group is the help group of -model. use is
-// the start of the flag's help text. others lists positional arguments after source and model.
+// the start of the help text of -model. others lists positional arguments after source and model.
 func (r *predict) declare(group, use string, others ...cli.Argument) {
 	r.DeclareInput(r.f, "", &r.Limits)
 	r.f.SetArguments(append([]cli.Argument{source.Argument, {Flag: "model", ValueName: "model"}}, others...)...)

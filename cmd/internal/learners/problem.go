@@ -24,7 +24,7 @@ type trainingJob struct {
 	corpus     *corpus.Corpus // documents; for an SVM, nil after releaseCorpus
 	names      *corpus.Corpus // names of documents and terms for error messages
 	options    learn.Options
-	corpusLine source.Summary // description of the corpus as it was before training
+	corpusLine source.Summary // summary of the corpus before training
 	begin      time.Time
 
 	problem *svm.Problem // most recent SVM problem

@@ -11,7 +11,7 @@ import (
 )
 
 // errorsTable returns a table of R², MAE and RMSE with confidence intervals. If the training mean
-// is known, the table also has a column for the baseline that always predicts this mean.
+// is known, the table also has a column for the baseline that always predicts the training mean.
 func errorsTable(r *score.Regression) *report.Table {
 	t := report.NewTable("error", ">value", ">95% interval", ">training mean")
 	mean := r.Baseline

@@ -81,7 +81,7 @@ func (j *trainingJob) newSolverLine(gram time.Duration) *solverLine {
 	return &solverLine{j.prepareSeconds, gram.Seconds(), stats.PairsComputed, stats}
 }
 
-// describe adds a line with the number of dot products and the use of the cache to d.
+// describe adds a line with the number of dot products and the cache usage to d.
 func (l *solverLine) describe(d *report.Document) {
 	c := l.Cache
 	kept := "matrix stored in " + report.FormatBytes(c.Bytes)

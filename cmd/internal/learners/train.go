@@ -82,11 +82,11 @@ func (t *train) check() error {
 
 // defaultModel returns the default model file, in the current directory as in svm-train.
 func defaultModel(source string) string {
-	name, _, _ := strings.Cut(source, ":") // name is the source without the parameters of synthetic:docs=...
+	name, _, _ := strings.Cut(source, ":") // removes the parameters of a source such as synthetic:docs=...
 	return filepath.Base(filepath.Clean(name)) + ".model"
 }
 
-// checkKernel checks that there is one kernel. If -to is libsvm, it also checks that LIBSVM
+// checkKernel fails if flags set several kernels. If -to is libsvm, it also checks that LIBSVM
 // supports the kernel and its embedding.
 func (t *train) checkKernel() error {
 	if t.learner.Type == "" {

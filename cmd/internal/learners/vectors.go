@@ -27,8 +27,8 @@ func (m *trainingFlags) applyScale() error {
 	return nil
 }
 
-// usesDefaultKernel reports whether the default kernel may depend on the documents, because no flag
-// sets the kernel or the embedding. For SVMs, -scale may still be set.
+// usesDefaultKernel reports whether no flag sets the kernel or the embedding, so that the default
+// kernel may depend on the documents. For SVMs, -scale may set the embedding.
 func (m *trainingFlags) usesDefaultKernel() bool {
 	if m.learner.Type == "" {
 		return len(m.Specs) == 0 && m.Embedding == "" && params.Has(m.learner.trainer, "embed")

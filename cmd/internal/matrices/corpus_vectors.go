@@ -21,8 +21,8 @@ type vectorFile struct {
 	Bytes     int64  `json:"file_bytes"`
 }
 
-// read reads the documents. If -like is set, it first reads the corpus model, and then uses the
-// vocabulary of model for the documents. Otherwise documents and model are the same corpus.
+// read reads the documents. If -like is set, model is the -like corpus, and the documents are read
+// with the vocabulary of model. Otherwise, documents and model are the same corpus.
 func (c *corpusFlags) read(
 	ctx context.Context, e *cli.Env, p *cli.Progress,
 ) (documents, model *corpus.Corpus, err error) {
@@ -78,7 +78,7 @@ func (w *corpusFlags) write(
 		row = func(i int, indices []uint64, values []float64) ([]uint64, []float64) {
 			columns, _ := x.Row(i)
 			for _, column := range columns {
-				term := uint64(model.Documents.Cols) // column for documents that have no known terms
+				term := uint64(model.Documents.Cols) // column of documents without known terms
 				if int(column) < len(x.Embedder.Terms) {
 					term = uint64(x.Embedder.Terms[column])
 				}

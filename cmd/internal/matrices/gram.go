@@ -200,7 +200,7 @@ func describeGram(n int) string {
 }
 
 // maxWholeBytes is the maximum size in bytes of a matrix that is computed completely before it is
-// written. Larger matrices are written during the computation. This saves memory and costs little time,
+// written. Larger matrices are written during the computation, to save memory. The time is similar,
 // because the disk is slower than the engine.
 const maxWholeBytes = 256 << 20
 
@@ -267,7 +267,7 @@ func stageName(k kernel.Kernel, first, rows, n int) string {
 		report.FormatCount(n))
 }
 
-// rowsPerPart returns the number of rows per part. If memory is scarce, parts are smaller.
+// rowsPerPart returns the number of rows per part, reduced until the parts fit into memory.
 func (g *gramFlags) rowsPerPart(eng *engine.Engine, rows int, what string, need func(rows int) int64) (int, error) {
 	about := eng.Info()
 	panel := about.Kernels.PanelWidth

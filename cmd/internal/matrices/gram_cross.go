@@ -17,14 +17,14 @@ import (
 	"github.com/gramengine/gram/sparse"
 )
 
-// matrixFile describes a matrix to write. If -test is set, the matrix has a row per test document.
+// matrixFile describes the output matrix. If -test is set, the matrix has a row per test document.
 type matrixFile struct {
 	header matrixio.Header
 	test   *corpus.Corpus // test documents; nil for a square matrix
 }
 
-// readTest reads the test documents, with the terms of the training documents. It returns nil if
-// -test isn't set.
+// readTest reads the test documents, with the vocabulary of the training documents. It returns nil
+// if -test isn't set.
 func (g *gramFlags) readTest(
 	ctx context.Context, e *cli.Env, p *cli.Progress, train *corpus.Corpus,
 ) (*corpus.Corpus, error) {

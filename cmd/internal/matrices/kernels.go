@@ -180,7 +180,7 @@ func (row kernelRow) Describe(d *report.Document, detail bool) {
 	}
 	for _, q := range row.Params {
 		if q.Key == "embed" && !detail && row.ArgumentSyntax != "" {
-			continue // the short list names embed only for base kernels
+			continue // the short list shows embed only for base kernels
 		}
 		text := q.Key + "=" + q.Default + ": " + q.Summary + "; " + q.Allowed
 		if len(q.Aliases) > 0 {

@@ -90,7 +90,7 @@ type duplicatesReport struct {
 
 	sizes    []groupSize
 	largest  []largestGroup
-	keepLine string         // report line about the file of -keep
+	keepLine string         // report line about the -keep file
 	section  report.Section // page section with groups or pairs
 }
 
@@ -364,7 +364,7 @@ func appendObject(b []byte, c *corpus.Corpus, i int) []byte {
 	return append(b, "}\n"...)
 }
 
-// groupBytes returns an upper bound on the size in bytes of the memory for finding groups.
+// groupBytes returns an upper bound on the memory for finding groups, in bytes.
 func groupBytes(s corpus.Size) int64 {
 	embedded, _ := source.ScratchBytes(s)
 	return embedded + max(s.Bytes(), engine.GroupsBytes(s.Documents, s.Terms+1))

@@ -17,7 +17,7 @@ const (
 	maxExpanded = 3   // number of groups with expanded tables
 )
 
-// withTable adds a table to d. The table has at most maxRows rows; all is the total number of rows.
+// withTable returns d with a table that shows the first min(all, maxRows) rows.
 func withTable(d report.HighlightedText, all int, row func(i int) []string, titles ...string) report.HighlightedText {
 	t := report.NewTable(titles...)
 	for i := range min(all, maxRows) {
@@ -86,7 +86,7 @@ func (r *duplicatesReport) describePage(d *report.Document) {
 	}
 }
 
-// firstGroups returns a section. If -report and -texts are set, it contains the first groups.
+// firstGroups returns a section that shows the first groups if -report and -texts are set.
 func (d *duplicates) firstGroups(c *corpus.Corpus, groups [][]int32) report.Section {
 	s := report.Section{Title: "Groups",
 		Text: fmt.Sprintf("This section shows up to %d groups. Each group starts with the document to keep.", maxShown)}

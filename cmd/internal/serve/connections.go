@@ -68,7 +68,7 @@ func (s *service) trackConnection(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// maxConnections returns how many connections fit into half of the memory limit, but at least one.
+// maxConnections returns the number of connections that fit into half of the limit, at least 1.
 func (s *service) maxConnections() int {
 	return int(max(min(maxConnections, s.memory.limit.Load()/2/connectionBytes), 1))
 }

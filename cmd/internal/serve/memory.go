@@ -9,7 +9,7 @@ import (
 // memoryCounter counts bytes of connections and requests. Requests beyond the limit get status 503.
 type memoryCounter struct{ used, limit atomic.Int64 }
 
-// memoryShare is the part of the counted memory that one request holds.
+// memoryShare is the memory that a request has reserved from a counter.
 type memoryShare struct {
 	counter *memoryCounter
 	n       int64
@@ -72,7 +72,7 @@ func (o *response) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// add writes the text before, then v as JSON, then the text after.
+// add writes before, v as JSON, and after.
 func (o *response) add(before string, v any, after string) error {
 	b, err := json.Marshal(v)
 	if err == nil {

@@ -125,7 +125,7 @@ func (r *serveFlags) run(ctx context.Context, e *cli.Env) error {
 	} else {
 		e.Warnf("-addr %s: the model is accessible from the network without authentication or encryption", r.addr)
 	}
-	tell := func(format string, args ...any) { // unlike e.Infof, tell prints a repeated text each time
+	tell := func(format string, args ...any) { // unlike e.Infof, tell also prints repeated messages
 		if !e.Quiet {
 			fmt.Fprintf(e.Stderr, "%s: %s\n", e.ProgramName, fmt.Sprintf(format, args...))
 		}
@@ -248,8 +248,8 @@ type loadedModel struct {
 	columns        corpus.Columns // columns of the model's rows; nil if it predicts texts
 	minProbability float64        // minimum probability; less probable predictions are rejected
 
-	index    *gram.Index    // index of the texts of -of, or nil
-	texts    *corpus.Corpus // names, labels and classes of the texts of -of, or nil
+	index    *gram.Index    // index of the -of texts, or nil
+	texts    *corpus.Corpus // names, labels and classes of the -of texts, or nil
 	readTime time.Time
 }
 

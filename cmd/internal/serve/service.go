@@ -31,7 +31,7 @@ const (
 )
 
 // bodyFactor is the memory for reading and parsing a request body, in multiples of the body's size.
-// workFactor is the additional memory for answering the request.
+// workFactor is the additional memory for answering the request, in the same unit.
 const bodyFactor, workFactor = 5, 27
 
 // latencyBuckets holds the bounds of latency histograms in seconds. Predicting a text takes about
@@ -190,7 +190,7 @@ func isLocal(host string) bool {
 func statusErrorOf(err error) *statusError {
 	var f *statusError
 	var tooLarge *http.MaxBytesError
-	var row *corpus.SyntaxError // the error of a row that doesn't match the model's columns
+	var row *corpus.SyntaxError // error for a row that doesn't match the model's columns
 	switch {
 	case errors.As(err, &f):
 		return f

@@ -87,7 +87,7 @@ func (s *soakFlags) run(ctx context.Context, e *cli.Env) error {
 	progress.Clear()
 	found := &soakReport{r, r.DifferenceCount == 0 && r.CheckCoverage() == nil}
 	if err := errors.Join(s.f.WriteReportPage(found), report.Write(e.Stdout, found, s.f.JSON)); err != nil {
-		return err // the page is already written, because writing to standard output may fail
+		return err // the page is written first, because writing to standard output may fail
 	}
 	switch {
 	case r.DifferenceCount == 0 && r.Interrupted:

@@ -275,7 +275,7 @@ type projection struct {
 	eng       *engine.Engine
 	embedder  *sparse.Embedder
 	kernel    kernel.Kernel
-	heldBytes int64 // size of the memory in use in bytes, including the engine
+	heldBytes int64 // memory in use in bytes, including the engine
 }
 
 // find computes the components, from the whole matrix or from landmarks.

@@ -31,7 +31,7 @@ func (r *componentsReport) draw(
 	if len(r.Rows) > 1 {
 		cloud.Y.Label = "component 2, " + report.FormatPercent(r.Rows[1].ExplainedVarianceRatio)
 	}
-	classes := make([][]chart.Point, len(c.Classes)+1) // the last element is for documents with no class or several
+	classes := make([][]chart.Point, len(c.Classes)+1) // last element: documents without exactly one class
 	for k, i := range rows {
 		class, at := len(c.Classes), chart.Point{X: z.At(k, 0)}
 		if of := c.Labels.Classes(i); len(of) == 1 {

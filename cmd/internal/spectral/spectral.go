@@ -169,7 +169,7 @@ func (c *spectrumFlags) options() spectrum.Options {
 	return spectrum.Options{K: c.k, WithSmallest: true, MaxVectors: c.steps, Seed: 1}
 }
 
-// requiredBytes returns the minimum size in bytes of the memory for the eigenvalues, excluding
+// requiredBytes returns the minimum memory for computing the eigenvalues, in bytes, excluding
 // documents and engine.
 func (c *spectrumFlags) requiredBytes(n int) int64 {
 	if c.allValues {
@@ -178,7 +178,7 @@ func (c *spectrumFlags) requiredBytes(n int) int64 {
 	return spectrum.LanczosBytes(n, c.options()) + int64(c.NumWorkers()+1)*(8*int64(n)+1<<20)
 }
 
-// measure computes the eigenvalues of a matrix. held is the size in bytes of the memory in use,
+// measure computes the eigenvalues of the kernel matrix of x. held is the memory in use in bytes,
 // excluding the engine.
 func (c *spectrumFlags) measure(
 	ctx context.Context, p *cli.Progress, eng *engine.Engine, x *sparse.Embedded, k kernel.Kernel, held int64,
@@ -277,7 +277,7 @@ func (c *spectrumFlags) computeExtremes(
 type gramOperator struct {
 	eng    *engine.Engine
 	k      kernel.Kernel
-	stored *engine.CrossMatrix // stored matrix; nil if each product computes it again
+	stored *engine.CrossMatrix // nil if each product recomputes the matrix
 	centre bool
 }
 

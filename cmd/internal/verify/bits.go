@@ -29,14 +29,14 @@ import (
 // Sizes of the matrices that are compared bit for bit.
 const (
 	sameBitsDocuments      = engine.MinTailBlockDocuments + 500
-	sameBitsFewerDocuments = 1000      // number for each later embedding; enough to cover all block boundaries
+	sameBitsFewerDocuments = 1000      // for embeddings after the first; covers all block boundaries
 	maxSameBitsValues      = 1_000_000 // maximum number of stored values, which limits recomputation in float64
 	crossDocuments         = 300
 )
 
-// spacedDocuments returns up to limit evenly spaced documents of m. It reduces their number, down
-// to 2, while the documents have more than maxSameBitsValues values, or while comparing their
-// matrices would take more than room bytes. If room is 0, memory is unlimited.
+// spacedDocuments returns up to limit evenly spaced documents of m. It returns fewer documents, but
+// at least 2, if the documents have more than maxSameBitsValues values, or if comparing matrices
+// would take more than room bytes. If room is 0, memory is unlimited.
 func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	n := m.Rows()
 	for k := min(n, limit); ; k -= max(k/8, 1) {
@@ -56,8 +56,8 @@ func spacedDocuments(m *sparse.CSR, limit int, room int64) []int {
 	}
 }
 
-// checkSameBits checks, on up to limit documents, that the matrix of c is bit-identical for 1, 2
-// and 7 workers. It also compares stripes, single rows, and test documents.
+// checkSameBits checks that the matrix of the kernel c on up to limit documents is bit-identical
+// for 1, 2 and 7 workers. It also compares stripes, single rows, and rows of test documents.
 func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int) error {
 	emb := c.Embedding()
 	v.p.StartStage("workers, " + emb.String())
@@ -97,9 +97,9 @@ func (v *verifier) checkSameBits(ctx context.Context, c kernel.Kernel, limit int
 	return nil
 }
 
-// compareWorkers computes the matrix with 1, 2 and 7 workers. differ lists the numbers of workers
-// whose results differ from the results of 1 worker. The caller must close the returned engine,
-// which has 7 workers.
+// compareWorkers computes the matrix with 1, 2 and 7 workers. differ lists the worker counts whose
+// matrix differs from the matrix of 1 worker. The caller must close the returned engine, which has
+// 7 workers.
 func (v *verifier) compareWorkers(
 	ctx context.Context, x *sparse.Embedded, isa asm.ISA, c kernel.Kernel, first, again *engine.Symmetric,
 ) (eng *engine.Engine, differ string, err error) {
@@ -145,8 +145,8 @@ func (v *verifier) compareWorkers(
 }
 
 // compareMethods computes the matrix again in stripes. It also computes four rows by index, and up
-// to crossDocuments rows from test documents. differ lists the methods whose results differ from
-// first.
+// to crossDocuments rows from test documents. differ lists the methods whose values differ from the
+// matrix first.
 func compareMethods(
 	ctx context.Context, docs *corpus.Corpus, x *sparse.Embedded, eng *engine.Engine, c kernel.Kernel,
 	first []float32,

@@ -53,7 +53,7 @@ func (e *maxError) update(err float64, row, col int, got, want float64) {
 	}
 }
 
-// These kinds of errors are indices of rowResult.maxErrors.
+// Kinds of errors, which index rowResult.maxErrors.
 const (
 	absoluteError = iota
 	relativeError
@@ -112,14 +112,14 @@ func (v *verifier) compare(
 		}
 		for i, b := range backends {
 			_, err := b.rows.Rows(ctx, k, engine.Request{RowIndices: documentsOf(rows)}, got)
-			if errors.Is(err, engine.ErrNotFinite) { // NaN, the value set below, is outside every tolerance
+			if errors.Is(err, engine.ErrNotFinite) { // sets all values to NaN, which is outside every tolerance
 				for i := range got.Data {
 					got.Data[i] = float32(math.NaN())
 				}
 			} else if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", b.isa, k, err)
 			}
-			var digest sync.WaitGroup // waits for hashing the rows, in order, during the comparison
+			var digest sync.WaitGroup // hashes the rows in order, concurrently with the comparison
 			digest.Go(func() { found[i].addRows(s, first, got) })
 			err = run.Tasks(ctx, v.NumWorkers(), len(rows), func(_ context.Context, _, r int) error {
 				results[r] = s.compareRow(x, k, first+r, got.Row(r), want[r])

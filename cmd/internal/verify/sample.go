@@ -20,7 +20,7 @@ import (
 // Sample sizes.
 const (
 	allPairsUpTo    = 2000      // maximum number of documents for comparing all pairs
-	numSamplePairs  = 4_000_000 // number of sampled pairs if the corpus is larger
+	numSamplePairs  = 4_000_000 // number of sampled pairs for larger corpora
 	numClosestPairs = 1000      // number of closest pairs in the sample
 	numClosestFewer = 250       // number of closest pairs for each embedding after the first
 )
@@ -254,7 +254,7 @@ func (s *sample) numPairs() int64 {
 
 // comparisonBytes returns the memory of the comparison in bytes, excluding documents and engines:
 // the reference's c, plus the maximum over two stages. The first stage needs the reference's
-// scratch memory. The second needs expected, computed and symmetry-check values.
+// scratch memory. The second stage needs expected, computed and symmetry-check values.
 func (s *sample) comparisonBytes(x *sparse.Embedded, isas, workers int) int64 {
 	var n int64
 	for k := range s.rows {

@@ -79,9 +79,9 @@ type verifier struct {
 	report     *verifyReport
 	numPairs   int             // number of pairs in whole rows of the sample
 	numClosest int             // number of additional closest pairs
-	rowStep    int             // every rowStep-th whole row is compared, for kernels other than c
+	rowStep    int             // for kernels other than c, every rowStep-th whole row is compared
 	reduced    map[string]bool // names of kernels that are compared on only an eighth of the whole rows
-	heldBytes  int64           // size in bytes of the memory in use: program, corpus, embedded documents and engines
+	heldBytes  int64           // memory in use in bytes: program, corpus, embedded documents and engines
 }
 
 // defaultRowStep is the value of rowStep if -kernel isn't set.

@@ -12,8 +12,8 @@ import (
 // architectures lists an assembler target per GPU generation since compute capability 8.0.
 var architectures = []string{"sm_80", "sm_90", "sm_100"}
 
-// findPTXAS searches for NVIDIA's assembler. It returns an empty path if there is none. The list
-// looked contains the searched paths.
+// findPTXAS searches for NVIDIA's assembler. It returns an empty path if there is none. looked
+// lists the searched locations.
 func findPTXAS() (path string, looked []string) {
 	name := os.Getenv("PTXAS")
 	if name != "" {
