@@ -32,7 +32,8 @@ type Predictions struct {
 	SecondClasses []string
 
 	// Rejected reports for each document whether the largest probability is below the model's
-	// threshold ([TrainOptions.Reject]), so that the label is "?". Rejected is nil without a threshold.
+	// threshold ([TrainOptions.Reject]), so that the label is "?". Rejected is nil without a
+	// threshold.
 	Rejected []bool
 
 	// NearestValues holds each document's largest kernel value with a training document.

@@ -27,12 +27,12 @@ type Thresholds struct {
 // sets[i] lists the labels of document i, and folds[i] is its fold, from 0.
 //
 // It compares three rules: thresholds of 0, a common threshold for all labels, and a threshold per
-// label. Each rule is tried with and without AtLeastOneLabel. For each fold, thresholds are tuned on the
-// other folds and applied to the fold. Rules whose micro F1 is below the maximum by more than the
-// standard error of the difference are excluded. Of the remaining rules, the rule with the largest
-// macro F1 is chosen. labels holds the cross-validated predictions of this rule by document, or nil
-// for an excluded document. These predictions are unbiased, except that the rule was chosen on the
-// same documents.
+// label. Each rule is tried with and without AtLeastOneLabel. For each fold, thresholds are tuned
+// on the other folds and applied to the fold. Rules whose micro F1 is below the maximum by more
+// than the standard error of the difference are excluded. Of the remaining rules, the rule with the
+// largest macro F1 is chosen. labels holds the cross-validated predictions of this rule by
+// document, or nil for an excluded document. These predictions are unbiased, except that the rule
+// was chosen on the same documents.
 //
 // Let r, g and t be the numbers of correct, predicted and true labels. The maximum micro F1 is the
 // F with

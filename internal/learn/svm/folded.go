@@ -49,9 +49,9 @@ func (p *Problem) fold(s *Settings, d tune.Division, together bool) (*foldedProb
 	return f, err
 }
 
-// divide splits the documents into folds, see [tune.Division.AssignFolds]. If sorted is set, documents
-// are sorted by fold or, in one-vs-one, by class and then by fold. The folds don't depend on
-// sorted.
+// divide splits the documents into folds, see [tune.Division.AssignFolds]. If sorted is set,
+// documents are sorted by fold or, in one-vs-one, by class and then by fold. The folds don't depend
+// on sorted.
 func (p *Problem) divide(s *Settings, d tune.Division, sorted bool) (*foldedProblem, error) {
 	f := &foldedProblem{p: p, s: s, sorted: sorted}
 	n, separate := p.Len(), s.Scheme == solver.MultiLabel

@@ -24,8 +24,8 @@ type Candidates struct {
 	Schemes  []solver.Scheme // solver.MultiLabel excludes other schemes
 	Epsilons []float64
 
-	// ParameterUnit is the unit of C and Epsilon; for a regression, it is about the standard deviation of
-	// the targets. Values of C outside the list are ParameterUnit times 0.1, 0.3, 1 and so on.
+	// ParameterUnit is the unit of C and Epsilon; for a regression, it is about the standard deviation
+	// of the targets. Values of C outside the list are ParameterUnit times 0.1, 0.3, 1 and so on.
 	ParameterUnit float64
 
 	// TokenizerCount is the number of tokenizers. The corpus passed to [Choose] is tokenised by

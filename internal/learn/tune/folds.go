@@ -39,11 +39,11 @@ type Division struct {
 	Consecutive bool // true if folds consist of consecutive documents of each class, false for random documents
 }
 
-// AssignFolds returns the fold of each of n documents, and the number of folds. c has the labels and
-// groups. Folds are stratified by class, except in regression. In classification with one class per
-// document, a document without a class is in fold -1. The documents of a group are in one fold. If
-// Consecutive is set, groups are ignored, and there are fewer than Folds folds if every class has
-// fewer than Folds documents.
+// AssignFolds returns the fold of each of n documents, and the number of folds. c has the labels
+// and groups. Folds are stratified by class, except in regression. In classification with one class
+// per document, a document without a class is in fold -1. The documents of a group are in one fold.
+// If Consecutive is set, groups are ignored, and there are fewer than Folds folds if every class
+// has fewer than Folds documents.
 func (d Division) AssignFolds(c *corpus.Corpus, n int, m Measure) (fold []int, folds int, err error) {
 	classes := make([]int, n)
 	if m != MeanSquaredError {

@@ -223,7 +223,8 @@ func (h *chooser) untriedNeighbours(r *Round) (more []Candidate) {
 	return more
 }
 
-// minExtendedC and maxExtendedC bound values of C outside the list, in units of Candidates.ParameterUnit.
+// minExtendedC and maxExtendedC bound values of C outside the list, in units of
+// Candidates.ParameterUnit.
 const minExtendedC, maxExtendedC = 1e-3, 1e4
 
 // stepC rounds c to an element of the sequence 0.1, 0.3, 1, 3, 10, … and returns the element that
