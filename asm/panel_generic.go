@@ -44,8 +44,8 @@ func panelDotGeneric(out, panel []float32, start []int64, doc []uint8, offset []
 //
 //	out[doc[p]*R+r] = min(max(1 - (out[doc[p]*R+r] + s[r]), 0), 2)
 //
-// For each result below limit, it writes the index of the result plus first to index, in any order.
-// It returns the number of these results. index has R elements per document.
+// For each out[i] below limit, it appends i + first to index, in any order. It returns the number
+// of these results. index has R elements per document.
 func panelDotLastGeneric(
 	index []uint32, first int, limit float32,
 	out, panel []float32, start []int64, doc []uint8, offset []uint16, value []float32,

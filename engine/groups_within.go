@@ -148,7 +148,7 @@ func EachCrossPair(
 	return plan, s.findByTiles(ctx, rows, found)
 }
 
-// findByTiles finds pairs within the bound by tiles and calls visit for each pair. Rows are the
+// findByTiles computes tiles of c and calls visit for each pair within the bound. Rows are the
 // documents of others, and c is computed in float64. If others is nil, rows are the engine's
 // documents, and c is the tile's value. c is recomputed in float64 if its error could change a
 // comparison with 0 or with the bound.

@@ -389,7 +389,7 @@ func (g *gen) jensenShannon(y vec, x VecVirtual) vec {
 	r := g.apply(g.VDIVPS, most, least)
 	h := g.twoChains(r, coeff.Entropy7, coeff.Entropy6, coeff.Entropy5, coeff.Entropy4,
 		coeff.Entropy3, coeff.Entropy2, coeff.Entropy1, coeff.Entropy0)
-	// To save registers, e is computed first, then z replaces r.
+	// e holds the exponents of r. z holds the mantissas, and can take the registers of r.
 	e := g.each(len(y), func(i int, d VecVirtual) {
 		g.subBits(coeff.RootHalfBits, r[i], d)
 		g.VPSRAD(U8(23), d, d)

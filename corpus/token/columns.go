@@ -130,8 +130,8 @@ func (c Columns) Arrange(names []string, rows [][]string) ([][]string, error) {
 	return out, nil
 }
 
-// Fields returns the fields of a JSON object, see [Column.Field]. Keys that aren't columns are
-// ignored if no column is missing.
+// Fields returns the text of each column in a JSON object, as converted by [Column.Field]. Keys
+// that aren't columns are ignored if no column is missing.
 func (c Columns) Fields(object map[string]any) ([]string, error) {
 	names := slices.Sorted(maps.Keys(object))
 	from, err := c.indicesIn(names)

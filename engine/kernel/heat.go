@@ -132,9 +132,9 @@ func expError(z, units float64) float64 {
 	return math.Exp(-z)*math.Expm1(units*unitRoundoff) + underflowError
 }
 
-// parametrix is the multinomial diffusion kernel with all terms of its definition (see package
-// heat). The table holds logarithms, or values if there is a cut-off or a negative value. Values
-// are NaN until n is resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
+// parametrix returns the multinomial diffusion kernel with the terms up to the given order (see
+// package heat). The table holds logarithms, or values if there is a cut-off or a negative value.
+// Values are NaN until n is resolved. Source: Lafferty and Lebanon, JMLR 6 (2005), §2.1.1.
 func parametrix(v []float64) formula {
 	order, n := int(v[heatOrder]), int(v[heatN])
 	known := Properties{Source: sourceLafferty + ", §2.1.1", NonNegative: order <= 0, PositiveDiagonal: order <= 5,

@@ -81,7 +81,8 @@ func classScores(a *About, p *model.Prediction, i int) []float64 {
 		}
 		return out
 	}
-	// if the predicted class doesn't have the largest value, d holds energies, and the smallest wins
+	// If the predicted class doesn't have the largest value, smaller values are better. They are
+	// negated.
 	if p.ClassIndices != nil && d[p.ClassIndices[i]] < slices.Max(d) {
 		d = slices.Clone(d)
 		for k := range d {

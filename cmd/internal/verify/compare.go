@@ -33,7 +33,7 @@ type comparison struct {
 	numAsymmetric int64 // number of pairs i < j whose two values differ in any bit
 
 	hash   hash.Hash
-	square []float32 // values between the documents of the sample's rows, to check symmetry
+	square []float32 // kernel values of all pairs of the sample's row documents, to check symmetry
 }
 
 // maxError is the largest error and its position.

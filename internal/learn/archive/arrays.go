@@ -39,8 +39,8 @@ func product(shape []int) int64 {
 	return n
 }
 
-// Array describes an array of the given shape. When writing, the length of *values must match the
-// shape.
+// Array writes *values as an array of the given shape, or reads *values. When writing, the length
+// of *values must match the shape.
 func Array[T Number](f *File, name string, values *[]T, shape ...int) {
 	n, v := product(shape), *values
 	if f.writing && int64(len(v)) != n {

@@ -103,7 +103,8 @@ func (p *kernelGroup) sharesProblem(o *kernelGroup) bool {
 	return p.tokenizer == o.tokenizer && p.embedding == o.embedding
 }
 
-// sortByPath resolves omitted values of gamma, and sorts kernels and candidates by [pathOrder].
+// sortByPath resolves parameters that depend on the data, such as gamma, and sorts kernels and
+// candidateIndex by [pathOrder].
 func (p *kernelGroup) sortByPath(terms int) {
 	for i, k := range p.kernels {
 		p.kernels[i] = kernel.Resolve(k, terms)

@@ -54,7 +54,7 @@ func (t *Training) IsBinary() bool {
 	return len(t.Corpus.Classes) == 2 && t.Scheme == solver.OneVsRest
 }
 
-// BinaryProblem is a class for which a binary classifier is trained.
+// BinaryProblem is the training problem of one class against all others.
 type BinaryProblem struct {
 	Index    int
 	Positive []bool     // Positive[i] is true if the document of row i has the class
